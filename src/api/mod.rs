@@ -1,0 +1,1 @@
+//! The `extern "C"` surface: argument checks and nothing else.

@@ -1,0 +1,160 @@
+//! What the target device can do, as far as generated code depends on it.
+
+use serde::{Deserialize, Serialize};
+
+/// Float behaviour that the device can be told to follow (`SPV_KHR_float_controls`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FloatControls {
+    /// `DenormPreserve`
+    pub denorm_preserve: bool,
+    /// `DenormFlushToZero`
+    pub denorm_flush_to_zero: bool,
+    /// `RoundingModeRTE`
+    pub rounding_rte: bool,
+    /// `RoundingModeRTZ`
+    pub rounding_rtz: bool,
+    /// `SignedZeroInfNanPreserve`
+    pub signed_zero_inf_nan_preserve: bool,
+}
+
+/// Sub-group operations of `VkSubgroupFeatureFlags` and its extensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SubgroupOperations {
+    pub basic: bool,
+    pub vote: bool,
+    pub arithmetic: bool,
+    pub ballot: bool,
+    pub shuffle: bool,
+    pub shuffle_relative: bool,
+    pub clustered: bool,
+    pub rotate: bool,
+    /// `shaderSubgroupExtendedTypes`: 8-, 16- and 64-bit operands.
+    pub extended_types: bool,
+}
+
+/// Everything the compiler asks of a Vulkan device. Two devices with equal values get equal code,
+/// so this is also part of the key of the disk cache.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// SPIR-V version to emit, e.g. `(1, 5)`.
+    pub spirv_version: (u8, u8),
+    /// `shaderInt8`, `shaderInt16`, `shaderInt64`: arithmetic on those widths.
+    pub int8: bool,
+    pub int16: bool,
+    pub int64: bool,
+    /// `shaderFloat16`, `shaderFloat64`
+    pub float16: bool,
+    pub float64: bool,
+    /// `storageBuffer8BitAccess`, `storageBuffer16BitAccess`: loads and stores of those widths through
+    /// physical storage buffer pointers.
+    pub storage8: bool,
+    pub storage16: bool,
+    /// `vulkanMemoryModel`, and `vulkanMemoryModelDeviceScope`.
+    pub vulkan_memory_model: bool,
+    pub vulkan_memory_model_device_scope: bool,
+    /// `shaderBufferInt64Atomics`, `shaderSharedInt64Atomics`
+    pub buffer_int64_atomics: bool,
+    pub shared_int64_atomics: bool,
+    /// `workgroupMemoryExplicitLayout`, with its 8- and 16-bit parts.
+    pub workgroup_explicit_layout: bool,
+    /// `shaderIntegerDotProduct`, and expect/assume, are asked for by later passes.
+    pub integer_dot_product: bool,
+    /// Float controls for 16-, 32- and 64-bit floats.
+    pub float16_controls: FloatControls,
+    pub float32_controls: FloatControls,
+    pub float64_controls: FloatControls,
+    /// Whether `GLSL.std.450 Fma` on 32-bit floats rounds once, as hardware with an FMA unit does.
+    pub fused_fma32: bool,
+    /// The same for 64-bit floats.
+    pub fused_fma64: bool,
+    /// `VkPhysicalDeviceSubgroupProperties`: supported operations and the (largest) size in work-items.
+    pub subgroup: SubgroupOperations,
+    pub subgroup_size: u32,
+    /// `maxPushConstantsSize`, bytes.
+    pub push_constant_bytes: u32,
+    /// `maxComputeSharedMemorySize`, bytes.
+    pub shared_memory_bytes: u32,
+    /// `shaderMaximalReconvergence` (VK_KHR_shader_maximal_reconvergence).
+    pub maximal_reconvergence: bool,
+}
+
+impl Capabilities {
+    /// A device with every feature: what tests of the compiler start from.
+    pub fn full() -> Self {
+        let controls = FloatControls {
+            denorm_preserve: true,
+            denorm_flush_to_zero: true,
+            rounding_rte: true,
+            rounding_rtz: true,
+            signed_zero_inf_nan_preserve: true,
+        };
+        Self {
+            spirv_version: (1, 5),
+            int8: true,
+            int16: true,
+            int64: true,
+            float16: true,
+            float64: true,
+            storage8: true,
+            storage16: true,
+            vulkan_memory_model: true,
+            vulkan_memory_model_device_scope: true,
+            buffer_int64_atomics: true,
+            shared_int64_atomics: true,
+            workgroup_explicit_layout: true,
+            integer_dot_product: true,
+            float16_controls: controls,
+            float32_controls: controls,
+            float64_controls: controls,
+            fused_fma32: true,
+            fused_fma64: true,
+            subgroup: SubgroupOperations {
+                basic: true,
+                vote: true,
+                arithmetic: true,
+                ballot: true,
+                shuffle: true,
+                shuffle_relative: true,
+                clustered: true,
+                rotate: true,
+                extended_types: true,
+            },
+            subgroup_size: 32,
+            push_constant_bytes: 256,
+            shared_memory_bytes: 48 << 10,
+            maximal_reconvergence: false,
+        }
+    }
+
+    /// The least device that Pumice accepts: 32-bit integers and floats only, as SwiftShader is.
+    pub fn minimal() -> Self {
+        Self {
+            int8: false,
+            int16: false,
+            int64: false,
+            float16: false,
+            float64: false,
+            storage8: false,
+            storage16: false,
+            buffer_int64_atomics: false,
+            shared_int64_atomics: false,
+            workgroup_explicit_layout: false,
+            integer_dot_product: false,
+            float16_controls: FloatControls::default(),
+            float32_controls: FloatControls::default(),
+            float64_controls: FloatControls::default(),
+            fused_fma32: false,
+            fused_fma64: false,
+            subgroup: SubgroupOperations {
+                clustered: false,
+                rotate: false,
+                extended_types: false,
+                ..Self::full().subgroup
+            },
+            subgroup_size: 4,
+            push_constant_bytes: 128,
+            shared_memory_bytes: 32 << 10,
+            ..Self::full()
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What the compiler hands to the runtime: Vulkan SPIR-V, and how to launch it.
+//!
+//! **The argument block.** A kernel sees one block of bytes per launch. It holds, at the offsets given
+//! here, plain values, 64-bit device addresses of buffers, and the implicit values that the kernel
+//! reads. It is the push-constant range `0..size_bytes` when it fits the device, otherwise it lies in
+//! device memory (16-byte aligned) and the push constants hold its 64-bit device address at offset 0.
+//! No descriptor set is used by a kernel without images.
+//!
+//! **Specialization constants.** `SpecId` 0, 1, 2 are the local size in x, y, z (absent where
+//! `reqd_work_group_size` fixes it, in which case giving them is harmless). [`ArgKind::Local`] carries the
+//! `SpecId` of the length of its workgroup array.
+//!
+//! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
+
+use serde::{Deserialize, Serialize};
+
+/// One compiled OpenCL program for one device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompiledProgram {
+    /// Kernels in the order of the module's entry points.
+    pub kernels: Vec<CompiledKernel>,
+    /// Program-scope variables and constant tables; empty when the program has none.
+    pub data: DataSegment,
+    /// `printf` format strings, indexed by the identifier that kernels write.
+    pub printf_formats: Vec<PrintfFormat>,
+}
+
+/// The initial contents of the program's device-side data (one buffer per program and device).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataSegment {
+    pub bytes: Vec<u8>,
+    /// Alignment of the whole segment, bytes.
+    pub alignment_bytes: u32,
+    /// Whether kernels may write to it (program-scope `global` variables), so it can't be shared read-only.
+    pub writable: bool,
+    /// Places (byte offsets) holding a 64-bit offset into this same segment, to which the segment's
+    /// device address is added before upload.
+    pub relocations: Vec<u64>,
+    /// Total bytes of program-scope `global` variables: `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`.
+    pub global_variable_bytes: u64,
+}
+
+/// A `printf` call site's format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrintfFormat {
+    pub format: Vec<u8>,
+    /// Size in bytes of each argument as stored in the buffer, in order.
+    pub argument_sizes: Vec<u32>,
+    /// Contents of `%s` string literals by argument index.
+    pub strings: Vec<(u32, Vec<u8>)>,
+}
+
+/// One kernel, ready for `vkCreateShaderModule`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CompiledKernel {
+    pub name: String,
+    /// A Vulkan compute module whose only entry point is `main`.
+    pub spirv: Vec<u32>,
+    /// Explicit arguments, in order.
+    pub arguments: Vec<Argument>,
+    pub argument_block: ArgumentBlock,
+    pub attributes: KernelAttributes,
+    /// Bytes of `local` variables declared in the kernel, without `local` arguments.
+    pub local_memory_bytes: u64,
+    /// Bytes of private arrays left after promotion, per work-item.
+    pub private_memory_bytes: u64,
+    /// Whether the kernel holds a work-group or sub-group barrier or collective.
+    pub uses_barrier: bool,
+    /// Whether the kernel reads [`Implicit::DataSegment`] with intent to write, or follows pointers found
+    /// in memory: the runtime must then assume that it touches any allocation given to it indirectly.
+    pub follows_pointers: bool,
+}
+
+/// Where arguments go. See the module documentation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArgumentBlock {
+    pub size_bytes: u32,
+    pub placement: Placement,
+    /// Implicit values that the kernel reads, with their byte offsets. Nothing else need be written.
+    pub implicit: Vec<(Implicit, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Placement {
+    /// The block is the push constants.
+    #[default]
+    PushConstants,
+    /// The push constants hold the 64-bit device address of the block.
+    DeviceAddress,
+}
+
+/// A value that the runtime supplies on its own account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Implicit {
+    /// Global offset of dimension 0–2, 64-bit.
+    GlobalOffset(u8),
+    /// Global size of dimension 0–2, 64-bit: `get_global_size`.
+    GlobalSize(u8),
+    /// Number of work-groups of dimension 0–2, 32-bit: `get_num_groups`.
+    NumGroups(u8),
+    /// First work-group of this dispatch in dimension 0–2, 32-bit: ranges beyond the device's dispatch
+    /// limits, and non-uniform ranges, are several dispatches. The shader adds it to `WorkgroupId`.
+    GroupBase(u8),
+    /// Enqueued local size of dimension 0–2, 32-bit: differs from the local size only in the remainder of
+    /// a non-uniform range.
+    EnqueuedLocalSize(u8),
+    /// `get_work_dim`, 32-bit.
+    WorkDim,
+    /// Device address of the program's [`DataSegment`], 64-bit.
+    DataSegment,
+    /// Device address of the printf buffer, 64-bit. Its layout: see `compiler::printf`.
+    PrintfBuffer,
+}
+
+impl Implicit {
+    /// Size in the argument block, bytes.
+    pub fn size_bytes(self) -> u32 {
+        match self {
+            Self::NumGroups(_)
+            | Self::GroupBase(_)
+            | Self::EnqueuedLocalSize(_)
+            | Self::WorkDim => 4,
+            Self::GlobalOffset(_) | Self::GlobalSize(_) | Self::DataSegment | Self::PrintfBuffer => 8,
+        }
+    }
+}
+
+/// One explicit kernel argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Argument {
+    pub kind: ArgumentKind,
+    /// What `clGetKernelArgInfo` answers; `None` where the module doesn't say (no `-cl-kernel-arg-info`).
+    pub info: ArgumentInfo,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ArgumentKind {
+    /// A plain value (scalar, vector, structure): `size_bytes` at `offset_bytes` of the block, laid out as
+    /// in OpenCL C (a 3-component vector takes the size of 4).
+    Value { offset_bytes: u32, size_bytes: u32 },
+    /// A pointer to `global` or `constant` memory: a 64-bit device address at `offset_bytes`; 0 for NULL.
+    Buffer {
+        offset_bytes: u32,
+        address_space: BufferSpace,
+        /// Whether the kernel may write, and may read, through it (or anything derived from it).
+        written: bool,
+        read: bool,
+    },
+    /// A pointer to `local` memory whose size `clSetKernelArg` gives. The workgroup array behind it has
+    /// `ceil(size / element_bytes)` elements (at least 1), given as specialization constant `spec_id`.
+    Local { spec_id: u32, element_bytes: u32 },
+    /// The kernel never uses the argument, nothing is written for it; `size_bytes` is what
+    /// `clSetKernelArg` must be given, 0 where any pointer size will do (`local`).
+    Unused { size_bytes: u32, memory: UnusedMemory },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UnusedMemory {
+    Value,
+    Buffer,
+    Local,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BufferSpace {
+    Global,
+    Constant,
+}
+
+/// `clGetKernelArgInfo` (OpenCL 3.0, section 5.9.4, table "Argument information").
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentInfo {
+    pub name: Option<String>,
+    pub type_name: Option<String>,
+    pub address: AddressQualifier,
+    pub access: AccessQualifier,
+    pub is_const: bool,
+    pub is_restrict: bool,
+    pub is_volatile: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AddressQualifier {
+    Global,
+    Local,
+    Constant,
+    #[default]
+    Private,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AccessQualifier {
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+    #[default]
+    None,
+}
+
+/// Attributes a kernel was declared with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelAttributes {
+    /// `reqd_work_group_size(x, y, z)`
+    pub required_work_group_size: Option<[u32; 3]>,
+    /// `work_group_size_hint(x, y, z)`
+    pub work_group_size_hint: Option<[u32; 3]>,
+    /// `vec_type_hint(T)`, as OpenCL C spells the type.
+    pub vec_type_hint: Option<String>,
+    /// `intel_reqd_sub_group_size(n)`
+    pub required_sub_group_size: Option<u32>,
+}

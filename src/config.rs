@@ -1,0 +1,1 @@
+//! Every environment variable, read once.

@@ -1,0 +1,1 @@
+//! The dispatch table and the exported symbols.

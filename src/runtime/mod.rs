@@ -1,0 +1,1 @@
+//! The objects behind the handles.
