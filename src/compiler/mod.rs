@@ -5,7 +5,9 @@
 pub mod capabilities;
 pub mod error;
 pub mod ir;
+pub mod passes;
 pub mod program;
+pub mod verify;
 
 pub use capabilities::Capabilities;
 pub use error::CompileError;
@@ -26,11 +28,10 @@ pub struct Options {
     pub opt_disable: bool,
 }
 
-/// What the linked module is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkMode {
-    /// Every import must be resolved; kernels are compiled.
-    Executable,
+/// What every pass may read.
+pub struct Context<'a> {
+    pub capabilities: &'a Capabilities,
+    pub options: &'a Options,
 }
 
 /// Compiles OpenCL SPIR-V modules, linked together in order, for one device.

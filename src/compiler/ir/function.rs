@@ -1,0 +1,445 @@
+//! Functions: blocks, instructions and values, and how they are changed.
+
+use super::{AddressSpace, Op, Type, Values};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+macro_rules! entity {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// Position in the arena.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{self}")
+            }
+        }
+    };
+}
+pub(super) use entity;
+
+entity!(
+    /// A value of one function.
+    Value, "%"
+);
+entity!(
+    /// An instruction of one function.
+    Inst, "inst"
+);
+entity!(
+    /// A basic block of one function.
+    Block, "b"
+);
+entity!(
+    /// A private variable of one function.
+    VariableId, "var"
+);
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// Result `index` of an instruction.
+    Result { inst: Inst, index: u32 },
+    /// Parameter of a block. Its position is found in the block's list, which passes edit.
+    Parameter(Block),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ValueData {
+    pub ty: Type,
+    pub def: ValueDef,
+}
+
+/// Freedoms and restrictions of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct InstFlags {
+    /// `NoContraction`: must not be fused with another operation.
+    pub no_contraction: bool,
+    /// `FPFastMathMode` allows reciprocals and other changes of the result (`Fast`, `AllowRecip`).
+    pub fast_math: bool,
+    /// `NoSignedWrap`, `NoUnsignedWrap`
+    pub no_signed_wrap: bool,
+    pub no_unsigned_wrap: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct InstData {
+    pub op: Op,
+    pub results: Values,
+    pub flags: InstFlags,
+}
+
+/// A branch target and the values of its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    pub block: Block,
+    pub args: Values,
+}
+
+impl Edge {
+    pub fn new(block: Block, args: impl IntoIterator<Item = Value>) -> Self {
+        Self {
+            block,
+            args: args.into_iter().collect(),
+        }
+    }
+}
+
+impl From<Block> for Edge {
+    fn from(block: Block) -> Self {
+        Self::new(block, [])
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Terminator {
+    Jump(Edge),
+    Branch {
+        condition: Value,
+        then: Edge,
+        otherwise: Edge,
+    },
+    /// Cases hold the low bits of the value, as many as its type has.
+    Switch {
+        value: Value,
+        cases: Vec<(u64, Edge)>,
+        default: Edge,
+    },
+    Return(Values),
+    Unreachable,
+}
+
+impl Terminator {
+    /// Every way out, in order (a block may appear more than once).
+    pub fn edges(&self) -> SmallVec<[&Edge; 2]> {
+        match self {
+            Self::Jump(edge) => SmallVec::from_iter([edge]),
+            Self::Branch {
+                then, otherwise, ..
+            } => SmallVec::from_iter([then, otherwise]),
+            Self::Switch { cases, default, .. } => cases
+                .iter()
+                .map(|(_, edge)| edge)
+                .chain([default])
+                .collect(),
+            Self::Return(_) | Self::Unreachable => SmallVec::new(),
+        }
+    }
+
+    pub fn edges_mut(&mut self) -> SmallVec<[&mut Edge; 2]> {
+        match self {
+            Self::Jump(edge) => SmallVec::from_iter([edge]),
+            Self::Branch {
+                then, otherwise, ..
+            } => SmallVec::from_iter([then, otherwise]),
+            Self::Switch { cases, default, .. } => cases
+                .iter_mut()
+                .map(|(_, edge)| edge)
+                .chain([default])
+                .collect(),
+            Self::Return(_) | Self::Unreachable => SmallVec::new(),
+        }
+    }
+
+    /// Every value read: condition first, then the arguments of the edges.
+    pub fn operands(&self) -> Values {
+        let mut all = Values::new();
+        match self {
+            Self::Branch { condition, .. } => all.push(*condition),
+            Self::Switch { value, .. } => all.push(*value),
+            Self::Return(values) => all.extend_from_slice(values),
+            Self::Jump(_) | Self::Unreachable => {}
+        }
+        for edge in self.edges() {
+            all.extend_from_slice(&edge.args);
+        }
+        all
+    }
+
+    pub fn for_each_operand_mut(&mut self, mut f: impl FnMut(&mut Value)) {
+        match self {
+            Self::Branch { condition, .. } => f(condition),
+            Self::Switch { value, .. } => f(value),
+            Self::Return(values) => values.iter_mut().for_each(&mut f),
+            Self::Jump(_) | Self::Unreachable => {}
+        }
+        for edge in self.edges_mut() {
+            edge.args.iter_mut().for_each(&mut f);
+        }
+    }
+}
+
+/// Structured control flow, set by `structurize`: what the block heads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    Selection { merge: Block },
+    Loop { merge: Block, continues: Block },
+}
+
+#[derive(Clone, Debug)]
+pub struct BlockData {
+    pub params: Values,
+    pub insts: Vec<Inst>,
+    pub terminator: Terminator,
+    pub merge: Option<Merge>,
+}
+
+/// A variable in private memory (`OpVariable Function`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrivateVariable {
+    pub name: String,
+    pub size_bytes: u64,
+    pub align_bytes: u32,
+}
+
+/// SPIR-V `Function Control`, and where the function is from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionControl {
+    pub inline: bool,
+    pub dont_inline: bool,
+    /// From the built-in library: its arithmetic must not be contracted or reordered.
+    pub library: bool,
+}
+
+/// A function: its entry block's parameters are its parameters.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    pub return_types: Vec<Type>,
+    pub control: FunctionControl,
+    pub variables: Vec<PrivateVariable>,
+    /// Blocks in layout order; the first is the entry. Blocks not listed are dead.
+    pub layout: Vec<Block>,
+    blocks: Vec<BlockData>,
+    insts: Vec<InstData>,
+    values: Vec<ValueData>,
+}
+
+impl Function {
+    /// A function with an empty, unreachable-terminated entry block.
+    pub fn new(name: impl Into<String>) -> Self {
+        let mut function = Self {
+            name: name.into(),
+            return_types: Vec::new(),
+            control: FunctionControl::default(),
+            variables: Vec::new(),
+            layout: Vec::new(),
+            blocks: Vec::new(),
+            insts: Vec::new(),
+            values: Vec::new(),
+        };
+        function.add_block();
+        function
+    }
+
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+
+    /// The function's parameters.
+    pub fn params(&self) -> &[Value] {
+        &self.block(self.entry()).params
+    }
+
+    /// A new block at the end of the layout, terminated by `Unreachable` until told otherwise.
+    pub fn add_block(&mut self) -> Block {
+        let block = self.add_detached_block();
+        self.layout.push(block);
+        block
+    }
+
+    /// A new block that is not in the layout yet.
+    pub fn add_detached_block(&mut self) -> Block {
+        let block = Block(self.blocks.len() as u32);
+        self.blocks.push(BlockData {
+            params: Values::new(),
+            insts: Vec::new(),
+            terminator: Terminator::Unreachable,
+            merge: None,
+        });
+        block
+    }
+
+    pub fn block(&self, block: Block) -> &BlockData {
+        &self.blocks[block.index()]
+    }
+
+    pub fn block_mut(&mut self, block: Block) -> &mut BlockData {
+        &mut self.blocks[block.index()]
+    }
+
+    pub fn inst(&self, inst: Inst) -> &InstData {
+        &self.insts[inst.index()]
+    }
+
+    pub fn inst_mut(&mut self, inst: Inst) -> &mut InstData {
+        &mut self.insts[inst.index()]
+    }
+
+    pub fn value(&self, value: Value) -> ValueData {
+        self.values[value.index()]
+    }
+
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.index()].ty
+    }
+
+    /// Number of values ever made: the size for a table indexed by value.
+    pub fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Number of blocks ever made, dead ones included.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Number of instructions ever made, removed ones included.
+    pub fn inst_count(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// Appends a parameter to a block. Edges into it must be extended by the caller.
+    pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+        let value = self.add_value(ty, ValueDef::Parameter(block));
+        self.blocks[block.index()].params.push(value);
+        value
+    }
+
+    /// A new instruction in no block yet, with results of the given types.
+    pub fn make_inst(
+        &mut self,
+        op: Op,
+        result_types: impl IntoIterator<Item = Type>,
+        flags: InstFlags,
+    ) -> Inst {
+        let inst = Inst(self.insts.len() as u32);
+        let results = result_types
+            .into_iter()
+            .enumerate()
+            .map(|(index, ty)| {
+                let index = index as u32;
+                self.add_value(ty, ValueDef::Result { inst, index })
+            })
+            .collect();
+        self.insts.push(InstData { op, results, flags });
+        inst
+    }
+
+    pub fn add_variable(&mut self, variable: PrivateVariable) -> VariableId {
+        self.variables.push(variable);
+        VariableId(self.variables.len() as u32 - 1)
+    }
+
+    /// The operation that defines a value, if an instruction does.
+    pub fn op_of(&self, value: Value) -> Option<&Op> {
+        match self.value(value).def {
+            ValueDef::Result { inst, .. } => Some(&self.inst(inst).op),
+            ValueDef::Parameter(_) => None,
+        }
+    }
+
+    /// The bits of a value defined by `Op::Const`.
+    pub fn constant(&self, value: Value) -> Option<u64> {
+        match self.op_of(value) {
+            Some(Op::Const(bits)) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// The address space of a pointer.
+    pub fn space(&self, pointer: Value) -> Option<AddressSpace> {
+        match self.ty(pointer) {
+            Type::Ptr(space) => Some(space),
+            _ => None,
+        }
+    }
+
+    /// Blocks that a block may go to, in edge order.
+    pub fn successors(&self, block: Block) -> SmallVec<[Block; 2]> {
+        self.block(block)
+            .terminator
+            .edges()
+            .iter()
+            .map(|edge| edge.block)
+            .collect()
+    }
+
+    /// For each block (by index) the blocks that go to it; a block with two edges there stands twice.
+    pub fn predecessors(&self) -> Vec<SmallVec<[Block; 4]>> {
+        let mut predecessors = vec![SmallVec::new(); self.blocks.len()];
+        for &block in &self.layout {
+            for successor in self.successors(block) {
+                predecessors[successor.index()].push(block);
+            }
+        }
+        predecessors
+    }
+
+    /// Reachable blocks in reverse postorder.
+    pub fn reverse_postorder(&self) -> Vec<Block> {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut postorder = Vec::with_capacity(self.layout.len());
+        let mut stack = vec![(self.entry(), 0)];
+        seen[self.entry().index()] = true;
+        while let Some((block, next)) = stack.last_mut() {
+            let successors = self.successors(*block);
+            match successors.get(*next) {
+                Some(&successor) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[successor.index()], true) {
+                        stack.push((successor, 0));
+                    }
+                }
+                None => {
+                    postorder.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+        postorder.reverse();
+        postorder
+    }
+
+    /// Replaces uses everywhere in the layout: `replacements` maps old to new, chains are followed.
+    pub fn replace_values(&mut self, replacements: &HashMap<Value, Value>) {
+        if replacements.is_empty() {
+            return;
+        }
+        let resolve = |value: &mut Value| {
+            while let Some(&new) = replacements.get(value) {
+                *value = new;
+            }
+        };
+        for index in 0..self.layout.len() {
+            let block = self.layout[index];
+            let insts = std::mem::take(&mut self.blocks[block.index()].insts);
+            for &inst in &insts {
+                self.insts[inst.index()].op.for_each_operand_mut(resolve);
+            }
+            let data = &mut self.blocks[block.index()];
+            data.insts = insts;
+            data.terminator.for_each_operand_mut(resolve);
+        }
+    }
+
+    fn add_value(&mut self, ty: Type, def: ValueDef) -> Value {
+        self.values.push(ValueData { ty, def });
+        Value(self.values.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,161 @@
+//! Modules: functions, kernels, variables of module scope.
+
+use super::function::entity;
+use super::{AddressSpace, Function, Type};
+use crate::compiler::program::{Argument, ArgumentBlock, ArgumentInfo, KernelAttributes};
+
+entity!(
+    /// A function of the module.
+    FuncId, "fn"
+);
+entity!(
+    /// A variable of module scope.
+    GlobalId, "@g"
+);
+entity!(
+    /// A typed array that local or private memory was turned into.
+    ArrayId, "@a"
+);
+
+/// A variable of module scope: `local` (Workgroup), `constant` or `global`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Global {
+    pub name: String,
+    pub space: AddressSpace,
+    pub size_bytes: u64,
+    pub align_bytes: u32,
+    /// Initial bytes, `size_bytes` of them; `None` for zeros (and for `local`, which has none).
+    pub initializer: Option<Vec<u8>>,
+    /// Pointers within the initializer.
+    pub relocations: Vec<Relocation>,
+    /// For the memory behind a `local` argument: the `SpecId` of its length in elements of the array that
+    /// `lower_pointers` makes; `size_bytes` is then 0.
+    pub spec_id: Option<u32>,
+    /// Name by which other modules import it, if exported.
+    pub export: Option<String>,
+    /// Name under which it is imported from another module, if it is only declared here.
+    pub import: Option<String>,
+}
+
+/// The 64-bit address of `target` plus `addend` bytes goes to `offset_bytes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    pub offset_bytes: u64,
+    pub target: GlobalId,
+    pub addend: i64,
+}
+
+/// Memory of one storage class as an array of scalars.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    pub name: String,
+    pub storage: ArrayStorage,
+    pub element: Type,
+    pub length: ArrayLength,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArrayStorage {
+    /// Shared by the work-group (SPIR-V Workgroup).
+    Workgroup,
+    /// One per work-item (SPIR-V Private).
+    Private,
+}
+
+/// A number of elements: a constant plus specialization constants (of these `SpecId`s), one for each
+/// `local` argument in the array.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArrayLength {
+    pub elements: u32,
+    pub spec_ids: Vec<u32>,
+}
+
+/// An entry point.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub name: String,
+    pub function: FuncId,
+    /// In the order of the OpenCL C declaration.
+    pub parameters: Vec<KernelParameter>,
+    pub attributes: KernelAttributes,
+    /// `ContractionOff`: multiplications and additions must not be fused.
+    pub contraction_off: bool,
+    /// What `clSetKernelArg` fills in; set by `lower_arguments`, completed by `lower_pointers`.
+    pub arguments: Vec<Argument>,
+    /// Set by `lower_arguments`.
+    pub argument_block: ArgumentBlock,
+}
+
+#[derive(Clone, Debug)]
+pub struct KernelParameter {
+    pub kind: KernelParameterKind,
+    pub info: ArgumentInfo,
+    /// The parameters of the function that it became: a range of positions.
+    pub first_param: usize,
+    pub param_count: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum KernelParameterKind {
+    /// A value of `size_bytes`; each function parameter's byte offset in it.
+    Value {
+        size_bytes: u32,
+        align_bytes: u32,
+        offsets_bytes: Vec<u32>,
+    },
+    /// A structure passed as a pointer to private memory that the kernel owns (`ByVal`): one parameter.
+    ByValue { size_bytes: u32, align_bytes: u32 },
+    /// A pointer to global, constant or local memory: one parameter.
+    Pointer(AddressSpace),
+}
+
+/// A unit of compilation. After `extract_kernel` it holds one kernel and what that kernel reaches.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    pub functions: Vec<Function>,
+    /// Names under which functions can be imported by other modules.
+    pub exports: Vec<(String, FuncId)>,
+    /// Functions that are only declared: their name in the module that holds them.
+    pub imports: Vec<(String, FuncId)>,
+    pub globals: Vec<Global>,
+    pub kernels: Vec<Kernel>,
+    pub arrays: Vec<Array>,
+}
+
+impl Module {
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    pub fn function_mut(&mut self, id: FuncId) -> &mut Function {
+        &mut self.functions[id.index()]
+    }
+
+    pub fn add_function(&mut self, function: Function) -> FuncId {
+        self.functions.push(function);
+        FuncId(self.functions.len() as u32 - 1)
+    }
+
+    pub fn global(&self, id: GlobalId) -> &Global {
+        &self.globals[id.index()]
+    }
+
+    pub fn add_global(&mut self, global: Global) -> GlobalId {
+        self.globals.push(global);
+        GlobalId(self.globals.len() as u32 - 1)
+    }
+
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.index()]
+    }
+
+    pub fn add_array(&mut self, array: Array) -> ArrayId {
+        self.arrays.push(array);
+        ArrayId(self.arrays.len() as u32 - 1)
+    }
+
+    /// Every function's id, in order.
+    pub fn function_ids(&self) -> impl Iterator<Item = FuncId> + use<> {
+        (0..self.functions.len() as u32).map(FuncId)
+    }
+}

@@ -1,0 +1,510 @@
+//! Operations.
+
+use super::{ArrayId, FuncId, GlobalId, Scope, Semantics, Value, Values, VariableId};
+use crate::compiler::program::Implicit;
+use smallvec::smallvec;
+
+/// One operation. Types of results are those of the instruction's result values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// A constant: the low bits of the number are the value's bits (IEEE encoding for floats, 0 or 1 for
+    /// booleans, an address for pointers, 0 being null).
+    Const(u64),
+    /// Any value.
+    Undef,
+    Unary(Unary, Value),
+    /// Both operands and the result have the same type, but for shifts, whose amount may have any width.
+    Binary(Binary, Value, Value),
+    /// Result: bool.
+    Compare(Compare, Value, Value),
+    /// `if condition { a } else { b }`, both evaluated.
+    Select(Value, Value, Value),
+    /// `a * b + c`, rounded once.
+    Fma(Value, Value, Value),
+    /// To the result's type.
+    Convert(Convert, Value),
+    /// Two results of the operands' type: low, high.
+    MulExtended { signed: bool, a: Value, b: Value },
+    /// A function of `OpenCL.std` on scalars; gone after `lower_builtins`. Component-wise functions
+    /// were split into lanes by the parser; geometric ones take all components of each operand in order.
+    OpenClStd(OpenClStd, Values),
+    /// A function of `GLSL.std.450` by its number.
+    Glsl(u32, Values),
+
+    /// Pointer plus a byte offset of an integer type (sign-extended where narrower than 64 bits).
+    PtrAdd(Value, Value),
+    /// The address of a private variable of this function.
+    VariableAddress(VariableId),
+    /// The address of a module-scope variable.
+    GlobalAddress(GlobalId),
+    /// Consecutive scalars of the results' types, each at the next multiple of its size.
+    Load(Place, Access),
+    Store(Place, Values, Access),
+    /// Copies bytes between two pointers that do not overlap (`OpCopyMemorySized`); both `Place::Pointer`.
+    Copy {
+        to: Value,
+        from: Value,
+        size_bytes: Value,
+        to_access: Access,
+        from_access: Access,
+    },
+    /// Operands after the place are the operation's value(s), compare-exchange's being (value, comparator).
+    Atomic {
+        op: AtomicOp,
+        place: Place,
+        values: Values,
+        scope: Scope,
+        semantics: Semantics,
+    },
+
+    /// `OpControlBarrier`
+    ControlBarrier {
+        execution: Scope,
+        memory: Scope,
+        semantics: Semantics,
+    },
+    /// `OpMemoryBarrier`
+    MemoryBarrier { memory: Scope, semantics: Semantics },
+    /// A work-group or sub-group collective.
+    Group(Group, Values),
+
+    /// A work-item query of OpenCL C; gone after `lower_work_items`.
+    WorkItem(WorkItem),
+    /// A value that the runtime supplies in the argument block, I32 or I64 by its size; gone after
+    /// `lower_arguments`.
+    Implicit(Implicit),
+    /// A Vulkan built-in input, I32.
+    BuiltIn(BuiltIn),
+    /// A 32-bit specialization constant by `SpecId`, and its default.
+    SpecConst { id: u32, default: u32 },
+
+    Call(FuncId, Values),
+    /// `printf`: the format (a pointer to constant memory) and its arguments, vectors flattened; `lanes`
+    /// holds the number of components of each. Result: I32.
+    Printf {
+        format: Value,
+        arguments: Values,
+        lanes: Vec<u8>,
+    },
+}
+
+/// Where a memory operation reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind a pointer: what the parser makes; gone after `lower_pointers`.
+    Pointer(Value),
+    /// At a 64-bit device address (I64).
+    Address(Value),
+    /// The same with the address as two I32, once 64-bit integers are legalized.
+    AddressPair { lo: Value, hi: Value },
+    /// Elements of an array starting at an I32 index; all results have the element's type.
+    Element { array: ArrayId, index: Value },
+    /// Words (I32) of the argument block in push constants.
+    Argument { offset_bytes: u32 },
+}
+
+impl Place {
+    fn operands(&self) -> Values {
+        match *self {
+            Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => smallvec![v],
+            Self::AddressPair { lo, hi } => smallvec![lo, hi],
+            Self::Argument { .. } => Values::new(),
+        }
+    }
+
+    fn for_each_operand_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        match self {
+            Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => f(v),
+            Self::AddressPair { lo, hi } => {
+                f(lo);
+                f(hi);
+            }
+            Self::Argument { .. } => {}
+        }
+    }
+}
+
+/// What is known of a memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Alignment of the first byte; a power of two.
+    pub align_bytes: u32,
+    pub volatile: bool,
+    /// The memory is not written while the kernel runs (`constant` memory, arguments): `NonWritable`.
+    pub read_only: bool,
+}
+
+impl Access {
+    pub fn aligned(align_bytes: u32) -> Self {
+        Self {
+            align_bytes,
+            volatile: false,
+            read_only: false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Two's complement negation.
+    Negate,
+    /// Bitwise not; logical not on booleans.
+    Not,
+    FNegate,
+    BitCount,
+    BitReverse,
+    IsNan,
+    IsInf,
+    /// `OpIsFinite`, `OpIsNormal`, `OpSignBitSet`
+    IsFinite,
+    IsNormal,
+    SignBitSet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    URem,
+    /// Sign of the result from the dividend, as C's `%`.
+    SRem,
+    /// Sign of the result from the divisor.
+    SMod,
+    /// Shift amounts are below the width: front ends mask them where OpenCL C demands it.
+    Shl,
+    LShr,
+    AShr,
+    And,
+    Or,
+    Xor,
+    UMin,
+    UMax,
+    SMin,
+    SMax,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    /// C's `fmod`: sign from the dividend (`OpFRem`).
+    FRem,
+    FMod,
+    /// IEEE 754 minNum/maxNum: a number wins over a NaN.
+    FMin,
+    FMax,
+}
+
+impl Binary {
+    pub fn is_float(self) -> bool {
+        matches!(
+            self,
+            Self::FAdd
+                | Self::FSub
+                | Self::FMul
+                | Self::FDiv
+                | Self::FRem
+                | Self::FMod
+                | Self::FMin
+                | Self::FMax
+        )
+    }
+
+    pub fn is_shift(self) -> bool {
+        matches!(self, Self::Shl | Self::LShr | Self::AShr)
+    }
+
+    pub fn is_commutative(self) -> bool {
+        use Binary::*;
+        matches!(
+            self,
+            Add | Mul | And | Or | Xor | UMin | UMax | SMin | SMax | FAdd | FMul | FMin | FMax
+        )
+    }
+}
+
+/// Integer and pointer comparisons; float ones are ordered (false on NaN) or unordered (true on NaN).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// Also on booleans and pointers.
+    Equal,
+    NotEqual,
+    ULess,
+    ULessEqual,
+    SLess,
+    SLessEqual,
+    FOrdEqual,
+    FUnordEqual,
+    FOrdNotEqual,
+    FUnordNotEqual,
+    FOrdLess,
+    FUnordLess,
+    FOrdLessEqual,
+    FUnordLessEqual,
+    /// Neither is NaN.
+    FOrdered,
+    FUnordered,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To nearest even.
+    Rte,
+    /// Toward zero.
+    Rtz,
+    /// Toward positive infinity.
+    Rtp,
+    /// Toward negative infinity.
+    Rtn,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Convert {
+    /// Integer to a narrower integer.
+    Truncate,
+    ZeroExtend,
+    SignExtend,
+    /// `None`: toward zero, as a C cast. Out of range is undefined unless `saturate`, which also makes
+    /// NaN zero.
+    FloatToUnsigned {
+        rounding: Option<Rounding>,
+        saturate: bool,
+    },
+    FloatToSigned {
+        rounding: Option<Rounding>,
+        saturate: bool,
+    },
+    /// `None`: to nearest even.
+    UnsignedToFloat(Option<Rounding>),
+    SignedToFloat(Option<Rounding>),
+    FloatToFloat(Option<Rounding>),
+    /// Same width, same bits; not on pointers or booleans.
+    Bitcast,
+    PtrToInt,
+    IntToPtr,
+    /// Between a named address space and generic (`OpPtrCastToGeneric`, `OpGenericCastToPtr`), and
+    /// between constant and global.
+    AddressSpaceCast,
+    /// `OpGenericCastToPtrExplicit`: null when the pointer is not in the result's space.
+    AddressSpaceCastExplicit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    Load,
+    Store,
+    Exchange,
+    /// Values: (value, comparator).
+    CompareExchange,
+    Add,
+    Sub,
+    UMin,
+    UMax,
+    SMin,
+    SMax,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FMin,
+    FMax,
+    /// `OpAtomicFlagTestAndSet`: result bool.
+    FlagTestAndSet,
+    FlagClear,
+}
+
+/// Work-item functions (OpenCL C section 6.15.1). The number is the dimension, 0 to 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WorkItem {
+    GlobalId(u8),
+    GlobalSize(u8),
+    GlobalOffset(u8),
+    LocalId(u8),
+    /// Of this work-group.
+    LocalSize(u8),
+    EnqueuedLocalSize(u8),
+    GroupId(u8),
+    NumGroups(u8),
+    WorkDim,
+    GlobalLinearId,
+    LocalLinearId,
+    SubgroupSize,
+    SubgroupMaxSize,
+    NumSubgroups,
+    NumEnqueuedSubgroups,
+    SubgroupId,
+    SubgroupLocalId,
+}
+
+/// Vulkan compute inputs. The number is the component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BuiltIn {
+    LocalInvocationId(u8),
+    WorkgroupId(u8),
+    NumWorkgroups(u8),
+    SubgroupSize,
+    NumSubgroups,
+    SubgroupId,
+    SubgroupLocalInvocationId,
+}
+
+/// A collective operation over the work-items of `scope`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Group {
+    pub op: GroupOp,
+    pub scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupOp {
+    All,
+    Any,
+    /// Values: (value components…, local id components…).
+    Broadcast,
+    /// The operation is one of add, min, max (and mul, and, or, xor) of [`Binary`].
+    Reduce(Binary),
+    InclusiveScan(Binary),
+    ExclusiveScan(Binary),
+}
+
+/// The number of an instruction of the `OpenCL.std` extended instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OpenClStd(pub u32);
+
+impl Op {
+    /// An integer or boolean operation of a fixed set of operands whose result depends on nothing else
+    /// and that may be removed, moved or repeated.
+    pub fn is_pure(&self) -> bool {
+        match self {
+            Self::Const(_)
+            | Self::Undef
+            | Self::Unary(..)
+            | Self::Binary(..)
+            | Self::Compare(..)
+            | Self::Select(..)
+            | Self::Fma(..)
+            | Self::Convert(..)
+            | Self::MulExtended { .. }
+            | Self::Glsl(..)
+            | Self::PtrAdd(..)
+            | Self::VariableAddress(_)
+            | Self::GlobalAddress(_)
+            | Self::WorkItem(_)
+            | Self::Implicit(_)
+            | Self::BuiltIn(_)
+            | Self::SpecConst { .. } => true,
+            Self::Load(place, access) => {
+                !access.volatile && matches!(place, Place::Argument { .. })
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether removing the operation when no result is used changes nothing.
+    pub fn is_removable(&self) -> bool {
+        match self {
+            Self::Load(_, access) => !access.volatile,
+            // Functions of the library write only through pointer operands, which keep them alive.
+            Self::OpenClStd(..) | Self::Call(..) => false,
+            other => other.is_pure(),
+        }
+    }
+
+    /// Every value the operation reads, in order.
+    pub fn operands(&self) -> Values {
+        match self {
+            Self::Const(_)
+            | Self::Undef
+            | Self::VariableAddress(_)
+            | Self::GlobalAddress(_)
+            | Self::ControlBarrier { .. }
+            | Self::MemoryBarrier { .. }
+            | Self::WorkItem(_)
+            | Self::Implicit(_)
+            | Self::BuiltIn(_)
+            | Self::SpecConst { .. } => Values::new(),
+            Self::Unary(_, a) | Self::Convert(_, a) => smallvec![*a],
+            Self::Binary(_, a, b)
+            | Self::Compare(_, a, b)
+            | Self::PtrAdd(a, b)
+            | Self::MulExtended { a, b, .. } => smallvec![*a, *b],
+            Self::Select(a, b, c) | Self::Fma(a, b, c) => smallvec![*a, *b, *c],
+            Self::OpenClStd(_, v) | Self::Glsl(_, v) | Self::Group(_, v) | Self::Call(_, v) => {
+                v.clone()
+            }
+            Self::Load(place, _) => place.operands(),
+            Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
+                let mut all = place.operands();
+                all.extend_from_slice(values);
+                all
+            }
+            Self::Copy {
+                to,
+                from,
+                size_bytes,
+                ..
+            } => smallvec![*to, *from, *size_bytes],
+            Self::Printf {
+                format, arguments, ..
+            } => {
+                let mut all: Values = smallvec![*format];
+                all.extend_from_slice(arguments);
+                all
+            }
+        }
+    }
+
+    /// Calls `f` on every value the operation reads, in the order of [`Op::operands`].
+    pub fn for_each_operand_mut(&mut self, mut f: impl FnMut(&mut Value)) {
+        match self {
+            Self::Const(_)
+            | Self::Undef
+            | Self::VariableAddress(_)
+            | Self::GlobalAddress(_)
+            | Self::ControlBarrier { .. }
+            | Self::MemoryBarrier { .. }
+            | Self::WorkItem(_)
+            | Self::Implicit(_)
+            | Self::BuiltIn(_)
+            | Self::SpecConst { .. } => {}
+            Self::Unary(_, a) | Self::Convert(_, a) => f(a),
+            Self::Binary(_, a, b)
+            | Self::Compare(_, a, b)
+            | Self::PtrAdd(a, b)
+            | Self::MulExtended { a, b, .. } => {
+                f(a);
+                f(b);
+            }
+            Self::Select(a, b, c) | Self::Fma(a, b, c) => {
+                f(a);
+                f(b);
+                f(c);
+            }
+            Self::OpenClStd(_, v) | Self::Glsl(_, v) | Self::Group(_, v) | Self::Call(_, v) => {
+                v.iter_mut().for_each(f);
+            }
+            Self::Load(place, _) => place.for_each_operand_mut(&mut f),
+            Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
+                place.for_each_operand_mut(&mut f);
+                values.iter_mut().for_each(f);
+            }
+            Self::Copy {
+                to,
+                from,
+                size_bytes,
+                ..
+            } => {
+                f(to);
+                f(from);
+                f(size_bytes);
+            }
+            Self::Printf {
+                format, arguments, ..
+            } => {
+                f(format);
+                arguments.iter_mut().for_each(f);
+            }
+        }
+    }
+}

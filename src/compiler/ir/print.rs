@@ -1,0 +1,219 @@
+//! The text form of the IR, for people, tests and `pumice compile --emit ir`.
+
+use super::{
+    Access, Edge, Function, InstFlags, Merge, Module, Op, Place, Terminator, Value, Values,
+};
+use std::fmt::{self, Display, Formatter, Write};
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, global) in self.globals.iter().enumerate() {
+            write!(f, "@g{index} = {} \"{}\" size {}", global.space, global.name, global.size_bytes)?;
+            writeln!(f, " align {}", global.align_bytes)?;
+        }
+        for (index, array) in self.arrays.iter().enumerate() {
+            write!(f, "@a{index} = {:?} \"{}\" {}", array.storage, array.name, array.element)?;
+            write!(f, " x {}", array.length.elements)?;
+            for id in &array.length.spec_ids {
+                write!(f, " + spec {id}")?;
+            }
+            writeln!(f)?;
+        }
+        for kernel in &self.kernels {
+            writeln!(f, "kernel {} = {}", kernel.name, kernel.function)?;
+        }
+        for (index, function) in self.functions.iter().enumerate() {
+            writeln!(f, "\nfn{index}: {function}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Function {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "function \"{}\" ->", self.name)?;
+        for ty in &self.return_types {
+            write!(f, " {ty}")?;
+        }
+        writeln!(f, " {{")?;
+        for (index, variable) in self.variables.iter().enumerate() {
+            let (size, align) = (variable.size_bytes, variable.align_bytes);
+            writeln!(f, "  var{index} = private \"{}\" size {size} align {align}", variable.name)?;
+        }
+        for &block in &self.layout {
+            let data = self.block(block);
+            write!(f, "{block}(")?;
+            for (index, &param) in data.params.iter().enumerate() {
+                let comma = if index > 0 { ", " } else { "" };
+                write!(f, "{comma}{param}: {}", self.ty(param))?;
+            }
+            match data.merge {
+                None => writeln!(f, "):")?,
+                Some(Merge::Selection { merge }) => writeln!(f, "): selection merge {merge}")?,
+                Some(Merge::Loop { merge, continues }) => {
+                    writeln!(f, "): loop merge {merge} continue {continues}")?;
+                }
+            }
+            for &inst in &data.insts {
+                let data = self.inst(inst);
+                f.write_str("  ")?;
+                for (index, &result) in data.results.iter().enumerate() {
+                    let comma = if index > 0 { ", " } else { "" };
+                    write!(f, "{comma}{result}: {}", self.ty(result))?;
+                }
+                if !data.results.is_empty() {
+                    f.write_str(" = ")?;
+                }
+                writeln!(f, "{}{}", data.op, Flags(data.flags))?;
+            }
+            writeln!(f, "  {}", data.terminator)?;
+        }
+        f.write_char('}')
+    }
+}
+
+struct Flags(InstFlags);
+
+impl Display for Flags {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let flags = [
+            (self.0.no_contraction, " !no_contraction"),
+            (self.0.fast_math, " !fast_math"),
+            (self.0.no_signed_wrap, " !nsw"),
+            (self.0.no_unsigned_wrap, " !nuw"),
+        ];
+        flags.iter().filter(|(set, _)| *set).try_for_each(|(_, name)| f.write_str(name))
+    }
+}
+
+struct List<'a>(&'a [Value]);
+
+impl Display for List<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, value) in self.0.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `FloatToSigned { … }` as `float_to_signed { … }`: the variant's name in snake case.
+struct Snake<T>(T);
+
+impl<T: fmt::Debug> Display for Snake<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = format!("{:?}", self.0);
+        let head = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+        for (index, c) in text[..head].chars().enumerate() {
+            if c.is_uppercase() && index > 0 {
+                f.write_char('_')?;
+            }
+            f.write_char(c.to_ascii_lowercase())?;
+        }
+        f.write_str(&text[head..])
+    }
+}
+
+impl Display for Op {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let list = |values: &Values| List(values).to_string();
+        match self {
+            Self::Const(bits) => write!(f, "const {bits:#x}"),
+            Self::Undef => f.write_str("undef"),
+            Self::Unary(op, a) => write!(f, "{} {a}", Snake(op)),
+            Self::Binary(op, a, b) => write!(f, "{} {a}, {b}", Snake(op)),
+            Self::Compare(op, a, b) => write!(f, "{} {a}, {b}", Snake(op)),
+            Self::Select(c, a, b) => write!(f, "select {c}, {a}, {b}"),
+            Self::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
+            Self::Convert(op, a) => write!(f, "{} {a}", Snake(op)),
+            Self::MulExtended { signed, a, b } => {
+                write!(f, "{}mul_extended {a}, {b}", if *signed { 's' } else { 'u' })
+            }
+            Self::OpenClStd(op, args) => write!(f, "opencl.{} {}", op.0, list(args)),
+            Self::Glsl(op, args) => write!(f, "glsl.{op} {}", list(args)),
+            Self::PtrAdd(pointer, offset) => write!(f, "ptr_add {pointer}, {offset}"),
+            Self::VariableAddress(variable) => write!(f, "address {variable}"),
+            Self::GlobalAddress(global) => write!(f, "address {global}"),
+            Self::Load(place, access) => write!(f, "load {place}{access}"),
+            Self::Store(place, values, access) => {
+                write!(f, "store {place}{access}, {}", list(values))
+            }
+            Self::Copy { to, from, size_bytes, to_access, from_access } => {
+                write!(f, "copy {to}{to_access}, {from}{from_access}, {size_bytes}")
+            }
+            Self::Atomic { op, place, values, scope, semantics } => {
+                let (values, bits) = (list(values), semantics.0);
+                write!(f, "atomic_{} {scope:?} {bits:#x} {place}, {values}", Snake(op))
+            }
+            Self::ControlBarrier { execution, memory, semantics } => {
+                write!(f, "control_barrier {execution:?} {memory:?} {:#x}", semantics.0)
+            }
+            Self::MemoryBarrier { memory, semantics } => {
+                write!(f, "memory_barrier {memory:?} {:#x}", semantics.0)
+            }
+            Self::Group(group, args) => {
+                write!(f, "group_{} {:?} {}", Snake(group.op), group.scope, list(args))
+            }
+            Self::WorkItem(query) => write!(f, "work_item {}", Snake(query)),
+            Self::Implicit(implicit) => write!(f, "implicit {}", Snake(implicit)),
+            Self::BuiltIn(input) => write!(f, "builtin {}", Snake(input)),
+            Self::SpecConst { id, default } => write!(f, "spec_const {id} default {default}"),
+            Self::Call(function, args) => write!(f, "call {function}({})", list(args)),
+            Self::Printf { format, arguments, .. } => {
+                write!(f, "printf {format}({})", list(arguments))
+            }
+        }
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pointer(v) => write!(f, "[{v}]"),
+            Self::Address(v) => write!(f, "address [{v}]"),
+            Self::AddressPair { lo, hi } => write!(f, "address [{lo}, {hi}]"),
+            Self::Element { array, index } => write!(f, "{array}[{index}]"),
+            Self::Argument { offset_bytes } => write!(f, "argument[{offset_bytes}]"),
+        }
+    }
+}
+
+impl Display for Access {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, " align {}", self.align_bytes)?;
+        if self.volatile {
+            f.write_str(" volatile")?;
+        }
+        if self.read_only {
+            f.write_str(" read_only")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Edge {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.block, List(&self.args))
+    }
+}
+
+impl Display for Terminator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jump(edge) => write!(f, "jump {edge}"),
+            Self::Branch { condition, then, otherwise } => {
+                write!(f, "branch {condition}, {then}, {otherwise}")
+            }
+            Self::Switch { value, cases, default } => {
+                write!(f, "switch {value}")?;
+                for (case, edge) in cases {
+                    write!(f, ", {case} {edge}")?;
+                }
+                write!(f, ", default {default}")
+            }
+            Self::Return(values) => write!(f, "return {}", List(values)),
+            Self::Unreachable => f.write_str("unreachable"),
+        }
+    }
+}
