@@ -120,7 +120,10 @@ impl Implicit {
             | Self::GroupBase(_)
             | Self::EnqueuedLocalSize(_)
             | Self::WorkDim => 4,
-            Self::GlobalOffset(_) | Self::GlobalSize(_) | Self::DataSegment | Self::PrintfBuffer => 8,
+            Self::GlobalOffset(_)
+            | Self::GlobalSize(_)
+            | Self::DataSegment
+            | Self::PrintfBuffer => 8,
         }
     }
 }
@@ -151,7 +154,10 @@ pub enum ArgumentKind {
     Local { spec_id: u32, element_bytes: u32 },
     /// The kernel never uses the argument, nothing is written for it; `size_bytes` is what
     /// `clSetKernelArg` must be given, 0 where any pointer size will do (`local`).
-    Unused { size_bytes: u32, memory: UnusedMemory },
+    Unused {
+        size_bytes: u32,
+        memory: UnusedMemory,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

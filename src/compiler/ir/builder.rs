@@ -1,8 +1,8 @@
 //! Appends instructions to a block.
 
 use super::{
-    Access, Binary, Block, Compare, Convert, Edge, Function, Inst, InstFlags, Op, Place, Terminator,
-    Type, Unary, Value, Values,
+    Access, Binary, Block, Compare, Convert, Edge, Function, Inst, InstFlags, Op, Place,
+    Terminator, Type, Unary, Value, Values,
 };
 use smallvec::smallvec;
 

@@ -24,7 +24,11 @@ pub enum Op {
     /// To the result's type.
     Convert(Convert, Value),
     /// Two results of the operands' type: low, high.
-    MulExtended { signed: bool, a: Value, b: Value },
+    MulExtended {
+        signed: bool,
+        a: Value,
+        b: Value,
+    },
     /// A function of `OpenCL.std` on scalars; gone after `lower_builtins`. Component-wise functions
     /// were split into lanes by the parser; geometric ones take all components of each operand in order.
     OpenClStd(OpenClStd, Values),
@@ -64,7 +68,10 @@ pub enum Op {
         semantics: Semantics,
     },
     /// `OpMemoryBarrier`
-    MemoryBarrier { memory: Scope, semantics: Semantics },
+    MemoryBarrier {
+        memory: Scope,
+        semantics: Semantics,
+    },
     /// A work-group or sub-group collective.
     Group(Group, Values),
 
@@ -76,7 +83,10 @@ pub enum Op {
     /// A Vulkan built-in input, I32.
     BuiltIn(BuiltIn),
     /// A 32-bit specialization constant by `SpecId`, and its default.
-    SpecConst { id: u32, default: u32 },
+    SpecConst {
+        id: u32,
+        default: u32,
+    },
 
     Call(FuncId, Values),
     /// `printf`: the format (a pointer to constant memory) and its arguments, vectors flattened; `lanes`

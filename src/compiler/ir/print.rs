@@ -8,11 +8,19 @@ use std::fmt::{self, Display, Formatter, Write};
 impl Display for Module {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (index, global) in self.globals.iter().enumerate() {
-            write!(f, "@g{index} = {} \"{}\" size {}", global.space, global.name, global.size_bytes)?;
+            write!(
+                f,
+                "@g{index} = {} \"{}\" size {}",
+                global.space, global.name, global.size_bytes
+            )?;
             writeln!(f, " align {}", global.align_bytes)?;
         }
         for (index, array) in self.arrays.iter().enumerate() {
-            write!(f, "@a{index} = {:?} \"{}\" {}", array.storage, array.name, array.element)?;
+            write!(
+                f,
+                "@a{index} = {:?} \"{}\" {}",
+                array.storage, array.name, array.element
+            )?;
             write!(f, " x {}", array.length.elements)?;
             for id in &array.length.spec_ids {
                 write!(f, " + spec {id}")?;
@@ -38,7 +46,11 @@ impl Display for Function {
         writeln!(f, " {{")?;
         for (index, variable) in self.variables.iter().enumerate() {
             let (size, align) = (variable.size_bytes, variable.align_bytes);
-            writeln!(f, "  var{index} = private \"{}\" size {size} align {align}", variable.name)?;
+            writeln!(
+                f,
+                "  var{index} = private \"{}\" size {size} align {align}",
+                variable.name
+            )?;
         }
         for &block in &self.layout {
             let data = self.block(block);
@@ -82,7 +94,10 @@ impl Display for Flags {
             (self.0.no_signed_wrap, " !nsw"),
             (self.0.no_unsigned_wrap, " !nuw"),
         ];
-        flags.iter().filter(|(set, _)| *set).try_for_each(|(_, name)| f.write_str(name))
+        flags
+            .iter()
+            .filter(|(set, _)| *set)
+            .try_for_each(|(_, name)| f.write_str(name))
     }
 }
 
@@ -104,7 +119,9 @@ struct Snake<T>(T);
 impl<T: fmt::Debug> Display for Snake<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let text = format!("{:?}", self.0);
-        let head = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+        let head = text
+            .find(|c: char| !c.is_alphanumeric())
+            .unwrap_or(text.len());
         for (index, c) in text[..head].chars().enumerate() {
             if c.is_uppercase() && index > 0 {
                 f.write_char('_')?;
@@ -128,7 +145,11 @@ impl Display for Op {
             Self::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
             Self::Convert(op, a) => write!(f, "{} {a}", Snake(op)),
             Self::MulExtended { signed, a, b } => {
-                write!(f, "{}mul_extended {a}, {b}", if *signed { 's' } else { 'u' })
+                write!(
+                    f,
+                    "{}mul_extended {a}, {b}",
+                    if *signed { 's' } else { 'u' }
+                )
             }
             Self::OpenClStd(op, args) => write!(f, "opencl.{} {}", op.0, list(args)),
             Self::Glsl(op, args) => write!(f, "glsl.{op} {}", list(args)),
@@ -139,28 +160,60 @@ impl Display for Op {
             Self::Store(place, values, access) => {
                 write!(f, "store {place}{access}, {}", list(values))
             }
-            Self::Copy { to, from, size_bytes, to_access, from_access } => {
+            Self::Copy {
+                to,
+                from,
+                size_bytes,
+                to_access,
+                from_access,
+            } => {
                 write!(f, "copy {to}{to_access}, {from}{from_access}, {size_bytes}")
             }
-            Self::Atomic { op, place, values, scope, semantics } => {
+            Self::Atomic {
+                op,
+                place,
+                values,
+                scope,
+                semantics,
+            } => {
                 let (values, bits) = (list(values), semantics.0);
-                write!(f, "atomic_{} {scope:?} {bits:#x} {place}, {values}", Snake(op))
+                write!(
+                    f,
+                    "atomic_{} {scope:?} {bits:#x} {place}, {values}",
+                    Snake(op)
+                )
             }
-            Self::ControlBarrier { execution, memory, semantics } => {
-                write!(f, "control_barrier {execution:?} {memory:?} {:#x}", semantics.0)
+            Self::ControlBarrier {
+                execution,
+                memory,
+                semantics,
+            } => {
+                write!(
+                    f,
+                    "control_barrier {execution:?} {memory:?} {:#x}",
+                    semantics.0
+                )
             }
             Self::MemoryBarrier { memory, semantics } => {
                 write!(f, "memory_barrier {memory:?} {:#x}", semantics.0)
             }
             Self::Group(group, args) => {
-                write!(f, "group_{} {:?} {}", Snake(group.op), group.scope, list(args))
+                write!(
+                    f,
+                    "group_{} {:?} {}",
+                    Snake(group.op),
+                    group.scope,
+                    list(args)
+                )
             }
             Self::WorkItem(query) => write!(f, "work_item {}", Snake(query)),
             Self::Implicit(implicit) => write!(f, "implicit {}", Snake(implicit)),
             Self::BuiltIn(input) => write!(f, "builtin {}", Snake(input)),
             Self::SpecConst { id, default } => write!(f, "spec_const {id} default {default}"),
             Self::Call(function, args) => write!(f, "call {function}({})", list(args)),
-            Self::Printf { format, arguments, .. } => {
+            Self::Printf {
+                format, arguments, ..
+            } => {
                 write!(f, "printf {format}({})", list(arguments))
             }
         }
@@ -202,10 +255,18 @@ impl Display for Terminator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Jump(edge) => write!(f, "jump {edge}"),
-            Self::Branch { condition, then, otherwise } => {
+            Self::Branch {
+                condition,
+                then,
+                otherwise,
+            } => {
                 write!(f, "branch {condition}, {then}, {otherwise}")
             }
-            Self::Switch { value, cases, default } => {
+            Self::Switch {
+                value,
+                cases,
+                default,
+            } => {
                 write!(f, "switch {value}")?;
                 for (case, edge) in cases {
                     write!(f, ", {case} {edge}")?;
