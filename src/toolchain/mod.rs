@@ -1,1 +1,28 @@
-//! Finds and runs `clang`; the disk cache.
+//! OpenCL C to OpenCL SPIR-V through `clang`, and the disk cache.
+//!
+//! Nothing of LLVM is linked into the driver: `clang` runs as a subprocess, so a crash of it, or its absence,
+//! is a line in the build log. The parts:
+//!
+//! - [`options`]: the strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`, parsed.
+//! - [`clang`]: which `clang` to use.
+//! - [`source`]: one source to one SPIR-V module and a log.
+//! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
+//! - [`cache`]: compiled things kept between processes.
+//! - [`words`]: SPIR-V bytes to words.
+
+pub mod argument_info;
+pub mod cache;
+pub mod clang;
+pub mod diagnostics;
+pub mod headers;
+pub mod options;
+pub mod process;
+pub mod source;
+pub mod target;
+pub mod words;
+
+pub use cache::DiskCache;
+pub use clang::Clang;
+pub use options::{BuildOptions, LinkOptions};
+pub use source::{CompileRequest, SourceOutcome, compile_source};
+pub use target::LanguageTarget;

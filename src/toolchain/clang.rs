@@ -1,0 +1,294 @@
+//! Which `clang` to use: `PUMICE_CLANG`, else the newest on the path that can make SPIR-V.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::cache::{DiskCache, KeyBuilder, file_identity};
+use super::process::{self, End};
+use super::words;
+
+/// A compiler that was tried and makes SPIR-V.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clang {
+    pub path: PathBuf,
+    /// First line of `--version`, e.g. `Debian clang version 22.1.8 (1~deb12u1)`.
+    pub version: String,
+    /// Changes when the program is replaced; part of the cache's key.
+    pub identity: String,
+}
+
+/// No usable clang, and what was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoClang {
+    /// Each candidate with the reason it does not serve.
+    pub tried: Vec<(PathBuf, String)>,
+    /// Whether `PUMICE_CLANG` named the candidate.
+    pub overridden: bool,
+}
+
+impl fmt::Display for NoClang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "error: OpenCL C can't be compiled: no clang that can make SPIR-V was found."
+        )?;
+        for (path, reason) in &self.tried {
+            writeln!(f, "  {}: {reason}", path.display())?;
+        }
+        if self.overridden {
+            writeln!(
+                f,
+                "  PUMICE_CLANG names that program; correct it or unset it."
+            )
+        } else {
+            writeln!(
+                f,
+                "  Install clang 22 or later (on Debian and Ubuntu: apt install clang-22), or set PUMICE_CLANG \
+                 to the path of one whose `clang --print-targets` lists spirv64."
+            )
+        }
+    }
+}
+
+impl std::error::Error for NoClang {}
+
+/// A kernel that the trial compiles.
+const TRIAL: &[u8] = b"kernel void k(global int *p) { p[get_global_id(0)] = 1; }\n";
+const TRIAL_LIMIT: Duration = Duration::from_secs(30);
+
+/// The arguments every run of clang starts with.
+pub(super) const TARGET_ARGUMENTS: [&str; 4] = [
+    "-target",
+    "spirv64",
+    // What a machine's clang.cfg adds is not for kernels.
+    "--no-default-config",
+    // No reproducer files in /tmp when it crashes.
+    "-fno-crash-diagnostics",
+];
+
+/// The arguments that ask for a SPIR-V module, beside the target.
+pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
+    "-mllvm",
+    // `printf` formats lie in constant memory; without this the back end refuses them.
+    "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space",
+    // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
+    // taken apart again.
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-x",
+    "cl",
+    "-c",
+    "-",
+];
+
+impl Clang {
+    /// Finds the compiler. `pumice_clang` is the value of `PUMICE_CLANG`; `search_path` that of `PATH`.
+    /// What was learnt about a program is kept in `cache`, until the program changes.
+    ///
+    /// # Errors
+    /// None serves.
+    pub fn find(
+        pumice_clang: Option<&OsStr>,
+        search_path: Option<&OsStr>,
+        cache: &DiskCache,
+    ) -> Result<Self, NoClang> {
+        let overridden = pumice_clang.filter(|name| !name.is_empty());
+        let candidates = match overridden {
+            Some(name) => vec![locate(name, search_path)],
+            None => candidates(search_path),
+        };
+        let mut tried = Vec::new();
+        for path in candidates {
+            match probe(&path, cache) {
+                Ok(clang) => return Ok(clang),
+                Err(reason) => tried.push((path, reason)),
+            }
+        }
+        Err(NoClang {
+            tried,
+            overridden: overridden.is_some(),
+        })
+    }
+}
+
+/// A name without a slash is looked up on the path, as a shell does.
+fn locate(name: &OsStr, search_path: Option<&OsStr>) -> PathBuf {
+    let path = Path::new(name);
+    if path.components().count() > 1 {
+        return path.to_owned();
+    }
+    std::env::split_paths(search_path.unwrap_or_default())
+        .map(|directory| directory.join(path))
+        .find(|candidate| candidate.is_file())
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// `clang-NN` of every directory of the path, highest number first, then plain `clang`.
+fn candidates(search_path: Option<&OsStr>) -> Vec<PathBuf> {
+    let mut numbered: Vec<(u32, PathBuf)> = Vec::new();
+    let mut plain = Vec::new();
+    for directory in std::env::split_paths(search_path.unwrap_or_default()) {
+        let Ok(entries) = std::fs::read_dir(&directory) else {
+            continue;
+        };
+        let names: BTreeSet<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+        for name in names {
+            let Some(text) = name.to_str() else { continue };
+            if text == "clang" {
+                plain.push(directory.join(text));
+            } else if let Some(number) = text.strip_prefix("clang-").and_then(|n| n.parse().ok()) {
+                numbered.push((number, directory.join(text)));
+            }
+        }
+    }
+    // Stable: of equal numbers the one earlier on the path stays first.
+    numbered.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for path in numbered.into_iter().map(|(_, path)| path).chain(plain) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if seen.insert(real) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Tries the program, or remembers how that went.
+fn probe(path: &Path, cache: &DiskCache) -> Result<Clang, String> {
+    let real = path
+        .canonicalize()
+        .map_err(|error| format!("not found: {error}"))?;
+    let identity = file_identity(&real);
+    let key = KeyBuilder::new("clang probe")
+        .field(identity.as_bytes())
+        .finish();
+    if let Some(version) = cache.get(key).and_then(|kept| String::from_utf8(kept).ok()) {
+        return Ok(Clang {
+            path: path.to_owned(),
+            version,
+            identity,
+        });
+    }
+    let version = trial(path)?;
+    // Only success is kept: a failure may come from what is missing beside the program and be mended.
+    cache.put(key, version.as_bytes());
+    Ok(Clang {
+        path: path.to_owned(),
+        version,
+        identity,
+    })
+}
+
+fn trial(path: &Path) -> Result<String, String> {
+    let mut arguments: Vec<&OsStr> = TARGET_ARGUMENTS
+        .iter()
+        .chain(&["-cl-std=CL1.2", "-O1", "-Xclang", "-cl-ext=-all"])
+        .chain(&EMIT_ARGUMENTS)
+        .map(OsStr::new)
+        .collect();
+    arguments.extend([OsStr::new("-o"), OsStr::new("-")]);
+    let finished = process::run(path.as_os_str(), &arguments, TRIAL, TRIAL_LIMIT)
+        .map_err(|error| format!("can't be run: {error}"))?;
+    if words::from_bytes(&finished.stdout).is_none() {
+        let message = String::from_utf8_lossy(&finished.stderr);
+        let first = message.lines().next().unwrap_or("no message").trim();
+        return Err(match finished.end {
+            End::Signal(signal) => format!("crashed with signal {signal} on a trial kernel"),
+            End::TimedOut => "did not finish a trial kernel".into(),
+            _ => format!("makes no SPIR-V: {first}"),
+        });
+    }
+    let finished = process::run(
+        path.as_os_str(),
+        &[OsStr::new("--version")],
+        b"",
+        TRIAL_LIMIT,
+    )
+    .map_err(|error| format!("can't be run: {error}"))?;
+    let text = String::from_utf8_lossy(&finished.stdout);
+    Ok(text
+        .lines()
+        .next()
+        .unwrap_or("unknown version")
+        .trim()
+        .to_owned())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The compiler of the machine the tests run on.
+    pub(crate) fn machine_clang() -> Clang {
+        Clang::find(
+            std::env::var_os("PUMICE_CLANG").as_deref(),
+            std::env::var_os("PATH").as_deref(),
+            &DiskCache::disabled(),
+        )
+        .expect("the tests need clang 22 (apt install clang-22)")
+    }
+
+    #[test]
+    fn one_is_found_that_names_its_version() {
+        let clang = machine_clang();
+        assert!(clang.version.contains("clang version"), "{clang:?}");
+    }
+
+    #[test]
+    fn a_wrong_override_is_explained() {
+        let error = Clang::find(
+            Some(OsStr::new("/nonexistent/clang-99")),
+            None,
+            &DiskCache::disabled(),
+        )
+        .unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("/nonexistent/clang-99") && text.contains("PUMICE_CLANG"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_program_that_makes_no_spirv_is_told() {
+        let error = Clang::find(
+            Some(OsStr::new("true")),
+            std::env::var_os("PATH").as_deref(),
+            &DiskCache::disabled(),
+        )
+        .unwrap_err();
+        assert_eq!(error.tried.len(), 1);
+        assert!(error.tried[0].1.contains("makes no SPIR-V"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_path_says_what_to_install() {
+        let error = Clang::find(None, Some(OsStr::new("")), &DiskCache::disabled()).unwrap_err();
+        assert!(error.to_string().contains("apt install clang-22"));
+    }
+
+    #[test]
+    fn newer_versions_come_first() {
+        let directory = std::env::temp_dir().join(format!("pumice-path-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        for name in [
+            "clang",
+            "clang-15",
+            "clang-22",
+            "clang-9",
+            "clang-format-22",
+        ] {
+            std::fs::write(directory.join(name), name).unwrap();
+        }
+        let names: Vec<String> = candidates(Some(directory.as_os_str()))
+            .iter()
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(names, ["clang-22", "clang-15", "clang-9", "clang"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! Runs one program to its end, within a bound of time.
+//!
+//! Standard input, output and error are anonymous memory files and not pipes. So no thread is needed to
+//! drain them, none can fill up, and no `SIGPIPE` (which a C host does not ignore, as Rust programs do) can
+//! reach the application when the child dies early.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::FromRawFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It exited by itself with this code.
+    Exit(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+    /// It ran past the limit and was killed.
+    TimedOut,
+    /// Its status went to someone else: the host reaps all children (`SIGCHLD` ignored, or `wait(-1)`).
+    Unknown,
+}
+
+/// What a program left behind.
+#[derive(Debug)]
+pub struct Finished {
+    pub end: End,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+/// Runs `program` with `arguments`, `input` on its standard input, for at most `limit`.
+///
+/// # Errors
+/// The program can't be started, or the memory files can't be made.
+pub fn run(
+    program: &OsStr,
+    arguments: &[&OsStr],
+    input: &[u8],
+    limit: Duration,
+) -> io::Result<Finished> {
+    let mut stdin = memory_file()?;
+    stdin.write_all(input)?;
+    stdin.seek(SeekFrom::Start(0))?;
+    let stdout = memory_file()?;
+    let stderr = memory_file()?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::from(stdin))
+        .stdout(Stdio::from(stdout.try_clone()?))
+        .stderr(Stdio::from(stderr.try_clone()?));
+    // Variables that would change what the same call means.
+    for name in [
+        "CPATH",
+        "C_INCLUDE_PATH",
+        "CPLUS_INCLUDE_PATH",
+        "CCC_OVERRIDE_OPTIONS",
+    ] {
+        command.env_remove(name);
+    }
+    // Diagnostics are matched and shown: one language, no colour.
+    command.env("LC_ALL", "C");
+    let child = command.spawn()?;
+    let end = wait(child, limit)?;
+    Ok(Finished {
+        end,
+        stdout: contents(stdout)?,
+        stderr: contents(stderr)?,
+    })
+}
+
+fn memory_file() -> io::Result<File> {
+    // SAFETY: the name is a literal with its terminating zero.
+    let fd = unsafe { libc::memfd_create(c"pumice".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `fd` was just made and has no other owner.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+fn contents(mut file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn wait(mut child: Child, limit: Duration) -> io::Result<End> {
+    let start = Instant::now();
+    // A process file descriptor becomes readable when the process ends (Linux 5.3). Without it, poll.
+    // SAFETY: `pidfd_open` takes a process id and flags and touches no memory of ours.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
+    let pidfd = (fd >= 0).then(|| {
+        // SAFETY: `fd` was just made and has no other owner.
+        unsafe { File::from_raw_fd(fd as i32) }
+    });
+    loop {
+        let left = limit.saturating_sub(start.elapsed());
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(map_status(status)),
+            Ok(None) if left.is_zero() => {
+                child.kill()?;
+                // The status no longer matters, but the process must not stay as a zombie.
+                let _ = child.wait();
+                return Ok(End::TimedOut);
+            }
+            Ok(None) => {}
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(End::Unknown),
+            Err(error) => return Err(error),
+        }
+        pause(pidfd.as_ref(), left);
+    }
+}
+
+/// Waits until the process may have ended, at most `left`.
+fn pause(pidfd: Option<&File>, left: Duration) {
+    use std::os::fd::AsRawFd;
+    let Some(pidfd) = pidfd else {
+        std::thread::sleep(left.min(Duration::from_millis(1)));
+        return;
+    };
+    let mut entry = libc::pollfd {
+        fd: pidfd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let milliseconds = left.as_millis().clamp(1, 60_000) as i32;
+    // SAFETY: one valid entry, and the count says one. A failure (a signal) only makes the caller look again.
+    unsafe { libc::poll(&mut entry, 1, milliseconds) };
+}
+
+fn map_status(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exit(code),
+        (None, Some(signal)) => End::Signal(signal),
+        (None, None) => End::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, input: &[u8], limit: Duration) -> Finished {
+        run(
+            OsStr::new("sh"),
+            &[OsStr::new("-c"), OsStr::new(script)],
+            input,
+            limit,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn carries_input_output_and_status() {
+        let input = vec![b'x'; 300_000];
+        let finished = shell(
+            "cat; echo note >&2; exit 3",
+            &input,
+            Duration::from_secs(20),
+        );
+        assert_eq!(finished.end, End::Exit(3));
+        assert_eq!(finished.stdout, input);
+        assert_eq!(finished.stderr, b"note\n");
+    }
+
+    #[test]
+    fn a_signal_is_told_apart_from_an_exit() {
+        let finished = shell("kill -SEGV $$", b"", Duration::from_secs(20));
+        assert_eq!(finished.end, End::Signal(libc::SIGSEGV));
+    }
+
+    #[test]
+    fn a_program_that_never_ends_is_killed() {
+        let start = Instant::now();
+        let finished = shell("exec sleep 60", b"", Duration::from_millis(100));
+        assert_eq!(finished.end, End::TimedOut);
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let error = run(
+            OsStr::new("/nonexistent/clang"),
+            &[],
+            b"",
+            Duration::from_secs(1),
+        );
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,494 @@
+//! One OpenCL C source to one SPIR-V module and a log.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::cache::{DiskCache, Key, KeyBuilder};
+use super::clang::{Clang, EMIT_ARGUMENTS, NoClang, TARGET_ARGUMENTS};
+use super::diagnostics::{self, SOURCE_NAME};
+use super::headers::HeaderDirectory;
+use super::options::BuildOptions;
+use super::process::{self, Finished};
+use super::target::LanguageTarget;
+use super::{argument_info, words};
+
+/// The longest that one run of clang may take.
+pub const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// What is to be compiled, and for what.
+#[derive(Clone, Copy, Debug)]
+pub struct CompileRequest<'a> {
+    pub source: &'a str,
+    /// `clCompileProgram`'s embedded headers: include name and text.
+    pub headers: &'a [(String, String)],
+    pub options: &'a BuildOptions,
+    pub target: &'a LanguageTarget,
+}
+
+/// The module, if there is one, and what clang had to say either way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceOutcome {
+    /// OpenCL SPIR-V words; `None` when the source was not compiled.
+    pub spirv: Option<Vec<u32>>,
+    pub log: String,
+}
+
+impl SourceOutcome {
+    fn failed(log: String) -> Self {
+        Self { spirv: None, log }
+    }
+}
+
+/// Compiles a source with clang, or takes the result of an earlier run from the cache.
+///
+/// Everything that goes wrong, a missing or crashing clang too, is told in the log.
+pub fn compile_source(
+    clang: Result<&Clang, &NoClang>,
+    cache: &DiskCache,
+    request: &CompileRequest<'_>,
+) -> SourceOutcome {
+    match clang {
+        Ok(clang) => compile_within(clang, cache, request, TIME_LIMIT),
+        Err(missing) => SourceOutcome::failed(missing.to_string()),
+    }
+}
+
+fn compile_within(
+    clang: &Clang,
+    cache: &DiskCache,
+    request: &CompileRequest<'_>,
+    limit: Duration,
+) -> SourceOutcome {
+    let headers = match request.headers {
+        [] => None,
+        headers => match HeaderDirectory::new(headers) {
+            Ok(directory) => Some(directory),
+            Err(error) => {
+                return SourceOutcome::failed(format!(
+                    "error: the embedded headers can't be written to a temporary directory: {error}\n"
+                ));
+            }
+        },
+    };
+    let job = Job {
+        clang,
+        input: format!("# 1 \"{SOURCE_NAME}\"\n{}\n", request.source),
+        arguments: front_arguments(request, headers.as_ref().map(HeaderDirectory::path)),
+        headers: headers.as_ref().map(HeaderDirectory::path),
+        limit,
+    };
+    let key = job.key(request);
+    if let Some(kept) = key.and_then(|key| cache.get(key))
+        && let Ok(outcome) = postcard::from_bytes::<SourceOutcome>(&kept)
+    {
+        log::debug!("SPIR-V of the source taken from the cache");
+        return outcome;
+    }
+    let outcome = job.compile(request.options);
+    if outcome.spirv.is_some()
+        && let Some(key) = key
+        && let Ok(bytes) = postcard::to_allocvec(&outcome)
+    {
+        cache.put(key, &bytes);
+    }
+    outcome
+}
+
+/// What the language depends on: version, macros, includes, extensions.
+fn front_arguments(request: &CompileRequest<'_>, headers: Option<&Path>) -> Vec<String> {
+    let mut arguments: Vec<String> = TARGET_ARGUMENTS.map(String::from).to_vec();
+    arguments.extend([
+        // clang complains of options that don't concern the step at hand (as -cl-… of the back end).
+        "-Qunused-arguments".into(),
+        "-Xclang".into(),
+        format!("-cl-ext={}", request.target.clang_extensions()),
+        // "__OPENCL_VERSION__ substitutes an integer reflecting the version number of the OpenCL supported
+        // by the OpenCL device": clang leaves that to the implementation.
+        format!("-D__OPENCL_VERSION__={}", request.target.device_version),
+    ]);
+    if !request.target.images {
+        // clang defines it for every SPIR-V target.
+        arguments.push("-U__IMAGE_SUPPORT__".into());
+    }
+    if let Some(path) = headers {
+        // Before the application's own directories.
+        arguments.push(format!("-I{}", path.display()));
+    }
+    arguments.extend(request.options.clang_arguments());
+    arguments
+}
+
+/// One source on its way through clang.
+struct Job<'a> {
+    clang: &'a Clang,
+    input: String,
+    arguments: Vec<String>,
+    headers: Option<&'a Path>,
+    limit: Duration,
+}
+
+impl Job<'_> {
+    fn run(&self, extra: &[&str]) -> std::io::Result<Finished> {
+        let arguments: Vec<&OsStr> = self
+            .arguments
+            .iter()
+            .map(String::as_str)
+            .chain(extra.iter().copied())
+            .map(OsStr::new)
+            .collect();
+        process::run(
+            self.clang.path.as_os_str(),
+            &arguments,
+            self.input.as_bytes(),
+            self.limit,
+        )
+    }
+
+    /// The cache key; `None` when the result may not be kept.
+    ///
+    /// A source without includes is its own description. With includes, which may come from anywhere, and
+    /// with the time macros, only the preprocessed text says what is compiled: that costs a run of clang's
+    /// preprocessor (30 ms) on a hit, and saves all the rest.
+    fn key(&self, request: &CompileRequest<'_>) -> Option<Key> {
+        let builder = KeyBuilder::new("source to SPIR-V")
+            .field(self.clang.identity.as_bytes())
+            .field(&[u8::from(request.options.kernel_argument_info)]);
+        // The header directory has another name each time; what lies in it is in the preprocessed text.
+        let header_option = self.headers.map(|path| format!("-I{}", path.display()));
+        let builder = self
+            .arguments
+            .iter()
+            .filter(|argument| Some(*argument) != header_option.as_ref())
+            .fold(builder, |builder, argument| {
+                builder.field(argument.as_bytes())
+            });
+        let outside = ["include", "embed", "__DATE__", "__TIME__", "__TIMESTAMP__"];
+        let self_contained = request.headers.is_empty()
+            && !outside.iter().any(|word| {
+                self.input.contains(word)
+                    || request
+                        .options
+                        .preprocessor
+                        .iter()
+                        .any(|o| o.contains(word))
+            });
+        if self_contained {
+            return Some(builder.field(self.input.as_bytes()).finish());
+        }
+        let preprocessed = self.run(&["-x", "cl", "-E", "-", "-o", "-"]).ok()?;
+        if preprocessed.end != process::End::Exit(0) {
+            return None;
+        }
+        let text = diagnostics::readable(&preprocessed.stdout, self.headers);
+        Some(builder.field(text.as_bytes()).finish())
+    }
+
+    fn compile(&self, options: &BuildOptions) -> SourceOutcome {
+        let mut log = String::new();
+        // Where clang itself breaks down, less optimization often gets by.
+        for level in ["", "-O1", "-O0"] {
+            let mut extra = EMIT_ARGUMENTS.to_vec();
+            extra.extend(["-o", "-"]);
+            extra.extend((!level.is_empty()).then_some(level));
+            let finished = match self.run(&extra) {
+                Ok(finished) => finished,
+                Err(error) => {
+                    log.push_str(&format!(
+                        "error: {} can't be run: {error}\n",
+                        self.clang.path.display()
+                    ));
+                    return SourceOutcome::failed(log);
+                }
+            };
+            let text = diagnostics::readable(&finished.stderr, self.headers);
+            log.push_str(&text);
+            let succeeded = matches!(finished.end, process::End::Exit(0) | process::End::Unknown);
+            if succeeded && let Some(module) = words::from_bytes(&finished.stdout) {
+                let spirv = match options.kernel_argument_info {
+                    true => self.with_argument_info(module),
+                    false => module,
+                };
+                return SourceOutcome {
+                    spirv: Some(spirv),
+                    log,
+                };
+            }
+            log.extend(diagnostics::end_note(finished.end, &self.clang.path));
+            if !diagnostics::is_crash(finished.end, &text) {
+                break;
+            }
+        }
+        if log.is_empty() {
+            log.push_str("error: clang wrote no module and no message\n");
+        }
+        SourceOutcome::failed(log)
+    }
+
+    /// Adds what `-cl-kernel-arg-info` asks for: clang writes it to LLVM IR, but its SPIR-V back end drops it.
+    fn with_argument_info(&self, module: Vec<u32>) -> Vec<u32> {
+        let arguments = [
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-cl-kernel-arg-info",
+            "-w",
+            "-x",
+            "cl",
+            "-S",
+            "-emit-llvm",
+            "-",
+            "-o",
+            "-",
+        ];
+        match self.run(&arguments) {
+            Ok(finished) if finished.end == process::End::Exit(0) => {
+                let text = String::from_utf8_lossy(&finished.stdout);
+                argument_info::add(module, &argument_info::parse(&text))
+            }
+            other => {
+                log::warn!("no kernel argument information: {other:?}");
+                module
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clang::tests::machine_clang;
+    use super::*;
+
+    fn target() -> LanguageTarget {
+        LanguageTarget {
+            extensions: vec!["cl_khr_byte_addressable_store".into()],
+            features: vec!["__opencl_c_int64".into()],
+            images: false,
+            device_version: 300,
+        }
+    }
+
+    fn compile(source: &str, options: &str, headers: &[(String, String)]) -> SourceOutcome {
+        compile_cached(&DiskCache::disabled(), source, options, headers)
+    }
+
+    fn compile_cached(
+        cache: &DiskCache,
+        source: &str,
+        options: &str,
+        headers: &[(String, String)],
+    ) -> SourceOutcome {
+        let clang = machine_clang();
+        let request = CompileRequest {
+            source,
+            headers,
+            options: &BuildOptions::parse(options).unwrap(),
+            target: &target(),
+        };
+        compile_source(Ok(&clang), cache, &request)
+    }
+
+    #[track_caller]
+    fn compiles(source: &str, options: &str) -> Vec<u32> {
+        let outcome = compile(source, options, &[]);
+        outcome.spirv.unwrap_or_else(|| panic!("{}", outcome.log))
+    }
+
+    #[test]
+    fn a_kernel_becomes_spirv() {
+        let module = compiles("kernel void k(global int *p) { *p = N; }", "-D N=3");
+        assert_eq!(module[0], words::MAGIC);
+    }
+
+    #[test]
+    fn messages_carry_the_applications_lines() {
+        let outcome = compile("kernel void k() {\n\n  int x = y;\n}", "", &[]);
+        assert_eq!(outcome.spirv, None);
+        assert!(
+            outcome.log.starts_with("<program source>:3:11: error:"),
+            "{}",
+            outcome.log
+        );
+        assert!(
+            outcome.log.contains("1 error generated."),
+            "{}",
+            outcome.log
+        );
+    }
+
+    #[test]
+    fn warnings_come_with_a_module_unless_they_are_errors() {
+        let source = "kernel void k(global int *p) { *p = 1 / 0; }";
+        let outcome = compile(source, "", &[]);
+        assert!(outcome.spirv.is_some() && outcome.log.contains("warning:"));
+        assert!(compile(source, "-Werror", &[]).spirv.is_none());
+        assert_eq!(compile(source, "-w", &[]).log, "");
+    }
+
+    #[test]
+    fn macros_say_what_the_device_is() {
+        compiles(
+            "#if __OPENCL_VERSION__ != 300 || __OPENCL_C_VERSION__ != 120 || !defined(__ENDIAN_LITTLE__)\n\
+             #error version\n#endif\n\
+             #if defined(__IMAGE_SUPPORT__) || defined(cl_khr_fp64) || defined(__FAST_RELAXED_MATH__)\n\
+             #error too much\n#endif\n\
+             #ifndef cl_khr_byte_addressable_store\n#error extension\n#endif\n\
+             kernel void k() {}",
+            "",
+        );
+        compiles(
+            "#if __OPENCL_C_VERSION__ != 300 || __FAST_RELAXED_MATH__ != 1 || !defined(__opencl_c_int64)\n\
+             #error version\n#endif\n\
+             #if defined(__opencl_c_generic_address_space) || defined(__opencl_c_images)\n\
+             #error too much\n#endif\n\
+             __kernel_exec(4, float) void k() {}",
+            "-cl-std=CL3.0 -cl-fast-relaxed-math",
+        );
+    }
+
+    #[test]
+    fn what_the_device_lacks_is_an_error() {
+        let outcome = compile("kernel void k(global double *p) { *p = 1; }", "", &[]);
+        assert!(
+            outcome.spirv.is_none() && outcome.log.contains("cl_khr_fp64"),
+            "{}",
+            outcome.log
+        );
+    }
+
+    #[test]
+    fn every_language_version_and_math_option_is_taken() {
+        let source = "kernel void k(global float *p) { p[0] = p[1] * p[2] + 1.5; }";
+        for version in [
+            "CL1.0",
+            "CL1.1",
+            "CL1.2",
+            "CL3.0",
+            "CLC++",
+            "CLC++1.0",
+            "CLC++2021",
+        ] {
+            compiles(source, &format!("-cl-std={version}"));
+        }
+        let outcome = compile(
+            source,
+            "-cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt \
+             -cl-opt-disable -cl-strict-aliasing -cl-uniform-work-group-size -cl-mad-enable \
+             -cl-no-signed-zeros -cl-unsafe-math-optimizations -cl-finite-math-only -g",
+            &[],
+        );
+        assert!(outcome.spirv.is_some(), "{}", outcome.log);
+        assert_eq!(outcome.log, "");
+    }
+
+    #[test]
+    fn embedded_headers_are_included_and_named() {
+        let headers = [
+            ("a.h".to_owned(), "#include \"sub/b.h\"\n".to_owned()),
+            ("sub/b.h".to_owned(), "#define VALUE 5\n".to_owned()),
+        ];
+        let source = "#include \"a.h\"\nkernel void k(global int *p) { *p = VALUE; }";
+        assert!(compile(source, "", &headers).spirv.is_some());
+        let headers = [("a.h".to_owned(), "\nint f() { return z; }\n".to_owned())];
+        let outcome = compile(source, "", &headers);
+        assert!(outcome.log.contains("\na.h:2:"), "{}", outcome.log);
+    }
+
+    #[test]
+    fn a_missing_clang_is_a_readable_log() {
+        let missing = Clang::find(Some(OsStr::new("/no/clang")), None, &DiskCache::disabled());
+        let request = CompileRequest {
+            source: "",
+            headers: &[],
+            options: &BuildOptions::default(),
+            target: &target(),
+        };
+        let outcome = compile_source(missing.as_ref(), &DiskCache::disabled(), &request);
+        assert!(outcome.spirv.is_none() && outcome.log.contains("PUMICE_CLANG"));
+    }
+
+    #[test]
+    fn a_clang_that_hangs_or_crashes_is_told() {
+        let directory = std::env::temp_dir().join(format!("pumice-fake-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let fake = |name: &str, script: &str| {
+            use std::os::unix::fs::PermissionsExt;
+            let path = directory.join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            Clang {
+                path,
+                version: String::new(),
+                identity: String::new(),
+            }
+        };
+        let request = CompileRequest {
+            source: "kernel void k() {}",
+            headers: &[],
+            options: &BuildOptions::default(),
+            target: &target(),
+        };
+        let run = |clang: &Clang| {
+            compile_within(
+                clang,
+                &DiskCache::disabled(),
+                &request,
+                Duration::from_millis(300),
+            )
+        };
+        let hanging = run(&fake("hang", "exec sleep 60"));
+        let crashing = run(&fake("crash", "echo 'Stack dump:' >&2; kill -SEGV $$"));
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert!(
+            hanging.spirv.is_none() && hanging.log.contains("took too long"),
+            "{}",
+            hanging.log
+        );
+        assert!(
+            crashing.spirv.is_none()
+                && crashing.log.contains("crashed (signal 11)")
+                && crashing.log.contains("Stack dump:"),
+            "{}",
+            crashing.log
+        );
+    }
+
+    #[test]
+    fn the_cache_follows_included_files() {
+        let directory = std::env::temp_dir().join(format!("pumice-inc-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let cache = DiskCache::new(directory.join("cache"), 1 << 24);
+        let options = format!("-I {}", directory.display());
+        let source = "#include \"n.h\"\nkernel void k(global int *p) { *p = N; }";
+        let mut modules = Vec::new();
+        for text in ["#define N 1111", "#define N 2222", "#define N 1111"] {
+            std::fs::write(directory.join("n.h"), text).unwrap();
+            modules.push(compile_cached(&cache, source, &options, &[]).spirv.unwrap());
+        }
+        let entries = std::fs::read_dir(directory.join("cache")).unwrap().count();
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert!(modules[0].contains(&1111) && modules[1].contains(&2222));
+        assert_eq!(modules[0], modules[2]);
+        assert_eq!(entries, 2);
+    }
+
+    #[test]
+    fn argument_information_is_in_the_module_when_asked_for() {
+        let source = "typedef struct { int a; } S;\n\
+            kernel void k(global const int *restrict in, local volatile float4 *tmp, S s, constant uchar *c) {}\n\
+            kernel void other(float x) {}";
+        let module = compiles(source, "-cl-kernel-arg-info");
+        let text = String::from_utf8_lossy(&words::to_bytes(&module)).into_owned();
+        for string in [
+            "kernel_arg_type.k.int*,float4*,S,uchar*,",
+            "kernel_arg_type_qual.k.restrict const,volatile,,const,",
+            "kernel_arg_type.other.float,",
+            "tmp",
+        ] {
+            assert!(text.contains(string), "{string}");
+        }
+        let bare = words::to_bytes(&compiles(source, ""));
+        assert!(!String::from_utf8_lossy(&bare).contains("kernel_arg_type"));
+    }
+}
