@@ -1,0 +1,61 @@
+# Sourced by ci/demo and ci/test: installs what is missing on a Debian 12 machine with Rust.
+# Everything comes from packages by name; nothing is kept outside the package managers and .cache/.
+
+export DEBIAN_FRONTEND=noninteractive
+ROOT=$(git rev-parse --show-toplevel 2>/dev/null || (cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd))
+cd "$ROOT"
+
+LAVAPIPE=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json
+SWIFTSHADER=$ROOT/.cache/swiftshader/vk_swiftshader_icd.json
+
+say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+
+# install PACKAGE…: only those that are missing, so that a second run touches nothing.
+install() {
+    local missing=() package
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "Installing ${missing[*]}"
+    local sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq
+    $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# What the driver itself and its demonstration need.
+install_base() {
+    install ca-certificates gcc libc6-dev libvulkan1 mesa-vulkan-drivers clang-22 libclc-15 \
+        ocl-icd-libopencl1 clinfo clpeak
+}
+
+# What only the tests need.
+install_test() {
+    install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd
+    install_swiftshader
+}
+
+# SwiftShader comes inside an npm package; nothing of that package is run.
+install_swiftshader() {
+    [ -f "$SWIFTSHADER" ] && return 0
+    command -v npm >/dev/null || install npm
+    say "Unpacking SwiftShader"
+    local into=${SWIFTSHADER%/*} work
+    work=$(mktemp -d)
+    mkdir -p "$into"
+    (cd "$work" && npm pack --silent @sparticuz/chromium@147.0.0 >/dev/null && tar xzf ./*.tgz package/bin/swiftshader.tar.br)
+    brotli -dc "$work/package/bin/swiftshader.tar.br" | tar xf - -C "$into"
+    rm -rf "$work"
+    cat >"$SWIFTSHADER" <<JSON
+{ "file_format_version": "1.0.0",
+  "ICD": { "library_path": "$into/libvk_swiftshader.so", "api_version": "1.3.0" } }
+JSON
+}
+
+# on_driver MANIFEST COMMAND…: runs the command with that Vulkan driver alone.
+on_driver() {
+    local manifest=$1
+    shift
+    VK_DRIVER_FILES=$manifest VK_ICD_FILENAMES=$manifest "$@"
+}
