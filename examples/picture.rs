@@ -73,7 +73,8 @@ fn colour(count: u32) -> [u8; 3] {
         return [12, 10, 24];
     }
     let t = (count as f32 / 64.0).sqrt();
-    let wave = |phase: f32| ((0.5 + 0.5 * (std::f32::consts::TAU * (t + phase)).cos()) * 255.0) as u8;
+    let wave =
+        |phase: f32| ((0.5 + 0.5 * (std::f32::consts::TAU * (t + phase)).cos()) * 255.0) as u8;
     [wave(0.0), wave(0.33), wave(0.67)]
 }
 
@@ -141,7 +142,10 @@ fn run() -> Result<(), Box<dyn Error>> {
         return Err(format!("{wrong} of {} pixels differ from the host", WIDTH * HEIGHT).into());
     }
     write_png(&path, &counts)?;
-    println!("all {} pixels equal the host's; written to {path}", WIDTH * HEIGHT);
+    println!(
+        "all {} pixels equal the host's; written to {path}",
+        WIDTH * HEIGHT
+    );
     Ok(())
 }
 
