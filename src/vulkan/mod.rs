@@ -1,1 +1,38 @@
-//! Everything that calls `ash`.
+//! Everything that calls Vulkan: the only room that names `ash`. It uses no other module of ours.
+//!
+//! - [`instance`]: the loader, the instance, the machine's physical devices.
+//! - [`info`]: what a physical device is and can do, as plain data.
+//! - [`device`]: one `VkDevice` with its queues and its allocator.
+//! - [`buffer`]: buffers with device addresses, in device, upload, read-back or the application's memory.
+//! - [`pipeline`]: shader modules and compute pipelines.
+//! - [`recorder`]: command buffers and typed recording.
+//! - [`submit`]: timeline semaphores and submission.
+//! - [`timestamps`]: device timestamps on the host's clock.
+//! - [`conv`]: pure conversions.
+//! - [`error`]: what `VkResult` becomes.
+
+pub mod buffer;
+pub mod conv;
+pub mod device;
+pub mod error;
+pub mod info;
+pub mod instance;
+mod messenger;
+pub mod pipeline;
+mod query_info;
+pub mod recorder;
+pub mod submit;
+pub mod timestamps;
+
+#[cfg(test)]
+pub(crate) mod test_device;
+
+pub use buffer::{Buffer, MemoryKind};
+pub use device::Device;
+pub use error::Error;
+pub use info::PhysicalDeviceInfo;
+pub use instance::{Instance, InstanceOptions, PhysicalDevice};
+pub use pipeline::{Pipeline, PipelineOptions, ShaderModule};
+pub use recorder::{CopyRegion, Recorder};
+pub use submit::{SemaphoreWait, Timeline};
+pub use timestamps::{Clock, TimestampPool};

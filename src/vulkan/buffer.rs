@@ -1,0 +1,379 @@
+//! Buffers with device addresses.
+//!
+//! Every buffer is one `VkBuffer` for the whole of its life. Its memory is sub-allocated where small,
+//! a `VkDeviceMemory` of its own where large, or the application's own memory, imported.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use ash::vk;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+
+use super::device::Device;
+use super::error::Error;
+
+/// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` in bytes: at least the size of `long16`.
+pub const BASE_ALIGNMENT_BYTES: u64 = 256;
+
+/// From this size on a buffer gets memory of its own.
+const DEDICATED_BYTES: u64 = 32 << 20;
+
+/// Where a buffer's memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// The device's own memory; host-visible too where that costs nothing (unified memory).
+    Device,
+    /// Host memory that the device reads: staging on the way to the device, arguments.
+    Upload,
+    /// Cached host memory that the device writes: staging on the way back, `CL_MEM_ALLOC_HOST_PTR`.
+    Readback,
+}
+
+/// A `VkBuffer` with bound memory and a device address.
+pub struct Buffer {
+    pub(super) handle: vk::Buffer,
+    device: Arc<Device>,
+    memory: Memory,
+    size_bytes: u64,
+    /// Of the first byte that the owner asked for.
+    address: u64,
+    /// Bytes before the first byte that the owner asked for (imported memory starts at a page).
+    offset_bytes: u64,
+    mapped: Option<NonNull<u8>>,
+    host_cached: bool,
+}
+
+enum Memory {
+    Managed(Option<Allocation>),
+    Imported(vk::DeviceMemory),
+}
+
+// SAFETY: the handle and the mapping are plain addresses; who reads or writes through the mapping
+// synchronizes for itself.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; no method changes the buffer through `&self`.
+unsafe impl Sync for Buffer {}
+
+const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
+);
+
+impl Device {
+    /// Creates a buffer of `size_bytes` (not 0).
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`], [`Error::OutOfHostMemory`].
+    pub fn create_buffer(
+        self: &Arc<Self>,
+        size_bytes: u64,
+        kind: MemoryKind,
+    ) -> Result<Buffer, Error> {
+        // Room up to a whole vector: narrow accesses may be made as accesses to the word around them.
+        let room_bytes = size_bytes
+            .checked_next_multiple_of(16)
+            .ok_or(Error::OutOfDeviceMemory)?;
+        if room_bytes > self.info().limits.max_buffer_bytes {
+            return Err(Error::OutOfDeviceMemory);
+        }
+        let create = vk::BufferCreateInfo::default()
+            .size(room_bytes)
+            .usage(USAGE)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE);
+        // SAFETY: a live device; the size is within its limit.
+        let handle = unsafe { self.raw.create_buffer(&create, None) }
+            .map_err(Error::of("vkCreateBuffer"))?;
+        let mut buffer = Buffer {
+            handle,
+            device: Arc::clone(self),
+            memory: Memory::Managed(None),
+            size_bytes,
+            address: 0,
+            offset_bytes: 0,
+            mapped: None,
+            host_cached: false,
+        };
+        let allocation = self.allocate_for(handle, kind)?;
+        buffer.mapped = allocation.mapped_ptr().map(NonNull::cast);
+        buffer.host_cached = allocation
+            .memory_properties()
+            .contains(vk::MemoryPropertyFlags::HOST_CACHED);
+        // SAFETY: the memory was allocated for this buffer's requirements and is bound to it only.
+        let bound = unsafe {
+            self.raw
+                .bind_buffer_memory(handle, allocation.memory(), allocation.offset())
+        };
+        buffer.memory = Memory::Managed(Some(allocation));
+        bound.map_err(Error::of("vkBindBufferMemory"))?;
+        buffer.address = self.address_of(handle);
+        Ok(buffer)
+    }
+
+    fn allocate_for(&self, handle: vk::Buffer, kind: MemoryKind) -> Result<Allocation, Error> {
+        // SAFETY: the buffer was made from this device.
+        let mut requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
+        requirements.alignment = requirements.alignment.max(BASE_ALIGNMENT_BYTES);
+        requirements.memory_type_bits = self.preferred_types(requirements.memory_type_bits, kind);
+        let scheme = if requirements.size >= DEDICATED_BYTES {
+            AllocationScheme::DedicatedBuffer(handle)
+        } else {
+            AllocationScheme::GpuAllocatorManaged
+        };
+        let location = match kind {
+            MemoryKind::Device => MemoryLocation::GpuOnly,
+            MemoryKind::Upload => MemoryLocation::CpuToGpu,
+            MemoryKind::Readback => MemoryLocation::GpuToCpu,
+        };
+        let allocation = self.allocator().allocate(&AllocationCreateDesc {
+            name: "buffer",
+            requirements,
+            location,
+            linear: true,
+            allocation_scheme: scheme,
+        })?;
+        Ok(allocation)
+    }
+
+    /// Of the types in `bits`, those that suit `kind` best; `bits` itself when none does.
+    fn preferred_types(&self, bits: u32, kind: MemoryKind) -> u32 {
+        let types = &self.info().memory_types;
+        let select = |wanted: &dyn Fn(&super::info::MemoryType) -> bool| {
+            types
+                .iter()
+                .enumerate()
+                .filter(|(index, kind)| bits & (1 << index) != 0 && wanted(kind))
+                .fold(0_u32, |bits, (index, _)| bits | (1 << index))
+        };
+        let chosen = match kind {
+            MemoryKind::Device => select(&|kind| {
+                kind.device_local && kind.host_visible && kind.host_coherent && kind.host_cached
+            }),
+            // Staging in device memory would be written over the bus and then copied once more.
+            MemoryKind::Upload => {
+                select(&|kind| kind.host_visible && kind.host_coherent && !kind.device_local)
+            }
+            MemoryKind::Readback => {
+                select(&|kind| kind.host_visible && kind.host_coherent && kind.host_cached)
+            }
+        };
+        if chosen == 0 { bits } else { chosen }
+    }
+
+    fn address_of(&self, handle: vk::Buffer) -> u64 {
+        let query = vk::BufferDeviceAddressInfo::default().buffer(handle);
+        // SAFETY: made with SHADER_DEVICE_ADDRESS, bound to memory allocated with DEVICE_ADDRESS.
+        unsafe { self.raw.get_buffer_device_address(&query) }
+    }
+
+    /// Makes the application's memory at `pointer` a buffer, without a copy (VK_EXT_external_memory_host).
+    /// The pages around both ends come along, unused.
+    ///
+    /// # Errors
+    /// [`Error::NotImportable`] where the device can't: the caller copies instead.
+    ///
+    /// # Safety
+    /// `size_bytes` at `pointer` stay allocated until the buffer is dropped.
+    pub unsafe fn import_host_memory(
+        self: &Arc<Self>,
+        pointer: NonNull<u8>,
+        size_bytes: u64,
+    ) -> Result<Buffer, Error> {
+        let (Some(import), Some(alignment)) = (
+            self.import.as_ref(),
+            self.info().import_host_pointer_alignment_bytes,
+        ) else {
+            return Err(Error::NotImportable);
+        };
+        let start = pointer.as_ptr() as u64;
+        let first = start - start % alignment;
+        let offset_bytes = start - first;
+        let room_bytes = offset_bytes
+            .checked_add(size_bytes)
+            .and_then(|end| end.checked_next_multiple_of(alignment))
+            .ok_or(Error::NotImportable)?;
+        // A page beyond the system's page size is not sure to be there.
+        if alignment > 4096 || room_bytes > self.info().limits.max_buffer_bytes {
+            return Err(Error::NotImportable);
+        }
+        let page = first as *mut c_void;
+        let handle_type = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+
+        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
+        let create = vk::BufferCreateInfo::default()
+            .size(room_bytes)
+            .usage(USAGE)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE)
+            .push_next(&mut external);
+        // SAFETY: a live device; the size is within its limit.
+        let handle = unsafe { self.raw.create_buffer(&create, None) }
+            .map_err(Error::of("vkCreateBuffer"))?;
+        let mut buffer = Buffer {
+            handle,
+            device: Arc::clone(self),
+            memory: Memory::Managed(None),
+            size_bytes,
+            address: 0,
+            offset_bytes,
+            mapped: Some(pointer),
+            host_cached: true,
+        };
+
+        let mut pointer_properties = vk::MemoryHostPointerPropertiesEXT::default();
+        // SAFETY: the pointer is aligned as the device asks and valid by the caller's word.
+        let queried = unsafe {
+            (import.fp().get_memory_host_pointer_properties_ext)(
+                self.raw.handle(),
+                handle_type,
+                page,
+                &mut pointer_properties,
+            )
+        };
+        queried.result().map_err(|_| Error::NotImportable)?;
+        // SAFETY: the buffer was made from this device.
+        let requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
+        let bits = requirements.memory_type_bits & pointer_properties.memory_type_bits;
+        let coherent = self.info().memory_types.iter().enumerate().find(|(index, kind)| {
+            bits & (1 << index) != 0 && kind.host_visible && kind.host_coherent
+        });
+        let Some((memory_type, _)) = coherent else {
+            return Err(Error::NotImportable);
+        };
+        if requirements.size > room_bytes {
+            return Err(Error::NotImportable);
+        }
+
+        let mut host = vk::ImportMemoryHostPointerInfoEXT::default()
+            .handle_type(handle_type)
+            .host_pointer(page);
+        let mut flags =
+            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let allocate = vk::MemoryAllocateInfo::default()
+            .allocation_size(room_bytes)
+            .memory_type_index(memory_type as u32)
+            .push_next(&mut host)
+            .push_next(&mut flags);
+        // SAFETY: the pages exist (the caller's word) and the type can hold imported memory.
+        let memory = unsafe { self.raw.allocate_memory(&allocate, None) }
+            .map_err(|_| Error::NotImportable)?;
+        buffer.memory = Memory::Imported(memory);
+        // SAFETY: the memory is as large as the buffer and of a type that it accepts.
+        unsafe { self.raw.bind_buffer_memory(handle, memory, 0) }
+            .map_err(Error::of("vkBindBufferMemory"))?;
+        buffer.address = self.address_of(handle) + offset_bytes;
+        Ok(buffer)
+    }
+}
+
+impl Buffer {
+    /// The device address of the first byte.
+    pub fn device_address(&self) -> u64 {
+        self.address
+    }
+
+    /// Where the host sees the first byte; `None` when only the device does.
+    pub fn mapped(&self) -> Option<NonNull<u8>> {
+        self.mapped
+    }
+
+    /// Whether the host reads the mapping at full speed.
+    pub fn is_host_cached(&self) -> bool {
+        self.host_cached && self.mapped.is_some()
+    }
+
+    /// As asked for at creation.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// The buffer as Vulkan counts it: offset of the owner's first byte.
+    pub(super) fn offset_bytes(&self) -> u64 {
+        self.offset_bytes
+    }
+
+    /// The device that it was made from.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: whoever submits work holds its buffers until the work is done.
+        unsafe { self.device.raw.destroy_buffer(self.handle, None) };
+        match &mut self.memory {
+            Memory::Managed(allocation) => {
+                if let Some(allocation) = allocation.take()
+                    && let Err(error) = self.device.allocator().free(allocation)
+                {
+                    log::error!("a buffer's memory could not be freed: {error}");
+                }
+            }
+            Memory::Imported(memory) => {
+                // SAFETY: bound only to the buffer destroyed above.
+                unsafe { self.device.raw.free_memory(*memory, None) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_device;
+    use super::*;
+
+    #[test]
+    fn buffers_have_distinct_aligned_addresses() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        let first = device.create_buffer(5, MemoryKind::Device).unwrap();
+        let second = device.create_buffer(1 << 20, MemoryKind::Device).unwrap();
+        assert_ne!(first.device_address(), second.device_address());
+        assert_eq!(first.device_address() % 128, 0);
+        assert_eq!(second.device_address() % 128, 0);
+        assert_eq!(first.size_bytes(), 5);
+    }
+
+    #[test]
+    fn staging_is_mapped() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        for kind in [MemoryKind::Upload, MemoryKind::Readback] {
+            assert!(device.create_buffer(64, kind).unwrap().mapped().is_some());
+        }
+    }
+
+    #[test]
+    fn too_large_is_out_of_memory() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        for size in [u64::MAX, u64::MAX / 2, 1 << 50] {
+            let error = device.create_buffer(size, MemoryKind::Device).err();
+            assert_eq!(error, Some(Error::OutOfDeviceMemory), "{size}");
+        }
+    }
+
+    #[test]
+    fn host_memory_is_imported_wherever_it_starts() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        if device.info().import_host_pointer_alignment_bytes.is_none() {
+            eprintln!("skipped: no VK_EXT_external_memory_host");
+            return;
+        }
+        let mut memory = vec![7_u8; 10_000];
+        let pointer = NonNull::new(&raw mut memory[100]).unwrap();
+        // SAFETY: the vector outlives the buffer.
+        let buffer = unsafe { device.import_host_memory(pointer, 5_000) }.unwrap();
+        assert_eq!(buffer.mapped(), Some(pointer));
+        assert_eq!(buffer.size_bytes(), 5_000);
+    }
+}

@@ -1,0 +1,463 @@
+//! One `VkDevice`: every feature that exists turned on, its queues, its allocator.
+
+use std::ffi::CStr;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ash::{ext, khr, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
+
+use super::error::Error;
+use super::info::{Features, PhysicalDeviceInfo};
+use super::instance::{Instance, PhysicalDevice};
+
+/// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
+const MAX_QUEUES: u32 = 8;
+
+const MIB: u64 = 1 << 20;
+
+/// A logical device. Everything made from it holds an `Arc` of it.
+pub struct Device {
+    pub(super) raw: ash::Device,
+    pub(super) sync2: Sync2,
+    pub(super) import: Option<ext::external_memory_host::Device>,
+    pub(super) calibrated: Option<Calibrated>,
+    pub(super) pipeline_layout: vk::PipelineLayout,
+    pub(super) pipeline_cache: vk::PipelineCache,
+    pub(super) queue_family: u32,
+    info: PhysicalDeviceInfo,
+    /// `ManuallyDrop`: must go before the device does.
+    allocator: Mutex<ManuallyDrop<Allocator>>,
+    /// Each `VkQueue` is externally synchronized.
+    queues: Vec<Mutex<vk::Queue>>,
+    next_queue: AtomicUsize,
+    lost: AtomicBool,
+    _instance: Arc<Instance>,
+}
+
+/// The three commands of synchronization2, core or extension: the types are the same.
+pub(super) struct Sync2 {
+    pub(super) cmd_pipeline_barrier2: vk::PFN_vkCmdPipelineBarrier2,
+    pub(super) cmd_write_timestamp2: vk::PFN_vkCmdWriteTimestamp2,
+    pub(super) queue_submit2: vk::PFN_vkQueueSubmit2,
+}
+
+/// VK_EXT_calibrated_timestamps, where CLOCK_MONOTONIC is among its time domains.
+pub(super) struct Calibrated {
+    pub(super) functions: ext::calibrated_timestamps::Device,
+}
+
+impl Device {
+    /// Creates the device at `index` of [`Instance::physical_devices`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a device with an `unusable_reason` or a wrong index.
+    pub fn new(instance: &Arc<Instance>, index: usize) -> Result<Arc<Self>, Error> {
+        let Some(physical) = instance.physical_devices().get(index) else {
+            return Err(Error::Unsupported(format!("a device number {index}")));
+        };
+        if let Some(reason) = &physical.unusable_reason {
+            return Err(Error::Unsupported(reason.clone()));
+        }
+        let Some(queue_family) = physical.queue_family else {
+            return Err(Error::Unsupported("a compute queue".to_owned()));
+        };
+        let info = physical.info.clone();
+        let raw = create_raw(instance, physical, queue_family)?;
+        // From here on a failure must destroy `raw`: the owner does it.
+        let owned = OwnedDevice(Some(raw));
+        let raw = owned.raw();
+
+        let sync2 = Sync2::load(instance, raw, &info);
+        let import = info
+            .import_host_pointer_alignment_bytes
+            .map(|_| ext::external_memory_host::Device::new(&instance.raw, raw));
+        let calibrated = calibrated(instance, physical, raw);
+        let mut debug_settings = AllocatorDebugSettings::default();
+        debug_settings.log_leaks_on_shutdown = false;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.raw.clone(),
+            device: raw.clone(),
+            physical_device: physical.handle,
+            debug_settings,
+            buffer_device_address: true,
+            allocation_sizes: AllocationSizes::new(16 * MIB, 4 * MIB)
+                .with_max_device_memblock_size(256 * MIB)
+                .with_max_host_memblock_size(64 * MIB),
+        })?;
+        let queues = (0..info.compute_queues.min(MAX_QUEUES))
+            // SAFETY: the device was created with that many queues of this family.
+            .map(|queue| Mutex::new(unsafe { raw.get_device_queue(queue_family, queue) }))
+            .collect();
+
+        let push_constants = [vk::PushConstantRange {
+            stage_flags: vk::ShaderStageFlags::COMPUTE,
+            offset: 0,
+            size: info.limits.max_push_constant_bytes,
+        }];
+        let layout =
+            vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push_constants);
+        // SAFETY: a live device; the range is the device's own limit.
+        let pipeline_layout = unsafe { raw.create_pipeline_layout(&layout, None) }
+            .map_err(Error::of("vkCreatePipelineLayout"))?;
+        // SAFETY: a live device, no initial data.
+        let cache = unsafe {
+            raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)
+        };
+        let pipeline_cache = match cache {
+            Ok(cache) => cache,
+            Err(result) => {
+                // SAFETY: made above, used by nobody.
+                unsafe { raw.destroy_pipeline_layout(pipeline_layout, None) };
+                return Err(Error::from_vk("vkCreatePipelineCache", result));
+            }
+        };
+
+        Ok(Arc::new(Self {
+            raw: owned.release(),
+            sync2,
+            import,
+            calibrated,
+            pipeline_layout,
+            pipeline_cache,
+            queue_family,
+            info,
+            allocator: Mutex::new(ManuallyDrop::new(allocator)),
+            queues,
+            next_queue: AtomicUsize::new(0),
+            lost: AtomicBool::new(false),
+            _instance: Arc::clone(instance),
+        }))
+    }
+
+    /// What the physical device is and can do.
+    pub fn info(&self) -> &PhysicalDeviceInfo {
+        &self.info
+    }
+
+    /// The number of a `VkQueue` for a new client, round-robin.
+    pub fn assign_queue(&self) -> usize {
+        self.next_queue.fetch_add(1, Ordering::Relaxed) % self.queues.len().max(1)
+    }
+
+    /// Whether the device was lost: then nothing submitted completes, and waits return at once.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Remembers a loss of the device, and hands the error through.
+    pub(super) fn note(&self, error: Error) -> Error {
+        if error == Error::DeviceLost && !self.lost.swap(true, Ordering::AcqRel) {
+            log::error!("{}: the Vulkan device was lost", self.info.name);
+        }
+        error
+    }
+
+    pub(super) fn queue(&self, index: usize) -> MutexGuard<'_, vk::Queue> {
+        let queue = &self.queues[index % self.queues.len()];
+        queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn allocator(&self) -> MutexGuard<'_, ManuallyDrop<Allocator>> {
+        self.allocator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let allocator = self
+            .allocator
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: dropped here only, before the device that it allocates from.
+        unsafe { ManuallyDrop::drop(allocator) };
+        // SAFETY: whatever was made from the device held an `Arc` of it, so nothing is left in use;
+        // queues were drained by their owners before they let go.
+        unsafe {
+            self.raw
+                .destroy_pipeline_cache(self.pipeline_cache, None);
+            self.raw
+                .destroy_pipeline_layout(self.pipeline_layout, None);
+            self.raw.destroy_device(None);
+        }
+    }
+}
+
+impl Sync2 {
+    fn load(instance: &Instance, raw: &ash::Device, info: &PhysicalDeviceInfo) -> Self {
+        let (major, minor, _) = info.api_version;
+        if (major, minor) >= (1, 3) {
+            let core = raw.fp_v1_3();
+            return Self {
+                cmd_pipeline_barrier2: core.cmd_pipeline_barrier2,
+                cmd_write_timestamp2: core.cmd_write_timestamp2,
+                queue_submit2: core.queue_submit2,
+            };
+        }
+        let extension = khr::synchronization2::Device::new(&instance.raw, raw);
+        Self {
+            cmd_pipeline_barrier2: extension.fp().cmd_pipeline_barrier2_khr,
+            cmd_write_timestamp2: extension.fp().cmd_write_timestamp2_khr,
+            queue_submit2: extension.fp().queue_submit2_khr,
+        }
+    }
+}
+
+/// Destroys the device unless [`OwnedDevice::release`] takes it out.
+struct OwnedDevice(Option<ash::Device>);
+
+impl OwnedDevice {
+    fn raw(&self) -> &ash::Device {
+        self.0.as_ref().expect("only `release` takes it, by value")
+    }
+
+    fn release(mut self) -> ash::Device {
+        self.0.take().expect("only `release` takes it, by value")
+    }
+}
+
+impl Drop for OwnedDevice {
+    fn drop(&mut self) {
+        if let Some(raw) = self.0.take() {
+            // SAFETY: creation failed half-way; nothing made from the device is left.
+            unsafe { raw.destroy_device(None) };
+        }
+    }
+}
+
+fn calibrated(
+    instance: &Instance,
+    physical: &PhysicalDevice,
+    raw: &ash::Device,
+) -> Option<Calibrated> {
+    if !physical.info.calibrated_timestamps {
+        return None;
+    }
+    let query = ext::calibrated_timestamps::Instance::new(&instance.entry, &instance.raw);
+    // SAFETY: the physical device has the extension.
+    let domains =
+        unsafe { query.get_physical_device_calibrateable_time_domains(physical.handle) }.ok()?;
+    let both = domains.contains(&vk::TimeDomainEXT::DEVICE)
+        && domains.contains(&vk::TimeDomainEXT::CLOCK_MONOTONIC);
+    both.then(|| Calibrated {
+        functions: ext::calibrated_timestamps::Device::new(&instance.raw, raw),
+    })
+}
+
+fn create_raw(
+    instance: &Instance,
+    physical: &PhysicalDevice,
+    queue_family: u32,
+) -> Result<ash::Device, Error> {
+    let info = &physical.info;
+    let features = &info.features;
+    let flag = |on: bool| if on { vk::TRUE } else { vk::FALSE };
+    let is_1_3 = (info.api_version.0, info.api_version.1) >= (1, 3);
+
+    let mut v11 = vk::PhysicalDeviceVulkan11Features {
+        storage_buffer16_bit_access: flag(features.storage_buffer_16bit),
+        storage_push_constant16: flag(features.push_constant_16bit),
+        variable_pointers: flag(features.variable_pointers),
+        variable_pointers_storage_buffer: flag(features.variable_pointers_storage_buffer),
+        ..Default::default()
+    };
+    let mut v12 = vk::PhysicalDeviceVulkan12Features {
+        storage_buffer8_bit_access: flag(features.storage_buffer_8bit),
+        storage_push_constant8: flag(features.push_constant_8bit),
+        shader_buffer_int64_atomics: flag(features.buffer_int64_atomics),
+        shader_shared_int64_atomics: flag(features.shared_int64_atomics),
+        shader_float16: flag(features.shader_float16),
+        shader_int8: flag(features.shader_int8),
+        buffer_device_address: vk::TRUE,
+        timeline_semaphore: vk::TRUE,
+        host_query_reset: flag(features.host_query_reset),
+        vulkan_memory_model: flag(features.vulkan_memory_model),
+        vulkan_memory_model_device_scope: flag(features.vulkan_memory_model_device_scope),
+        scalar_block_layout: flag(features.scalar_block_layout),
+        shader_subgroup_extended_types: flag(info.subgroup.extended_types),
+        ..Default::default()
+    };
+    let mut v13 = vk::PhysicalDeviceVulkan13Features {
+        synchronization2: vk::TRUE,
+        maintenance4: flag(features.maintenance4),
+        subgroup_size_control: flag(info.subgroup.size_control),
+        compute_full_subgroups: flag(info.subgroup.full_subgroups),
+        shader_integer_dot_product: flag(features.integer_dot_product),
+        shader_zero_initialize_workgroup_memory: flag(features.zero_initialize_workgroup_memory),
+        ..Default::default()
+    };
+    let mut sync2 = vk::PhysicalDeviceSynchronization2Features {
+        synchronization2: vk::TRUE,
+        ..Default::default()
+    };
+    let mut optional = OptionalFeatures::new(info);
+
+    let core = vk::PhysicalDeviceFeatures {
+        shader_int16: flag(features.shader_int16),
+        shader_int64: flag(features.shader_int64),
+        shader_float64: flag(features.shader_float64),
+        shader_storage_image_read_without_format: flag(features.storage_image_read_without_format),
+        shader_storage_image_write_without_format: flag(
+            features.storage_image_write_without_format,
+        ),
+        shader_storage_image_extended_formats: flag(features.storage_image_extended_formats),
+        sampler_anisotropy: flag(features.sampler_anisotropy),
+        ..Default::default()
+    };
+    let mut all = vk::PhysicalDeviceFeatures2::default()
+        .features(core)
+        .push_next(&mut v11)
+        .push_next(&mut v12);
+    let mut extensions: Vec<&CStr> = Vec::new();
+    if is_1_3 {
+        all = all.push_next(&mut v13);
+    } else {
+        extensions.push(khr::synchronization2::NAME);
+        all = all.push_next(&mut sync2);
+    }
+    all = optional.push(features, info, all, &mut extensions);
+    for name in [
+        ext::external_memory_host::NAME,
+        ext::calibrated_timestamps::NAME,
+        ext::memory_budget::NAME,
+        khr::portability_subset::NAME,
+    ] {
+        if info.has_extension(&name.to_string_lossy()) {
+            extensions.push(name);
+        }
+    }
+
+    let priorities = [1.0_f32; MAX_QUEUES as usize];
+    let count = info.compute_queues.min(MAX_QUEUES) as usize;
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(queue_family)
+        .queue_priorities(&priorities[..count])];
+    let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+    let create = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut all);
+    // SAFETY: every structure that `create` reaches outlives the call, and asks only for features and
+    // extensions that the device reported.
+    unsafe { instance.raw.create_device(physical.handle, &create, None) }
+        .map_err(Error::of("vkCreateDevice"))
+}
+
+/// Feature structures of extensions.
+struct OptionalFeatures {
+    explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR<'static>,
+    reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
+    rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'static>,
+    clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
+    expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR<'static>,
+    placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT<'static>,
+    atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+}
+
+impl OptionalFeatures {
+    fn new(info: &PhysicalDeviceInfo) -> Self {
+        let features = &info.features;
+        let flag = |on: bool| if on { vk::TRUE } else { vk::FALSE };
+        Self {
+            explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
+                workgroup_memory_explicit_layout: vk::TRUE,
+                workgroup_memory_explicit_layout8_bit_access: flag(
+                    features.workgroup_explicit_layout_8bit,
+                ),
+                workgroup_memory_explicit_layout16_bit_access: flag(
+                    features.workgroup_explicit_layout_16bit,
+                ),
+                ..Default::default()
+            },
+            reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR {
+                shader_maximal_reconvergence: vk::TRUE,
+                ..Default::default()
+            },
+            rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
+                shader_subgroup_rotate: vk::TRUE,
+                shader_subgroup_rotate_clustered: flag(info.subgroup.rotate_clustered),
+                ..Default::default()
+            },
+            clock: vk::PhysicalDeviceShaderClockFeaturesKHR {
+                shader_subgroup_clock: flag(features.shader_subgroup_clock),
+                shader_device_clock: flag(features.shader_device_clock),
+                ..Default::default()
+            },
+            expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR {
+                shader_expect_assume: vk::TRUE,
+                ..Default::default()
+            },
+            placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT {
+                memory_map_placed: vk::TRUE,
+                ..Default::default()
+            },
+            atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT {
+                shader_buffer_float32_atomics: flag(features.buffer_float32_atomics),
+                shader_buffer_float32_atomic_add: flag(features.buffer_float32_atomic_add),
+                shader_buffer_float64_atomic_add: flag(features.buffer_float64_atomic_add),
+                shader_shared_float32_atomic_add: flag(features.shared_float32_atomic_add),
+                shader_shared_float64_atomic_add: flag(features.shared_float64_atomic_add),
+                ..Default::default()
+            },
+        }
+    }
+
+    /// Chains the structures of what the device has, and names their extensions.
+    fn push<'a>(
+        &'a mut self,
+        features: &Features,
+        info: &PhysicalDeviceInfo,
+        mut all: vk::PhysicalDeviceFeatures2<'a>,
+        extensions: &mut Vec<&'static CStr>,
+    ) -> vk::PhysicalDeviceFeatures2<'a> {
+        if features.workgroup_explicit_layout {
+            extensions.push(khr::workgroup_memory_explicit_layout::NAME);
+            all = all.push_next(&mut self.explicit_layout);
+        }
+        if features.maximal_reconvergence {
+            extensions.push(khr::shader_maximal_reconvergence::NAME);
+            all = all.push_next(&mut self.reconvergence);
+        }
+        if info.subgroup.rotate {
+            extensions.push(khr::shader_subgroup_rotate::NAME);
+            all = all.push_next(&mut self.rotate);
+        }
+        if features.shader_subgroup_clock || features.shader_device_clock {
+            extensions.push(khr::shader_clock::NAME);
+            all = all.push_next(&mut self.clock);
+        }
+        if features.expect_assume {
+            extensions.push(khr::shader_expect_assume::NAME);
+            all = all.push_next(&mut self.expect);
+        }
+        if features.map_memory_placed && info.has_extension("VK_KHR_map_memory2") {
+            extensions.push(khr::map_memory2::NAME);
+            extensions.push(ext::map_memory_placed::NAME);
+            all = all.push_next(&mut self.placed);
+        }
+        if info.has_extension(&ext::shader_atomic_float::NAME.to_string_lossy()) {
+            extensions.push(ext::shader_atomic_float::NAME);
+            all = all.push_next(&mut self.atomic_float);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_device;
+
+    #[test]
+    fn a_device_is_created_with_what_it_reports() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        assert!(device.info().compute_queues >= 1);
+        assert!(device.info().limits.max_push_constant_bytes >= 128);
+        assert!(!device.is_lost());
+    }
+}

@@ -1,0 +1,123 @@
+//! Shader modules and compute pipelines.
+//!
+//! All pipelines share the device's one layout: push constants of the device's size, no descriptors.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::device::Device;
+use super::error::Error;
+
+/// A `VkShaderModule`.
+pub struct ShaderModule {
+    handle: vk::ShaderModule,
+    device: Arc<Device>,
+}
+
+impl ShaderModule {
+    /// Makes a module of Vulkan SPIR-V, which must be valid for the device: nothing below checks it.
+    pub fn new(device: &Arc<Device>, words: &[u32]) -> Result<Self, Error> {
+        let create = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: a live device; the words are a valid module by the caller's word.
+        let handle = unsafe { device.raw.create_shader_module(&create, None) }
+            .map_err(Error::of("vkCreateShaderModule"))?;
+        Ok(Self {
+            handle,
+            device: Arc::clone(device),
+        })
+    }
+}
+
+impl Drop for ShaderModule {
+    fn drop(&mut self) {
+        // SAFETY: pipelines don't need their module once they exist.
+        unsafe { self.device.raw.destroy_shader_module(self.handle, None) };
+    }
+}
+
+/// How a pipeline is made, besides its specialization constants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PipelineOptions {
+    /// Sub-group size to insist on; needs `subgroup.size_control` and a size within its bounds.
+    pub required_subgroup_size: Option<u32>,
+    /// Every sub-group is full; needs `subgroup.full_subgroups` and a local size in x that is a
+    /// multiple of the sub-group size.
+    pub full_subgroups: bool,
+}
+
+/// A compute `VkPipeline`, entry point `main`.
+pub struct Pipeline {
+    pub(super) handle: vk::Pipeline,
+    device: Arc<Device>,
+}
+
+impl Pipeline {
+    /// Compiles `module` with the 32-bit specialization constants `(SpecId, value)`.
+    pub fn new(
+        device: &Arc<Device>,
+        module: &ShaderModule,
+        constants: &[(u32, u32)],
+        options: PipelineOptions,
+    ) -> Result<Self, Error> {
+        let entries: Vec<vk::SpecializationMapEntry> = constants
+            .iter()
+            .zip(0_u32..)
+            .map(|((id, _), index)| vk::SpecializationMapEntry {
+                constant_id: *id,
+                offset: index * 4,
+                size: 4,
+            })
+            .collect();
+        let data: Vec<u8> = constants
+            .iter()
+            .flat_map(|(_, value)| value.to_ne_bytes())
+            .collect();
+        let specialization = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(&data);
+        let mut subgroup_size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
+            .required_subgroup_size(options.required_subgroup_size.unwrap_or(0));
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module.handle)
+            .name(c"main")
+            .specialization_info(&specialization);
+        if options.required_subgroup_size.is_some() {
+            stage = stage.push_next(&mut subgroup_size);
+        }
+        if options.full_subgroups {
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+        }
+        let create = [vk::ComputePipelineCreateInfo::default()
+            .stage(stage)
+            .layout(device.pipeline_layout)];
+        // SAFETY: everything that `create` reaches outlives the call; the module is the device's.
+        let made = unsafe {
+            device
+                .raw
+                .create_compute_pipelines(device.pipeline_cache, &create, None)
+        };
+        let handle = match made {
+            Ok(pipelines) => pipelines.first().copied().unwrap_or_default(),
+            Err((pipelines, result)) => {
+                for pipeline in pipelines {
+                    // SAFETY: made by the failed call, used by nobody; null is ignored.
+                    unsafe { device.raw.destroy_pipeline(pipeline, None) };
+                }
+                return Err(device.note(Error::from_vk("vkCreateComputePipelines", result)));
+            }
+        };
+        Ok(Self {
+            handle,
+            device: Arc::clone(device),
+        })
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // SAFETY: whoever submits work holds its pipelines until the work is done.
+        unsafe { self.device.raw.destroy_pipeline(self.handle, None) };
+    }
+}

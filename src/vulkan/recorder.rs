@@ -1,0 +1,227 @@
+//! Command buffers, and typed recording into them.
+//!
+//! A recorder owns one command pool with one command buffer, so it can be recorded, submitted and
+//! reset on any thread without regard to other recorders.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::buffer::Buffer;
+use super::conv;
+use super::device::Device;
+use super::error::Error;
+use super::pipeline::Pipeline;
+use super::timestamps::TimestampPool;
+
+/// A run of bytes to copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyRegion {
+    pub source_offset_bytes: u64,
+    pub target_offset_bytes: u64,
+    pub size_bytes: u64,
+}
+
+/// One command buffer and where it is in its life: [`Recorder::begin`], commands, [`Recorder::end`],
+/// submission ([`super::Device::submit`]), and `begin` again once the device is done with it.
+pub struct Recorder {
+    pub(super) handle: vk::CommandBuffer,
+    pool: vk::CommandPool,
+    device: Arc<Device>,
+    bound: vk::Pipeline,
+}
+
+/// Regions given to Vulkan in one call.
+const REGIONS_PER_COPY: usize = 256;
+
+impl Recorder {
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let create = vk::CommandPoolCreateInfo::default()
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+            .queue_family_index(device.queue_family);
+        // SAFETY: a live device and its own queue family.
+        let pool = unsafe { device.raw.create_command_pool(&create, None) }
+            .map_err(Error::of("vkCreateCommandPool"))?;
+        let mut recorder = Self {
+            handle: vk::CommandBuffer::null(),
+            pool,
+            device: Arc::clone(device),
+            bound: vk::Pipeline::null(),
+        };
+        let allocate = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .level(vk::CommandBufferLevel::PRIMARY)
+            .command_buffer_count(1);
+        // SAFETY: the pool is new and ours.
+        let buffers = unsafe { device.raw.allocate_command_buffers(&allocate) }
+            .map_err(Error::of("vkAllocateCommandBuffers"))?;
+        recorder.handle = buffers.first().copied().unwrap_or_default();
+        Ok(recorder)
+    }
+
+    /// Forgets what was recorded and begins anew. The device must be done with it.
+    pub fn begin(&mut self) -> Result<(), Error> {
+        // SAFETY: the caller's word that nothing recorded is still pending.
+        unsafe {
+            self.device
+                .raw
+                .reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
+        }
+        .map_err(Error::of("vkResetCommandPool"))?;
+        self.bound = vk::Pipeline::null();
+        let begin = vk::CommandBufferBeginInfo::default()
+            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the pool was reset above.
+        unsafe { self.device.raw.begin_command_buffer(self.handle, &begin) }
+            .map_err(Error::of("vkBeginCommandBuffer"))
+    }
+
+    /// Makes all writes visible to the host and closes the command buffer.
+    pub fn end(&mut self) -> Result<(), Error> {
+        self.barrier_between(
+            vk::PipelineStageFlags2::ALL_COMMANDS,
+            vk::AccessFlags2::MEMORY_WRITE,
+            vk::PipelineStageFlags2::HOST,
+            vk::AccessFlags2::HOST_READ,
+        );
+        // SAFETY: begun, by the order of calls that the type asks for.
+        unsafe { self.device.raw.end_command_buffer(self.handle) }
+            .map_err(Error::of("vkEndCommandBuffer"))
+    }
+
+    /// Everything before is done and visible before anything after begins.
+    pub fn full_barrier(&mut self) {
+        self.barrier_between(
+            vk::PipelineStageFlags2::ALL_COMMANDS,
+            vk::AccessFlags2::MEMORY_WRITE,
+            vk::PipelineStageFlags2::ALL_COMMANDS,
+            vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+        );
+    }
+
+    fn barrier_between(
+        &mut self,
+        from_stage: vk::PipelineStageFlags2,
+        from_access: vk::AccessFlags2,
+        to_stage: vk::PipelineStageFlags2,
+        to_access: vk::AccessFlags2,
+    ) {
+        let barriers = [vk::MemoryBarrier2::default()
+            .src_stage_mask(from_stage)
+            .src_access_mask(from_access)
+            .dst_stage_mask(to_stage)
+            .dst_access_mask(to_access)];
+        let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
+        // SAFETY: the command buffer is recording; synchronization2 is enabled.
+        unsafe { (self.device.sync2.cmd_pipeline_barrier2)(self.handle, &dependency) };
+    }
+
+    /// Runs `pipeline` over `groups` work-groups; `push_constants` fit the device's limit.
+    pub fn dispatch(&mut self, pipeline: &Pipeline, push_constants: &[u8], groups: [u32; 3]) {
+        let raw = &self.device.raw;
+        if self.bound != pipeline.handle {
+            // SAFETY: recording; the caller keeps the pipeline until the device is done.
+            unsafe {
+                raw.cmd_bind_pipeline(
+                    self.handle,
+                    vk::PipelineBindPoint::COMPUTE,
+                    pipeline.handle,
+                );
+            }
+            self.bound = pipeline.handle;
+        }
+        let layout = self.device.pipeline_layout;
+        let whole = push_constants.len() & !3;
+        let stage = vk::ShaderStageFlags::COMPUTE;
+        if whole > 0 {
+            // SAFETY: recording; a multiple of 4 bytes within the layout's range.
+            unsafe {
+                raw.cmd_push_constants(self.handle, layout, stage, 0, &push_constants[..whole]);
+            }
+        }
+        let rest = &push_constants[whole..];
+        if !rest.is_empty() {
+            // Vulkan takes whole words only.
+            let mut word = [0_u8; 4];
+            word[..rest.len()].copy_from_slice(rest);
+            // SAFETY: as above; `whole` is below the limit, itself a multiple of 4.
+            unsafe {
+                raw.cmd_push_constants(self.handle, layout, stage, whole as u32, &word);
+            }
+        }
+        // SAFETY: recording, a pipeline is bound, the counts are within limits by the caller's word.
+        unsafe { raw.cmd_dispatch(self.handle, groups[0], groups[1], groups[2]) };
+    }
+
+    /// Copies `regions` (none empty, none overlapping) from `source` to `target`.
+    pub fn copy(&mut self, source: &Buffer, target: &Buffer, regions: &[CopyRegion]) {
+        let mut batch = [vk::BufferCopy::default(); REGIONS_PER_COPY];
+        for chunk in regions.chunks(REGIONS_PER_COPY) {
+            for (slot, region) in batch.iter_mut().zip(chunk) {
+                *slot = conv::map_copy_region(region);
+                slot.src_offset += source.offset_bytes();
+                slot.dst_offset += target.offset_bytes();
+            }
+            // SAFETY: recording; the caller keeps the buffers until the device is done, and the
+            // regions lie within them.
+            unsafe {
+                self.device.raw.cmd_copy_buffer(
+                    self.handle,
+                    source.handle,
+                    target.handle,
+                    &batch[..chunk.len()],
+                );
+            }
+        }
+    }
+
+    /// Whether [`Recorder::fill`] takes this range: `vkCmdFillBuffer` writes aligned words.
+    pub fn can_fill(target: &Buffer, offset_bytes: u64, size_bytes: u64) -> bool {
+        (target.offset_bytes() + offset_bytes).is_multiple_of(4) && size_bytes.is_multiple_of(4)
+    }
+
+    /// Fills a range for which [`Recorder::can_fill`] holds with the word `value`.
+    pub fn fill(&mut self, target: &Buffer, offset_bytes: u64, size_bytes: u64, value: u32) {
+        debug_assert!(Self::can_fill(target, offset_bytes, size_bytes));
+        // SAFETY: recording; the range is aligned and lies within the buffer.
+        unsafe {
+            self.device.raw.cmd_fill_buffer(
+                self.handle,
+                target.handle,
+                target.offset_bytes() + offset_bytes,
+                size_bytes,
+                value,
+            );
+        }
+    }
+
+    /// Makes timestamps `0..count` of `pool` writable again.
+    pub fn reset_timestamps(&mut self, pool: &TimestampPool, count: u32) {
+        // SAFETY: recording; `count` is within the pool.
+        unsafe {
+            self.device
+                .raw
+                .cmd_reset_query_pool(self.handle, pool.handle, 0, count);
+        }
+    }
+
+    /// Writes timestamp `index` when the commands before are done (`after`), or as they begin to run.
+    pub fn timestamp(&mut self, pool: &TimestampPool, index: u32, after: bool) {
+        let stage = if after {
+            vk::PipelineStageFlags2::ALL_COMMANDS
+        } else {
+            vk::PipelineStageFlags2::TOP_OF_PIPE
+        };
+        // SAFETY: recording; `index` is within the pool and was reset earlier.
+        unsafe {
+            (self.device.sync2.cmd_write_timestamp2)(self.handle, stage, pool.handle, index);
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        // SAFETY: the owner waited for the device; the pool takes its command buffer along.
+        unsafe { self.device.raw.destroy_command_pool(self.pool, None) };
+    }
+}

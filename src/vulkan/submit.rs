@@ -1,0 +1,185 @@
+//! Timeline semaphores and submission.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ash::vk;
+
+use super::device::Device;
+use super::error::Error;
+use super::recorder::Recorder;
+
+/// A timeline `VkSemaphore`, from value 0 upward.
+pub struct Timeline {
+    handle: vk::Semaphore,
+    device: Arc<Device>,
+}
+
+/// Work may begin when `timeline` has reached `value`.
+pub struct SemaphoreWait<'a> {
+    pub timeline: &'a Timeline,
+    pub value: u64,
+}
+
+impl Timeline {
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default()
+            .semaphore_type(vk::SemaphoreType::TIMELINE)
+            .initial_value(0);
+        let create = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: a live device with timelineSemaphore enabled.
+        let handle = unsafe { device.raw.create_semaphore(&create, None) }
+            .map_err(Error::of("vkCreateSemaphore"))?;
+        Ok(Self {
+            handle,
+            device: Arc::clone(device),
+        })
+    }
+
+    /// The value reached so far. Does not block.
+    pub fn value(&self) -> Result<u64, Error> {
+        // SAFETY: a live timeline semaphore.
+        let value = unsafe { self.device.raw.get_semaphore_counter_value(self.handle) }
+            .map_err(|result| {
+                self.device
+                    .note(Error::from_vk("vkGetSemaphoreCounterValue", result))
+            })?;
+        // Drivers may let a lost device's semaphores read as the largest value.
+        if value == u64::MAX || self.device.is_lost() {
+            return Err(self.device.note(Error::DeviceLost));
+        }
+        Ok(value)
+    }
+
+    /// Blocks until `value` is reached, at most `timeout`; whether it was reached.
+    pub fn wait(&self, value: u64, timeout: Duration) -> Result<bool, Error> {
+        if self.device.is_lost() {
+            return Err(Error::DeviceLost);
+        }
+        let semaphores = [self.handle];
+        let values = [value];
+        let wait = vk::SemaphoreWaitInfo::default()
+            .semaphores(&semaphores)
+            .values(&values);
+        let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: a live timeline semaphore.
+        match unsafe { self.device.raw.wait_semaphores(&wait, timeout_ns) } {
+            Ok(()) => Ok(true),
+            Err(vk::Result::TIMEOUT) => Ok(false),
+            Err(result) => Err(self
+                .device
+                .note(Error::from_vk("vkWaitSemaphores", result))),
+        }
+    }
+}
+
+impl Drop for Timeline {
+    fn drop(&mut self) {
+        // SAFETY: the owner waited for every submission that names it.
+        unsafe { self.device.raw.destroy_semaphore(self.handle, None) };
+    }
+}
+
+impl Device {
+    /// Submits `recorder` to `VkQueue` number `queue`. It begins when all `waits` are reached (each must
+    /// already be submitted, or a single `VkQueue` would wait for itself) and ends by raising `signal` to
+    /// `value`.
+    pub fn submit(
+        &self,
+        queue: usize,
+        recorder: &Recorder,
+        waits: &[SemaphoreWait<'_>],
+        signal: &Timeline,
+        value: u64,
+    ) -> Result<(), Error> {
+        if self.is_lost() {
+            return Err(Error::DeviceLost);
+        }
+        let waits: smallvec::SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = waits
+            .iter()
+            .map(|wait| {
+                vk::SemaphoreSubmitInfo::default()
+                    .semaphore(wait.timeline.handle)
+                    .value(wait.value)
+                    .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+            })
+            .collect();
+        let signals = [vk::SemaphoreSubmitInfo::default()
+            .semaphore(signal.handle)
+            .value(value)
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+        let buffers =
+            [vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle)];
+        let submits = [vk::SubmitInfo2::default()
+            .wait_semaphore_infos(&waits)
+            .command_buffer_infos(&buffers)
+            .signal_semaphore_infos(&signals)];
+        let queue = self.queue(queue);
+        // SAFETY: the lock on the queue is held; the recorder has ended; every handle is alive and stays
+        // so until the owner has seen `value`.
+        let result = unsafe {
+            (self.sync2.queue_submit2)(
+                *queue,
+                submits.len() as u32,
+                submits.as_ptr(),
+                vk::Fence::null(),
+            )
+        };
+        drop(queue);
+        result
+            .result()
+            .map_err(|result| self.note(Error::from_vk("vkQueueSubmit2", result)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CopyRegion, MemoryKind, test_device};
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_fill_and_a_copy_arrive_in_order() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        let source = device.create_buffer(64, MemoryKind::Device).unwrap();
+        let target = device.create_buffer(64, MemoryKind::Readback).unwrap();
+        let timeline = Timeline::new(&device).unwrap();
+        let mut recorder = Recorder::new(&device).unwrap();
+        for round in 1..=3_u64 {
+            recorder.begin().unwrap();
+            recorder.full_barrier();
+            recorder.fill(&source, 0, 64, round as u32);
+            recorder.full_barrier();
+            recorder.copy(
+                &source,
+                &target,
+                &[CopyRegion {
+                    source_offset_bytes: 4,
+                    target_offset_bytes: 1,
+                    size_bytes: 8,
+                }],
+            );
+            recorder.end().unwrap();
+            device
+                .submit(device.assign_queue(), &recorder, &[], &timeline, round)
+                .unwrap();
+            assert!(timeline.wait(round, LONG).unwrap());
+            assert_eq!(timeline.value().unwrap(), round);
+            // SAFETY: mapped, 64 bytes, and the device is done.
+            let word = unsafe { target.mapped().unwrap().as_ptr().add(1).cast::<u32>().read_unaligned() };
+            assert_eq!(u64::from(word), round);
+        }
+    }
+
+    #[test]
+    fn a_wait_times_out() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        let timeline = Timeline::new(&device).unwrap();
+        assert!(!timeline.wait(1, Duration::from_millis(1)).unwrap());
+    }
+}
