@@ -237,9 +237,14 @@ impl Device {
         // SAFETY: the buffer was made from this device.
         let requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
         let bits = requirements.memory_type_bits & pointer_properties.memory_type_bits;
-        let coherent = self.info().memory_types.iter().enumerate().find(|(index, kind)| {
-            bits & (1 << index) != 0 && kind.host_visible && kind.host_coherent
-        });
+        let coherent = self
+            .info()
+            .memory_types
+            .iter()
+            .enumerate()
+            .find(|(index, kind)| {
+                bits & (1 << index) != 0 && kind.host_visible && kind.host_coherent
+            });
         let Some((memory_type, _)) = coherent else {
             return Err(Error::NotImportable);
         };

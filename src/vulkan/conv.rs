@@ -65,27 +65,21 @@ pub(super) fn map_float_controls(
             denorm_flush_to_zero: is(controls.shader_denorm_flush_to_zero_float16),
             rounding_rte: is(controls.shader_rounding_mode_rte_float16),
             rounding_rtz: is(controls.shader_rounding_mode_rtz_float16),
-            signed_zero_inf_nan_preserve: is(
-                controls.shader_signed_zero_inf_nan_preserve_float16
-            ),
+            signed_zero_inf_nan_preserve: is(controls.shader_signed_zero_inf_nan_preserve_float16),
         },
         FloatControls {
             denorm_preserve: is(controls.shader_denorm_preserve_float32),
             denorm_flush_to_zero: is(controls.shader_denorm_flush_to_zero_float32),
             rounding_rte: is(controls.shader_rounding_mode_rte_float32),
             rounding_rtz: is(controls.shader_rounding_mode_rtz_float32),
-            signed_zero_inf_nan_preserve: is(
-                controls.shader_signed_zero_inf_nan_preserve_float32
-            ),
+            signed_zero_inf_nan_preserve: is(controls.shader_signed_zero_inf_nan_preserve_float32),
         },
         FloatControls {
             denorm_preserve: is(controls.shader_denorm_preserve_float64),
             denorm_flush_to_zero: is(controls.shader_denorm_flush_to_zero_float64),
             rounding_rte: is(controls.shader_rounding_mode_rte_float64),
             rounding_rtz: is(controls.shader_rounding_mode_rtz_float64),
-            signed_zero_inf_nan_preserve: is(
-                controls.shader_signed_zero_inf_nan_preserve_float64
-            ),
+            signed_zero_inf_nan_preserve: is(controls.shader_signed_zero_inf_nan_preserve_float64),
         },
     ]
 }

@@ -97,15 +97,13 @@ impl Device {
             offset: 0,
             size: info.limits.max_push_constant_bytes,
         }];
-        let layout =
-            vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push_constants);
+        let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push_constants);
         // SAFETY: a live device; the range is the device's own limit.
         let pipeline_layout = unsafe { raw.create_pipeline_layout(&layout, None) }
             .map_err(Error::of("vkCreatePipelineLayout"))?;
         // SAFETY: a live device, no initial data.
-        let cache = unsafe {
-            raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)
-        };
+        let cache =
+            unsafe { raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) };
         let pipeline_cache = match cache {
             Ok(cache) => cache,
             Err(result) => {
@@ -178,10 +176,8 @@ impl Drop for Device {
         // SAFETY: whatever was made from the device held an `Arc` of it, so nothing is left in use;
         // queues were drained by their owners before they let go.
         unsafe {
-            self.raw
-                .destroy_pipeline_cache(self.pipeline_cache, None);
-            self.raw
-                .destroy_pipeline_layout(self.pipeline_layout, None);
+            self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
+            self.raw.destroy_pipeline_layout(self.pipeline_layout, None);
             self.raw.destroy_device(None);
         }
     }

@@ -20,10 +20,7 @@ pub enum Error {
     /// The application's memory can't be imported by this device; a copy can serve instead.
     NotImportable,
     /// Any other code, with the call that returned it.
-    Unexpected {
-        call: &'static str,
-        result: String,
-    },
+    Unexpected { call: &'static str, result: String },
 }
 
 impl Error {

@@ -245,7 +245,9 @@ impl PhysicalDeviceInfo {
     pub fn unusable_reason(&self) -> Option<String> {
         let (major, minor, _) = self.api_version;
         if (major, minor) < (1, 2) {
-            return Some(format!("it implements Vulkan {major}.{minor}; 1.2 is needed"));
+            return Some(format!(
+                "it implements Vulkan {major}.{minor}; 1.2 is needed"
+            ));
         }
         let needed = [
             (self.compute_queues > 0, "a queue family with compute"),

@@ -228,10 +228,10 @@ impl Query<'_> {
             variable_pointers_storage_buffer: is(v11.variable_pointers_storage_buffer),
             workgroup_explicit_layout: is(explicit_layout.workgroup_memory_explicit_layout),
             workgroup_explicit_layout_8bit: is(
-                explicit_layout.workgroup_memory_explicit_layout8_bit_access,
+                explicit_layout.workgroup_memory_explicit_layout8_bit_access
             ),
             workgroup_explicit_layout_16bit: is(
-                explicit_layout.workgroup_memory_explicit_layout16_bit_access,
+                explicit_layout.workgroup_memory_explicit_layout16_bit_access
             ),
             zero_initialize_workgroup_memory: is(v13.shader_zero_initialize_workgroup_memory),
             integer_dot_product: is(v13.shader_integer_dot_product),
@@ -256,7 +256,11 @@ impl Query<'_> {
         }
     }
 
-    fn properties(&self, core: &vk::PhysicalDeviceLimits, found: &FoundFeatures) -> FoundProperties {
+    fn properties(
+        &self,
+        core: &vk::PhysicalDeviceLimits,
+        found: &FoundFeatures,
+    ) -> FoundProperties {
         let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut v12 = vk::PhysicalDeviceVulkan12Properties::default();
         let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();

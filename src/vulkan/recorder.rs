@@ -122,11 +122,7 @@ impl Recorder {
         if self.bound != pipeline.handle {
             // SAFETY: recording; the caller keeps the pipeline until the device is done.
             unsafe {
-                raw.cmd_bind_pipeline(
-                    self.handle,
-                    vk::PipelineBindPoint::COMPUTE,
-                    pipeline.handle,
-                );
+                raw.cmd_bind_pipeline(self.handle, vk::PipelineBindPoint::COMPUTE, pipeline.handle);
             }
             self.bound = pipeline.handle;
         }

@@ -39,11 +39,12 @@ impl Timeline {
     /// The value reached so far. Does not block.
     pub fn value(&self) -> Result<u64, Error> {
         // SAFETY: a live timeline semaphore.
-        let value = unsafe { self.device.raw.get_semaphore_counter_value(self.handle) }
-            .map_err(|result| {
+        let value = unsafe { self.device.raw.get_semaphore_counter_value(self.handle) }.map_err(
+            |result| {
                 self.device
                     .note(Error::from_vk("vkGetSemaphoreCounterValue", result))
-            })?;
+            },
+        )?;
         // Drivers may let a lost device's semaphores read as the largest value.
         if value == u64::MAX || self.device.is_lost() {
             return Err(self.device.note(Error::DeviceLost));
@@ -66,9 +67,7 @@ impl Timeline {
         match unsafe { self.device.raw.wait_semaphores(&wait, timeout_ns) } {
             Ok(()) => Ok(true),
             Err(vk::Result::TIMEOUT) => Ok(false),
-            Err(result) => Err(self
-                .device
-                .note(Error::from_vk("vkWaitSemaphores", result))),
+            Err(result) => Err(self.device.note(Error::from_vk("vkWaitSemaphores", result))),
         }
     }
 }
@@ -108,8 +107,7 @@ impl Device {
             .semaphore(signal.handle)
             .value(value)
             .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
-        let buffers =
-            [vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle)];
+        let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle)];
         let submits = [vk::SubmitInfo2::default()
             .wait_semaphore_infos(&waits)
             .command_buffer_infos(&buffers)
@@ -169,7 +167,15 @@ mod tests {
             assert!(timeline.wait(round, LONG).unwrap());
             assert_eq!(timeline.value().unwrap(), round);
             // SAFETY: mapped, 64 bytes, and the device is done.
-            let word = unsafe { target.mapped().unwrap().as_ptr().add(1).cast::<u32>().read_unaligned() };
+            let word = unsafe {
+                target
+                    .mapped()
+                    .unwrap()
+                    .as_ptr()
+                    .add(1)
+                    .cast::<u32>()
+                    .read_unaligned()
+            };
             assert_eq!(u64::from(word), round);
         }
     }
