@@ -1,1 +1,30 @@
-//! The `extern "C"` surface: argument checks and nothing else.
+//! The entry points, one file per OpenCL object: arguments are checked here, in the order of the
+//! specification, and the runtime does the rest. See `icd/table.rs` for the C signatures.
+
+pub mod buffer;
+pub mod context;
+pub mod device;
+pub mod device_info;
+pub mod enqueue_buffer;
+pub mod enqueue_image;
+pub mod enqueue_kernel;
+pub mod enqueue_map;
+pub mod enqueue_rect;
+pub mod enqueue_sync;
+pub mod entry;
+pub mod error;
+pub mod event;
+pub mod handle;
+pub mod image;
+pub mod kernel;
+pub mod kernel_info;
+pub mod memory;
+pub mod out;
+pub mod pipe;
+pub mod platform;
+pub mod program;
+pub mod program_build;
+pub mod queue;
+pub mod sampler;
+pub mod sharing;
+pub mod svm;

@@ -1,1 +1,0 @@
-//! The dispatch table and the exported symbols.

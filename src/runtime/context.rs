@@ -1,0 +1,96 @@
+//! Contexts: the devices that share memory objects, programs and events.
+
+use super::callback::{ContextDestructor, ContextNotify, UserData};
+use super::device::Device;
+use super::object::{Handle, Kind, Object};
+use opencl_sys::cl_context_properties;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A context.
+pub struct Context {
+    handle: Handle,
+    devices: Vec<Arc<Device>>,
+    properties: Vec<cl_context_properties>,
+    notify: (ContextNotify, UserData),
+    destructors: Mutex<Vec<(ContextDestructor, UserData)>>,
+}
+
+// SAFETY: the only object of this kind.
+unsafe impl Object for Context {
+    const KIND: Kind = Kind::Context;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+impl Context {
+    /// `properties` as the application gave them, with the final 0; empty when it gave NULL.
+    pub fn new(
+        devices: Vec<Arc<Device>>,
+        properties: Vec<cl_context_properties>,
+        notify: ContextNotify,
+        user_data: UserData,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            handle: Handle::default(),
+            devices,
+            properties,
+            notify: (notify, user_data),
+            destructors: Mutex::default(),
+        })
+    }
+
+    /// The devices, each once, in the order the application gave.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// The place of `device` in [`Self::devices`]: how objects keep what they have per device.
+    pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
+        self.devices
+            .iter()
+            .position(|other| Arc::ptr_eq(other, device))
+    }
+
+    /// `CL_CONTEXT_PROPERTIES`
+    pub fn properties(&self) -> &[cl_context_properties] {
+        &self.properties
+    }
+
+    /// Tells the application's `pfn_notify` about an error that no call can report. Hold no lock.
+    pub fn report(&self, message: &str) {
+        log::error!("{message}");
+        if let (Some(notify), UserData(user_data)) = self.notify {
+            let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
+            // SAFETY: the application's function, called as the specification says: a message, no
+            // private information.
+            unsafe { notify(text.as_ptr(), std::ptr::null(), 0, user_data) };
+        }
+    }
+
+    /// `clSetContextDestructorCallback`: called in the reverse order of registration.
+    pub fn on_destruction(&self, notify: ContextDestructor, user_data: UserData) {
+        self.destructors
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((notify, user_data));
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let destructors = std::mem::take(
+            self.destructors
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        for (notify, UserData(user_data)) in destructors.into_iter().rev() {
+            if let Some(notify) = notify {
+                // SAFETY: the application's function, with the handle that it knows the context by.
+                unsafe { notify(self.handle.as_ptr(), user_data) };
+            }
+        }
+    }
+}
