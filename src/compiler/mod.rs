@@ -2,9 +2,13 @@
 //!
 //! A pure function: no Vulkan handle, no file, no clock. See [`compile`].
 
+pub mod analysis;
 pub mod capabilities;
 pub mod error;
+pub mod extract_kernel;
 pub mod ir;
+pub mod link;
+pub mod parse;
 pub mod passes;
 pub mod program;
 pub mod verify;

@@ -1,0 +1,220 @@
+//! The dominator tree of the reachable blocks.
+//!
+//! Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001): iterate in reverse postorder,
+//! intersecting the predecessors' chains. Queries compare the intervals of a depth-first numbering.
+
+use crate::compiler::ir::{Block, Function};
+
+/// Which blocks every path from the entry passes through.
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    /// Reachable blocks in reverse postorder.
+    order: Vec<Block>,
+    /// By block: position in `order`, `NONE` for unreachable blocks.
+    position: Vec<u32>,
+    /// By position: the immediate dominator's position; the entry's is its own.
+    idom: Vec<u32>,
+    /// By position: the interval of the depth-first walk of the tree.
+    enter: Vec<u32>,
+    leave: Vec<u32>,
+    /// By position: the blocks it immediately dominates, in reverse postorder.
+    children: Vec<Vec<Block>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Dominators {
+    pub fn new(function: &Function) -> Self {
+        let order = function.reverse_postorder();
+        let mut position = vec![NONE; function.block_count()];
+        for (index, block) in order.iter().enumerate() {
+            position[block.index()] = index as u32;
+        }
+        let mut predecessors = vec![Vec::new(); order.len()];
+        for (index, &block) in order.iter().enumerate() {
+            for successor in function.successors(block) {
+                predecessors[position[successor.index()] as usize].push(index as u32);
+            }
+        }
+
+        let mut idom = vec![NONE; order.len()];
+        idom[0] = 0;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for index in 1..order.len() {
+                let mut new = NONE;
+                for &predecessor in &predecessors[index] {
+                    if idom[predecessor as usize] != NONE {
+                        new = match new {
+                            NONE => predecessor,
+                            other => intersect(&idom, other, predecessor),
+                        };
+                    }
+                }
+                if idom[index] != new {
+                    idom[index] = new;
+                    changed = true;
+                }
+            }
+        }
+
+        let mut children = vec![Vec::new(); order.len()];
+        for index in 1..order.len() {
+            children[idom[index] as usize].push(order[index]);
+        }
+        let mut tree = Self {
+            enter: vec![0; order.len()],
+            leave: vec![0; order.len()],
+            order,
+            position,
+            idom,
+            children,
+        };
+        tree.number();
+        tree
+    }
+
+    fn number(&mut self) {
+        let mut clock = 0;
+        let mut stack = vec![(0, 0)];
+        while let Some((index, next)) = stack.last_mut() {
+            if *next == 0 {
+                self.enter[*index] = clock;
+                clock += 1;
+            }
+            match self.children[*index].get(*next) {
+                Some(child) => {
+                    *next += 1;
+                    stack.push((self.position[child.index()] as usize, 0));
+                }
+                None => {
+                    self.leave[*index] = clock;
+                    stack.pop();
+                }
+            }
+        }
+    }
+
+    fn at(&self, block: Block) -> Option<usize> {
+        match self.position.get(block.index()) {
+            None | Some(&NONE) => None,
+            Some(&position) => Some(position as usize),
+        }
+    }
+
+    /// Reachable blocks in reverse postorder.
+    pub fn reverse_postorder(&self) -> &[Block] {
+        &self.order
+    }
+
+    /// Position of a block in [`Self::reverse_postorder`].
+    pub fn position(&self, block: Block) -> Option<usize> {
+        self.at(block)
+    }
+
+    pub fn is_reachable(&self, block: Block) -> bool {
+        self.at(block).is_some()
+    }
+
+    /// The closest strict dominator; none for the entry and unreachable blocks.
+    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
+        match self.at(block)? {
+            0 => None,
+            index => Some(self.order[self.idom[index] as usize]),
+        }
+    }
+
+    /// The blocks that `block` immediately dominates, in reverse postorder.
+    pub fn children(&self, block: Block) -> &[Block] {
+        self.at(block).map_or(&[], |index| &self.children[index])
+    }
+
+    /// Whether every path to `b` passes through `a` (a block dominates itself). False when either is
+    /// unreachable.
+    pub fn dominates(&self, a: Block, b: Block) -> bool {
+        let (Some(a), Some(b)) = (self.at(a), self.at(b)) else {
+            return false;
+        };
+        self.enter[a] <= self.enter[b] && self.leave[b] <= self.leave[a]
+    }
+
+    /// The closest block that dominates both, if both are reachable.
+    pub fn common_dominator(&self, a: Block, b: Block) -> Option<Block> {
+        let common = intersect(&self.idom, self.at(a)? as u32, self.at(b)? as u32);
+        Some(self.order[common as usize])
+    }
+
+    /// The dominance frontier of every block, by block index: where its dominance ends.
+    pub fn frontiers(&self, function: &Function) -> Vec<Vec<Block>> {
+        let mut frontiers: Vec<Vec<Block>> = vec![Vec::new(); function.block_count()];
+        let predecessors = function.predecessors();
+        for &block in &self.order {
+            let stop = self.immediate_dominator(block);
+            for &predecessor in &predecessors[block.index()] {
+                let mut runner = self.is_reachable(predecessor).then_some(predecessor);
+                while let Some(at) = runner.filter(|&at| Some(at) != stop) {
+                    let frontier = &mut frontiers[at.index()];
+                    if frontier.last() != Some(&block) {
+                        frontier.push(block);
+                    }
+                    runner = self.immediate_dominator(at);
+                }
+            }
+        }
+        frontiers
+    }
+}
+
+fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
+    while a != b {
+        while a > b {
+            a = idom[a as usize];
+        }
+        while b > a {
+            b = idom[b as usize];
+        }
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::Builder;
+
+    /// entry → (left | right) → join → (entry's loop: head = join) … and one unreachable block.
+    #[test]
+    fn a_diamond_in_a_loop() {
+        let mut function = Function::new("f");
+        let entry = function.entry();
+        let [head, left, right, join, exit, dead] = std::array::from_fn(|_| function.add_block());
+        let mut b = Builder::new(&mut function, entry);
+        let condition = b.bool(true);
+        b.jump(head);
+        b.switch_to(head);
+        b.branch(condition, left, right);
+        b.switch_to(left);
+        b.jump(join);
+        b.switch_to(right);
+        b.jump(join);
+        b.switch_to(join);
+        b.branch(condition, head, exit);
+        b.switch_to(dead);
+        b.jump(exit);
+
+        let tree = Dominators::new(&function);
+        assert_eq!(tree.immediate_dominator(entry), None);
+        assert_eq!(tree.immediate_dominator(join), Some(head));
+        assert_eq!(tree.immediate_dominator(exit), Some(join));
+        assert!(tree.dominates(head, exit) && !tree.dominates(left, join));
+        assert!(tree.dominates(left, left));
+        assert_eq!(tree.common_dominator(left, right), Some(head));
+        assert!(!tree.is_reachable(dead) && !tree.dominates(entry, dead));
+        let frontiers = tree.frontiers(&function);
+        assert_eq!(frontiers[left.index()], [join]);
+        assert_eq!(frontiers[join.index()], [head]);
+        assert_eq!(frontiers[head.index()], [head]);
+        assert!(frontiers[entry.index()].is_empty());
+    }
+}

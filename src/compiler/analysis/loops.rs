@@ -1,0 +1,159 @@
+//! Natural loops: a back edge goes to a block that dominates its source.
+//!
+//! Cycles without such a header (irreducible ones) are reported by [`Loops::is_irreducible`], not as loops.
+
+use super::Dominators;
+use crate::compiler::ir::{Block, Function};
+
+/// A natural loop. Loops with one header are one loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    pub header: Block,
+    /// Sources of the back edges.
+    pub latches: Vec<Block>,
+    /// Every block of the loop, in reverse postorder; the header is first.
+    pub blocks: Vec<Block>,
+    /// The innermost loop around it: a position in [`Loops::all`].
+    pub parent: Option<usize>,
+}
+
+/// The loops of a function; inner loops come before the loops around them.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    all: Vec<Loop>,
+    /// By block: the innermost loop it is in.
+    innermost: Vec<Option<usize>>,
+    irreducible: bool,
+}
+
+impl Loops {
+    pub fn new(function: &Function, dominators: &Dominators) -> Self {
+        let predecessors = function.predecessors();
+        let mut innermost: Vec<Option<usize>> = vec![None; function.block_count()];
+        let mut all: Vec<Loop> = Vec::new();
+        let mut irreducible = false;
+        let mut seen = vec![usize::MAX; function.block_count()];
+        let order = dominators.reverse_postorder();
+
+        // Postorder of headers: inner loops first.
+        for &header in order.iter().rev() {
+            let mut latches = Vec::new();
+            for &predecessor in &predecessors[header.index()] {
+                if !dominators.is_reachable(predecessor) {
+                    continue;
+                }
+                if dominators.dominates(header, predecessor) {
+                    if !latches.contains(&predecessor) {
+                        latches.push(predecessor);
+                    }
+                } else if dominators.position(predecessor) >= dominators.position(header) {
+                    irreducible = true;
+                }
+            }
+            if latches.is_empty() {
+                continue;
+            }
+            // Everything that reaches a latch without passing the header.
+            let this = all.len();
+            seen[header.index()] = this;
+            let mut blocks = vec![header];
+            let mut work = latches.clone();
+            while let Some(block) = work.pop() {
+                if !dominators.is_reachable(block) || seen[block.index()] == this {
+                    continue;
+                }
+                seen[block.index()] = this;
+                blocks.push(block);
+                work.extend_from_slice(&predecessors[block.index()]);
+            }
+            blocks.sort_by_key(|&block| dominators.position(block));
+            for block in &blocks {
+                match innermost[block.index()] {
+                    None => innermost[block.index()] = Some(this),
+                    Some(inner) if all[inner].header == *block => {
+                        all[inner].parent.get_or_insert(this);
+                    }
+                    Some(_) => {}
+                }
+            }
+            all.push(Loop {
+                header,
+                latches,
+                blocks,
+                parent: None,
+            });
+        }
+        Self {
+            all,
+            innermost,
+            irreducible,
+        }
+    }
+
+    /// Every loop, inner ones before those around them.
+    pub fn all(&self) -> &[Loop] {
+        &self.all
+    }
+
+    /// The innermost loop around a block.
+    pub fn innermost(&self, block: Block) -> Option<&Loop> {
+        let index = (*self.innermost.get(block.index())?)?;
+        self.all.get(index)
+    }
+
+    /// Number of loops around a block.
+    pub fn depth(&self, block: Block) -> usize {
+        let mut at = self.innermost.get(block.index()).copied().flatten();
+        let mut depth = 0;
+        while let Some(index) = at {
+            depth += 1;
+            at = self.all[index].parent;
+        }
+        depth
+    }
+
+    /// Whether some cycle has no block that dominates the others.
+    pub fn is_irreducible(&self) -> bool {
+        self.irreducible
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::Builder;
+
+    #[test]
+    fn nested_loops_and_an_irreducible_cycle() {
+        let mut function = Function::new("f");
+        let entry = function.entry();
+        let [outer, inner, latch, exit] = std::array::from_fn(|_| function.add_block());
+        let mut b = Builder::new(&mut function, entry);
+        let condition = b.bool(true);
+        b.jump(outer);
+        b.switch_to(outer);
+        b.jump(inner);
+        b.switch_to(inner);
+        b.branch(condition, inner, latch);
+        b.switch_to(latch);
+        b.branch(condition, outer, exit);
+
+        let loops = Loops::new(&function, &Dominators::new(&function));
+        let [first, second] = loops.all() else {
+            panic!("two loops");
+        };
+        assert_eq!((first.header, first.parent), (inner, Some(1)));
+        assert_eq!(second.blocks, [outer, inner, latch]);
+        assert_eq!(second.latches, [latch]);
+        assert_eq!(loops.depth(inner), 2);
+        assert_eq!(loops.depth(latch), 1);
+        assert_eq!(loops.innermost(latch).map(|l| l.header), Some(outer));
+        assert!(loops.innermost(exit).is_none() && !loops.is_irreducible());
+
+        let mut b = Builder::new(&mut function, entry);
+        b.branch(condition, outer, latch);
+        let loops = Loops::new(&function, &Dominators::new(&function));
+        assert!(loops.is_irreducible());
+        assert_eq!(loops.all().len(), 1, "only the inner one has a header");
+    }
+}

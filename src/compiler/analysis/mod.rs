@@ -1,0 +1,7 @@
+//! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
+
+mod dominators;
+mod loops;
+
+pub use dominators::Dominators;
+pub use loops::{Loop, Loops};
