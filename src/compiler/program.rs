@@ -92,14 +92,19 @@ pub enum Placement {
 /// A value that the runtime supplies on its own account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Implicit {
-    /// Global offset of dimension 0–2, 64-bit.
+    /// Global offset of dimension 0–2, 64-bit: `get_global_offset`.
     GlobalOffset(u8),
+    /// `get_global_id` of the first work-item of this dispatch in dimension 0–2, 64-bit: the global offset
+    /// plus what earlier dispatches of a split range cover. The shader adds it to `WorkgroupId` times the
+    /// local size of its pipeline plus `LocalInvocationId`, computed in 32 bits: one dispatch has fewer than
+    /// 2³² work-items in each dimension, and a remainder of a non-uniform range is one group wide there.
+    GlobalBase(u8),
     /// Global size of dimension 0–2, 64-bit: `get_global_size`.
     GlobalSize(u8),
     /// Number of work-groups of dimension 0–2, 32-bit: `get_num_groups`.
     NumGroups(u8),
     /// First work-group of this dispatch in dimension 0–2, 32-bit: ranges beyond the device's dispatch
-    /// limits, and non-uniform ranges, are several dispatches. The shader adds it to `WorkgroupId`.
+    /// limits, and non-uniform ranges, are several dispatches. `get_group_id` adds it to `WorkgroupId`.
     GroupBase(u8),
     /// Enqueued local size of dimension 0–2, 32-bit: differs from the local size only in the remainder of
     /// a non-uniform range.
@@ -121,6 +126,7 @@ impl Implicit {
             | Self::EnqueuedLocalSize(_)
             | Self::WorkDim => 4,
             Self::GlobalOffset(_)
+            | Self::GlobalBase(_)
             | Self::GlobalSize(_)
             | Self::DataSegment
             | Self::PrintfBuffer => 8,

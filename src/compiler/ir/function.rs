@@ -314,6 +314,11 @@ impl Function {
         self.insts.len()
     }
 
+    /// Gives a value another type: for passes that change what every definition and use of it means.
+    pub fn set_type(&mut self, value: Value, ty: Type) {
+        self.values[value.index()].ty = ty;
+    }
+
     /// Appends a parameter to a block. Edges into it must be extended by the caller.
     pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
         let value = self.add_value(ty, ValueDef::Parameter(block));

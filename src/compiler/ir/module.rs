@@ -84,6 +84,9 @@ pub struct Kernel {
     pub arguments: Vec<Argument>,
     /// Set by `lower_arguments`.
     pub argument_block: ArgumentBlock,
+    /// Whether it uses device addresses that are not arguments (`CompiledKernel::follows_pointers`); set by
+    /// `lower_arguments`.
+    pub follows_pointers: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -2,3 +2,13 @@
 //!
 //! Names say what must happen: `lower_*` and `legalize_*` are needed for correct code, the others only
 //! improve it. [`crate::compiler::compile`] lists them in order.
+
+pub mod data_segment;
+pub mod infer_address_spaces;
+pub mod inline;
+pub mod lower_arguments;
+pub mod lower_copies;
+pub mod lower_pointers;
+pub mod lower_work_items;
+pub mod promote;
+pub mod simplify;
