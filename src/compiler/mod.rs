@@ -7,6 +7,7 @@ pub mod capabilities;
 pub mod error;
 pub mod extract_kernel;
 pub mod ir;
+pub mod library;
 pub mod link;
 pub mod parse;
 pub mod passes;
@@ -15,6 +16,7 @@ pub mod verify;
 
 pub use capabilities::Capabilities;
 pub use error::CompileError;
+pub use library::Library;
 pub use program::{CompiledKernel, CompiledProgram};
 
 use std::collections::HashMap;
@@ -36,17 +38,20 @@ pub struct Options {
 pub struct Context<'a> {
     pub capabilities: &'a Capabilities,
     pub options: &'a Options,
+    /// The built-in library, for `lower_builtins`.
+    pub library: &'a Library,
 }
 
 /// Compiles OpenCL SPIR-V modules, linked together in order, for one device.
 ///
 /// `modules` are SPIR-V words (1.0 to 1.6, capability `Kernel`, addressing Physical32/64). The result
-/// holds one Vulkan module per kernel. Errors name the instruction and its word offset.
+/// holds one Vulkan module per kernel. `library` is indexed once and shared by all compilations. Errors name the instruction and its word offset.
 pub fn compile(
     modules: &[&[u32]],
+    library: &Library,
     capabilities: &Capabilities,
     options: &Options,
 ) -> Result<CompiledProgram, CompileError> {
-    let _ = (modules, capabilities, options);
+    let _ = (modules, library, capabilities, options);
     Err(CompileError::new("the compiler is not written yet"))
 }

@@ -7,6 +7,8 @@ pub mod data_segment;
 pub mod infer_address_spaces;
 pub mod inline;
 pub mod lower_arguments;
+pub mod lower_builtins;
+pub mod lower_conversions;
 pub mod lower_copies;
 pub mod lower_pointers;
 pub mod lower_work_items;
