@@ -1,15 +1,321 @@
-//! `clGetDeviceInfo`.
+//! `clGetDeviceInfo` (section 4.2, table 5).
 
+use super::device::type_of;
 use super::error::{Error, Result};
 use super::out::{Info, Written};
-use opencl_sys::{cl_device_id, cl_device_info};
+use super::platform::{VERSION, make_version, name_versions, names};
+use crate::runtime::device::Device;
+use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
+use crate::runtime::platform::Platform;
+use opencl_sys as cl;
+use opencl_sys::{cl_device_id, cl_device_info, cl_uint, cl_ulong};
+use std::ptr;
 
-/// `clGetDeviceInfo`
+/// `clGetDeviceInfo`: tries one group of queries after the other.
 pub fn get_device_info(
     device: cl_device_id,
     param_name: cl_device_info,
-    _info: Info,
+    info: Info,
 ) -> Result<Written> {
-    super::device::get(device)?;
-    Err(Error::unknown_query(param_name))
+    // "CL_INVALID_DEVICE if device is not a valid device."
+    let device = super::device::get(device)?;
+    let groups = [
+        identity, limits, vectors, memory, floats, images, queues, optional, extended,
+    ];
+    let mut answer = Answer::Pending(info);
+    for group in groups {
+        match answer {
+            Answer::Pending(info) => answer = group(&device, param_name, info),
+            Answer::Done(_) => break,
+        }
+    }
+    match answer {
+        Answer::Done(result) => result,
+        Answer::Pending(_) => Err(Error::unknown_query(param_name)),
+    }
+}
+
+/// Whether a group knew the query; if not, the next one gets it.
+enum Answer {
+    Done(Result<Written>),
+    Pending(Info),
+}
+
+fn identity(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let vulkan = device.info();
+    Answer::Done(match name {
+        cl::CL_DEVICE_TYPE => info.value(type_of(device)),
+        cl::CL_DEVICE_VENDOR_ID => info.value::<cl_uint>(vulkan.vendor_id),
+        cl::CL_DEVICE_NAME => info.string(&vulkan.name),
+        cl::CL_DEVICE_VENDOR => info.string(vendor(vulkan.vendor_id)),
+        cl::CL_DRIVER_VERSION => info.string(env!("CARGO_PKG_VERSION")),
+        cl::CL_DEVICE_PROFILE => info.string(profile(device)),
+        cl::CL_DEVICE_VERSION => info.string(&device_version(device)),
+        cl::CL_DEVICE_NUMERIC_VERSION => info.value(VERSION),
+        // "... the highest fully backwards compatible OpenCL C version": version 3.0 is that only with
+        // every feature of version 2.0.
+        cl::CL_DEVICE_OPENCL_C_VERSION => info.string("OpenCL C 1.2 Pumice"),
+        cl::CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(make_version((1, 2, 0))),
+        cl::CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.slice(&name_versions(&OPENCL_C_VERSIONS)),
+        cl::CL_DEVICE_OPENCL_C_FEATURES => info.slice(&name_versions(device.c_features())),
+        cl::CL_DEVICE_EXTENSIONS => info.string(&names(device.extensions())),
+        cl::CL_DEVICE_EXTENSIONS_WITH_VERSION => info.slice(&name_versions(device.extensions())),
+        cl::CL_DEVICE_IL_VERSION => info.string(&intermediate_languages()),
+        cl::CL_DEVICE_ILS_WITH_VERSION => info.slice(&name_versions(&INTERMEDIATE_LANGUAGES)),
+        cl::CL_DEVICE_BUILT_IN_KERNELS => info.string(""),
+        cl::CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.slice(&name_versions(&[])),
+        // No version of the conformance tests has been passed and submitted; the format has no other
+        // way to say so.
+        cl::CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
+        cl::CL_DEVICE_PLATFORM => info.handle(&**Platform::instance()),
+        cl::CL_DEVICE_AVAILABLE
+        | cl::CL_DEVICE_COMPILER_AVAILABLE
+        | cl::CL_DEVICE_LINKER_AVAILABLE
+        | cl::CL_DEVICE_ENDIAN_LITTLE
+        | cl::CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => info.boolean(true),
+        _ => return Answer::Pending(info),
+    })
+}
+
+fn limits(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let limits = device.limits();
+    Answer::Done(match name {
+        cl::CL_DEVICE_MAX_COMPUTE_UNITS => info.value::<cl_uint>(limits.compute_units),
+        // Vulkan does not tell.
+        cl::CL_DEVICE_MAX_CLOCK_FREQUENCY => info.value::<cl_uint>(0),
+        cl::CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value::<cl_uint>(3),
+        cl::CL_DEVICE_MAX_WORK_ITEM_SIZES => info.value::<[usize; 3]>(limits.max_work_item_sizes),
+        cl::CL_DEVICE_MAX_WORK_GROUP_SIZE => info.value::<usize>(limits.max_work_group_size),
+        cl::CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
+            info.value::<usize>(limits.subgroup_size as usize)
+        }
+        cl::CL_DEVICE_ADDRESS_BITS => info.value::<cl_uint>(64),
+        cl::CL_DEVICE_MAX_PARAMETER_SIZE => info.value::<usize>(limits.max_parameter_bytes),
+        cl::CL_DEVICE_MAX_CONSTANT_ARGS => info.value::<cl_uint>(limits.max_constant_arguments),
+        cl::CL_DEVICE_PRINTF_BUFFER_SIZE => info.value::<usize>(limits.printf_buffer_bytes),
+        cl::CL_DEVICE_PROFILING_TIMER_RESOLUTION => info.value::<usize>(limits.timer_resolution_ns),
+        cl::CL_DEVICE_EXECUTION_CAPABILITIES => info.value(cl::CL_EXEC_KERNEL),
+        _ => return Answer::Pending(info),
+    })
+}
+
+/// Code is made of scalars: a vector is as good as its elements.
+fn vectors(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let width: cl_uint = match name {
+        cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
+        | cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
+        | cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT
+        | cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG
+        | cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
+        | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR
+        | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT
+        | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_INT
+        | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG
+        | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => 1,
+        // "If double precision is not supported, ... must return 0", and so for half.
+        cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => {
+            device.has_extension("cl_khr_fp64").into()
+        }
+        cl::CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF | cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => {
+            device.has_extension("cl_khr_fp16").into()
+        }
+        _ => return Answer::Pending(info),
+    };
+    Answer::Done(info.value(width))
+}
+
+fn memory(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let limits = device.limits();
+    Answer::Done(match name {
+        cl::CL_DEVICE_GLOBAL_MEM_SIZE => info.value::<cl_ulong>(limits.global_memory_bytes),
+        cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE => info.value::<cl_ulong>(limits.max_allocation_bytes),
+        // Vulkan says nothing of caches.
+        cl::CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value::<cl_uint>(cl::CL_NONE),
+        cl::CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => info.value::<cl_uint>(0),
+        cl::CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => info.value::<cl_ulong>(0),
+        cl::CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => {
+            info.value::<cl_ulong>(limits.max_constant_buffer_bytes)
+        }
+        cl::CL_DEVICE_LOCAL_MEM_TYPE => info.value::<cl_uint>(if device.is_cpu() {
+            cl::CL_GLOBAL
+        } else {
+            cl::CL_LOCAL
+        }),
+        cl::CL_DEVICE_LOCAL_MEM_SIZE => info.value::<cl_ulong>(limits.local_memory_bytes),
+        cl::CL_DEVICE_ERROR_CORRECTION_SUPPORT => info.boolean(false),
+        cl::CL_DEVICE_HOST_UNIFIED_MEMORY => info.boolean(device.info().has_unified_memory()),
+        cl::CL_DEVICE_MEM_BASE_ADDR_ALIGN => {
+            info.value::<cl_uint>(limits.base_address_alignment_bits)
+        }
+        cl::CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => {
+            info.value::<cl_uint>(limits.base_address_alignment_bits / 8)
+        }
+        cl::CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
+        | cl::CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
+        | cl::CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value::<cl_uint>(0),
+        // The minimum: relaxed atomics in a work-group.
+        cl::CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => {
+            info.value(cl::CL_DEVICE_ATOMIC_ORDER_RELAXED | cl::CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP)
+        }
+        cl::CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(
+            cl::CL_DEVICE_ATOMIC_ORDER_RELAXED
+                | cl::CL_DEVICE_ATOMIC_ORDER_ACQ_REL
+                | cl::CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP,
+        ),
+        cl::CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE
+        | cl::CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value::<usize>(0),
+        _ => return Answer::Pending(info),
+    })
+}
+
+fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    // "The mandated minimum floating-point capability for devices that are not of type
+    // CL_DEVICE_TYPE_CUSTOM is: CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN."
+    let single = cl::CL_FP_ROUND_TO_NEAREST | cl::CL_FP_INF_NAN;
+    let double = cl::CL_FP_FMA
+        | cl::CL_FP_ROUND_TO_NEAREST
+        | cl::CL_FP_ROUND_TO_ZERO
+        | cl::CL_FP_ROUND_TO_INF
+        | cl::CL_FP_INF_NAN
+        | cl::CL_FP_DENORM;
+    let config = |extension, config| {
+        if device.has_extension(extension) {
+            config
+        } else {
+            0
+        }
+    };
+    Answer::Done(match name {
+        cl::CL_DEVICE_SINGLE_FP_CONFIG => info.value(single),
+        cl::CL_DEVICE_DOUBLE_FP_CONFIG => info.value(config("cl_khr_fp64", double)),
+        cl::CL_DEVICE_HALF_FP_CONFIG => info.value(config("cl_khr_fp16", single)),
+        _ => return Answer::Pending(info),
+    })
+}
+
+/// Images are not supported: "the value is 0 otherwise".
+fn images(_: &Device, name: cl_device_info, info: Info) -> Answer {
+    Answer::Done(match name {
+        cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(false),
+        cl::CL_DEVICE_MAX_READ_IMAGE_ARGS
+        | cl::CL_DEVICE_MAX_WRITE_IMAGE_ARGS
+        | cl::CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
+        | cl::CL_DEVICE_MAX_SAMPLERS
+        | cl::CL_DEVICE_IMAGE_PITCH_ALIGNMENT
+        | cl::CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => info.value::<cl_uint>(0),
+        cl::CL_DEVICE_IMAGE2D_MAX_WIDTH
+        | cl::CL_DEVICE_IMAGE2D_MAX_HEIGHT
+        | cl::CL_DEVICE_IMAGE3D_MAX_WIDTH
+        | cl::CL_DEVICE_IMAGE3D_MAX_HEIGHT
+        | cl::CL_DEVICE_IMAGE3D_MAX_DEPTH
+        | cl::CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+        | cl::CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value::<usize>(0),
+        _ => return Answer::Pending(info),
+    })
+}
+
+fn queues(_: &Device, name: cl_device_info, info: Info) -> Answer {
+    Answer::Done(match name {
+        cl::CL_DEVICE_QUEUE_ON_HOST_PROPERTIES => {
+            info.value(cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | cl::CL_QUEUE_PROFILING_ENABLE)
+        }
+        // There are no queues on the device.
+        cl::CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES | cl::CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => {
+            info.value::<cl_ulong>(0)
+        }
+        cl::CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
+        | cl::CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
+        | cl::CL_DEVICE_MAX_ON_DEVICE_QUEUES
+        | cl::CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value::<cl_uint>(0),
+        _ => return Answer::Pending(info),
+    })
+}
+
+/// Optional features that are absent, and sub-devices, of which there are none.
+fn optional(_: &Device, name: cl_device_info, info: Info) -> Answer {
+    Answer::Done(match name {
+        cl::CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_ulong>(0),
+        cl::CL_DEVICE_PIPE_SUPPORT
+        | cl::CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
+        | cl::CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
+        | cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
+        | cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(false),
+        cl::CL_DEVICE_MAX_PIPE_ARGS
+        | cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
+        | cl::CL_DEVICE_PIPE_MAX_PACKET_SIZE
+        | cl::CL_DEVICE_MAX_NUM_SUB_GROUPS
+        | cl::CL_DEVICE_PARTITION_MAX_SUB_DEVICES => info.value::<cl_uint>(0),
+        cl::CL_DEVICE_PARENT_DEVICE => info.value(ptr::null_mut()),
+        // "If the device cannot be partitioned ... a value of 0 will be returned."
+        cl::CL_DEVICE_PARTITION_PROPERTIES => info.value::<isize>(0),
+        cl::CL_DEVICE_PARTITION_AFFINITY_DOMAIN => info.value::<cl_ulong>(0),
+        // "... or a property value of 0 (where 0 is used to terminate the partition property list)".
+        cl::CL_DEVICE_PARTITION_TYPE => info.value::<isize>(0),
+        cl::CL_DEVICE_REFERENCE_COUNT => info.value::<cl_uint>(1),
+        _ => return Answer::Pending(info),
+    })
+}
+
+/// Queries of extensions: cl_khr_device_uuid, cl_khr_pci_bus_info.
+fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let vulkan = device.info();
+    Answer::Done(match (name, vulkan.pci) {
+        (cl::CL_DEVICE_UUID_KHR, _) => info.value::<[u8; 16]>(vulkan.device_uuid),
+        (cl::CL_DRIVER_UUID_KHR, _) => info.value::<[u8; 16]>(vulkan.driver_uuid),
+        (cl::CL_DEVICE_LUID_VALID_KHR, _) => info.boolean(vulkan.device_luid.is_some()),
+        (cl::CL_DEVICE_LUID_KHR, _) => {
+            info.value::<[u8; 8]>(vulkan.device_luid.unwrap_or_default())
+        }
+        (cl::CL_DEVICE_NODE_MASK_KHR, _) => info.value::<cl_uint>(vulkan.device_node_mask),
+        (cl::CL_DEVICE_PCI_BUS_INFO_KHR, Some(pci)) => {
+            info.value::<[cl_uint; 4]>([pci.domain, pci.bus, pci.device, pci.function])
+        }
+        _ => return Answer::Pending(info),
+    })
+}
+
+/// Full, unless the device is too small for it.
+fn profile(device: &Device) -> &'static str {
+    const FULL_LOCAL_MEMORY_BYTES: u64 = 32 << 10;
+    if device.limits().local_memory_bytes >= FULL_LOCAL_MEMORY_BYTES {
+        "FULL_PROFILE"
+    } else {
+        "EMBEDDED_PROFILE"
+    }
+}
+
+fn device_version(device: &Device) -> String {
+    let info = device.info();
+    let (major, minor, patch) = info.api_version;
+    let driver = format!("{} {}", info.driver_name, info.driver_info);
+    format!(
+        "OpenCL 3.0 Pumice {} (Vulkan {major}.{minor}.{patch}, {})",
+        env!("CARGO_PKG_VERSION"),
+        driver.trim()
+    )
+}
+
+fn intermediate_languages() -> String {
+    let names: Vec<String> = INTERMEDIATE_LANGUAGES
+        .iter()
+        .map(|il| format!("{}_{}.{}", il.name, il.version.0, il.version.1))
+        .collect();
+    names.join(" ")
+}
+
+/// The PCI vendor's name, or Khronos' for the identifiers that it gives out.
+fn vendor(id: u32) -> &'static str {
+    match id {
+        0x1002 => "AMD",
+        0x1010 => "Imagination Technologies",
+        0x106B => "Apple",
+        0x10DE => "NVIDIA Corporation",
+        0x13B5 => "ARM",
+        0x14E4 => "Broadcom",
+        0x1AE0 => "Google",
+        0x5143 => "Qualcomm",
+        0x8086 => "Intel Corporation",
+        0x10005 => "Mesa",
+        _ => "unknown vendor",
+    }
 }

@@ -1,10 +1,35 @@
 //! Devices: one for each usable Vulkan physical device.
 
+use super::error::{Error, Result};
+use super::extensions::{self, Versioned};
+use super::limits::Limits;
 use super::object::{Handle, Kind, Object};
+use super::target;
+use crate::compiler::Capabilities;
+use crate::vulkan::{self, PhysicalDeviceInfo};
+use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
-/// A device.
+pub use crate::vulkan::info::DeviceType;
+
+/// The host's clock, nanoseconds: the one that the times of events are given in.
+pub fn host_time_ns() -> u64 {
+    vulkan::timestamps::host_now_ns()
+}
+
+/// A device. It lives as long as the platform.
 pub struct Device {
     handle: Handle,
+    instance: Arc<vulkan::Instance>,
+    /// Place in [`vulkan::Instance::physical_devices`].
+    vulkan_index: usize,
+    info: PhysicalDeviceInfo,
+    limits: Limits,
+    capabilities: Capabilities,
+    extensions: Vec<Versioned>,
+    c_features: Vec<Versioned>,
+    vulkan: OnceLock<Result<Arc<vulkan::Device>, vulkan::Error>>,
 }
 
 // SAFETY: the only object of this kind.
@@ -13,5 +38,85 @@ unsafe impl Object for Device {
 
     fn handle(&self) -> &Handle {
         &self.handle
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.info.name)
+    }
+}
+
+impl Device {
+    /// The physical device at `vulkan_index` of `instance`, if there is one.
+    pub fn new(instance: &Arc<vulkan::Instance>, vulkan_index: usize) -> Option<Arc<Self>> {
+        let info = instance.physical_devices().get(vulkan_index)?.info.clone();
+        Some(Arc::new(Self {
+            handle: Handle::default(),
+            instance: Arc::clone(instance),
+            vulkan_index,
+            limits: Limits::of(&info),
+            capabilities: target::capabilities(&info),
+            extensions: extensions::device_extensions(&info),
+            c_features: extensions::c_features(&info),
+            info,
+            vulkan: OnceLock::new(),
+        }))
+    }
+
+    /// What Vulkan says of the device.
+    pub fn info(&self) -> &PhysicalDeviceInfo {
+        &self.info
+    }
+
+    /// The same in OpenCL's terms.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What the compiler is told of it.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// `CL_DEVICE_EXTENSIONS_WITH_VERSION`
+    pub fn extensions(&self) -> &[Versioned] {
+        &self.extensions
+    }
+
+    /// Whether the extension is reported.
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.extensions.iter().any(|have| have.name == name)
+    }
+
+    /// `CL_DEVICE_OPENCL_C_FEATURES`
+    pub fn c_features(&self) -> &[Versioned] {
+        &self.c_features
+    }
+
+    /// What Vulkan says it is.
+    pub fn kind(&self) -> DeviceType {
+        self.info.device_type
+    }
+
+    /// Whether the device is the host's own processors.
+    pub fn is_cpu(&self) -> bool {
+        self.kind() == DeviceType::Cpu
+    }
+
+    /// The `VkDevice`, opened when first needed: a query of devices does not wake a GPU.
+    ///
+    /// # Errors
+    /// `CL_DEVICE_NOT_AVAILABLE` when it can't be opened.
+    pub fn vulkan(&self) -> Result<&Arc<vulkan::Device>> {
+        self.vulkan
+            .get_or_init(|| vulkan::Device::new(&self.instance, self.vulkan_index))
+            .as_ref()
+            .map_err(|error| {
+                Error::new(
+                    CL_DEVICE_NOT_AVAILABLE,
+                    format!("{}: {error}", self.info.name),
+                )
+            })
     }
 }

@@ -1,5 +1,6 @@
 //! The error that an OpenCL call ends with: a code for the application, a reason for the log.
 
+use crate::vulkan;
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE,
     CL_DEVICE_NOT_AVAILABLE, CL_DEVICE_NOT_FOUND, CL_DEVICE_PARTITION_FAILED,
@@ -119,6 +120,18 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<vulkan::Error> for Error {
+    /// The code for a failure of Vulkan in the middle of work. Allocations of memory objects use
+    /// [`Error::allocation_failure`] instead.
+    fn from(error: vulkan::Error) -> Self {
+        let code = match error {
+            vulkan::Error::OutOfHostMemory => CL_OUT_OF_HOST_MEMORY,
+            _ => CL_OUT_OF_RESOURCES,
+        };
+        Self::new(code, error.to_string())
+    }
+}
 
 /// Writes an error code by its name in the headers.
 pub struct CodeName(pub cl_int);

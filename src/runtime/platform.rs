@@ -1,8 +1,10 @@
 //! The platform: the one root of everything, made at the first call.
 
 use super::device::Device;
+use super::extensions::{self, Versioned};
 use super::object::{self, Handle, Kind, Object};
-use crate::config::Config;
+use crate::config::{Config, select_devices};
+use crate::vulkan::{Instance, InstanceOptions};
 use std::sync::{Arc, OnceLock};
 
 /// The only platform. Holds the configuration and the devices for the life of the process.
@@ -10,6 +12,7 @@ pub struct Platform {
     handle: Handle,
     config: Config,
     devices: Vec<Arc<Device>>,
+    extensions: Vec<Versioned>,
 }
 
 // SAFETY: the only object of this kind.
@@ -37,10 +40,13 @@ impl Platform {
 
     fn new(config: Config) -> Self {
         config.start_logging();
+        let devices = find_devices(&config);
+        let extensions = platform_extensions(&devices);
         Self {
             handle: Handle::default(),
             config,
-            devices: Vec::new(),
+            devices,
+            extensions,
         }
     }
 
@@ -53,4 +59,54 @@ impl Platform {
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
+
+    /// `CL_PLATFORM_EXTENSIONS_WITH_VERSION`
+    pub fn extensions(&self) -> &[Versioned] {
+        &self.extensions
+    }
+}
+
+/// The usable devices that `PUMICE_DEVICES` chooses. None where there is no Vulkan at all.
+fn find_devices(config: &Config) -> Vec<Arc<Device>> {
+    let options = InstanceOptions {
+        validate: config.validate,
+    };
+    let instance = match Instance::new(options) {
+        Ok(instance) => instance,
+        Err(error) => {
+            log::info!("{error}");
+            return Vec::new();
+        }
+    };
+    let physical = instance.physical_devices();
+    let names: Vec<String> = physical.iter().map(|it| it.info.name.clone()).collect();
+    select_devices(config.devices.as_deref(), &names)
+        .into_iter()
+        .filter(|&index| {
+            let Some(reason) = physical
+                .get(index)
+                .and_then(|it| it.unusable_reason.as_ref())
+            else {
+                return true;
+            };
+            log::info!("{} is not usable: {reason}", names[index]);
+            false
+        })
+        .filter_map(|index| Device::new(&instance, index))
+        .collect()
+}
+
+/// "Each extension that is supported by all devices associated with this platform must be reported here."
+fn platform_extensions(devices: &[Arc<Device>]) -> Vec<Versioned> {
+    let common = devices.first().into_iter().flat_map(|first| {
+        first
+            .extensions()
+            .iter()
+            .copied()
+            .filter(|extension| devices.iter().all(|it| it.has_extension(extension.name)))
+    });
+    extensions::PLATFORM_ONLY
+        .into_iter()
+        .chain(common)
+        .collect()
 }

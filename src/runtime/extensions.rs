@@ -1,0 +1,65 @@
+//! Extensions and OpenCL C features that are reported. A line is added by the change that makes it work.
+
+use crate::vulkan::PhysicalDeviceInfo;
+
+/// Something with a name and a version, as `cl_name_version` holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versioned {
+    pub name: &'static str,
+    pub version: (u32, u32, u32),
+}
+
+const fn versioned(name: &'static str, version: (u32, u32, u32)) -> Versioned {
+    Versioned { name, version }
+}
+
+/// `CL_PLATFORM_EXTENSIONS`: those of the platform itself, and those that all devices have.
+pub const PLATFORM_ONLY: [Versioned; 1] = [versioned("cl_khr_icd", (2, 0, 0))];
+
+/// `CL_DEVICE_EXTENSIONS`
+pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
+    let mut list = vec![
+        versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
+        versioned("cl_khr_create_command_queue", (1, 0, 0)),
+        versioned("cl_khr_device_uuid", (1, 0, 0)),
+        versioned("cl_khr_extended_versioning", (1, 0, 0)),
+        versioned("cl_khr_global_int32_base_atomics", (1, 0, 0)),
+        versioned("cl_khr_global_int32_extended_atomics", (1, 0, 0)),
+        versioned("cl_khr_il_program", (1, 0, 0)),
+        versioned("cl_khr_local_int32_base_atomics", (1, 0, 0)),
+        versioned("cl_khr_local_int32_extended_atomics", (1, 0, 0)),
+    ];
+    if info.features.shader_float64 {
+        list.push(versioned("cl_khr_fp64", (1, 0, 0)));
+    }
+    if info.pci.is_some() {
+        list.push(versioned("cl_khr_pci_bus_info", (1, 0, 0)));
+    }
+    list
+}
+
+/// `CL_DEVICE_OPENCL_C_FEATURES`
+pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
+    let mut list = vec![versioned("__opencl_c_int64", (3, 0, 0))];
+    if info.features.shader_float64 {
+        list.push(versioned("__opencl_c_fp64", (3, 0, 0)));
+    }
+    list
+}
+
+/// `CL_DEVICE_ILS_WITH_VERSION`
+pub const INTERMEDIATE_LANGUAGES: [Versioned; 5] = [
+    versioned("SPIR-V", (1, 4, 0)),
+    versioned("SPIR-V", (1, 3, 0)),
+    versioned("SPIR-V", (1, 2, 0)),
+    versioned("SPIR-V", (1, 1, 0)),
+    versioned("SPIR-V", (1, 0, 0)),
+];
+
+/// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
+pub const OPENCL_C_VERSIONS: [Versioned; 4] = [
+    versioned("OpenCL C", (1, 0, 0)),
+    versioned("OpenCL C", (1, 1, 0)),
+    versioned("OpenCL C", (1, 2, 0)),
+    versioned("OpenCL C", (3, 0, 0)),
+];

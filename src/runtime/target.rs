@@ -1,0 +1,88 @@
+//! What the compiler is told about a device.
+
+use crate::compiler::Capabilities;
+use crate::compiler::capabilities::{FloatControls, SubgroupOperations};
+use crate::vulkan::PhysicalDeviceInfo;
+use crate::vulkan::info;
+
+/// The device as the compiler sees it.
+pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
+    let features = &info.features;
+    let fused = rounds_fma_once(info.driver_id);
+    Capabilities {
+        // Vulkan 1.2, the least that is accepted, takes SPIR-V 1.5.
+        spirv_version: (1, 5),
+        int8: features.shader_int8,
+        int16: features.shader_int16,
+        int64: features.shader_int64,
+        float16: features.shader_float16,
+        float64: features.shader_float64,
+        storage8: features.storage_buffer_8bit,
+        storage16: features.storage_buffer_16bit,
+        vulkan_memory_model: features.vulkan_memory_model,
+        vulkan_memory_model_device_scope: features.vulkan_memory_model_device_scope,
+        buffer_int64_atomics: features.buffer_int64_atomics,
+        shared_int64_atomics: features.shared_int64_atomics,
+        workgroup_explicit_layout: features.workgroup_explicit_layout
+            && features.workgroup_explicit_layout_8bit
+            && features.workgroup_explicit_layout_16bit,
+        integer_dot_product: features.integer_dot_product,
+        float16_controls: map_float_controls(info.float16_controls),
+        float32_controls: map_float_controls(info.float32_controls),
+        float64_controls: map_float_controls(info.float64_controls),
+        fused_fma32: fused,
+        fused_fma64: fused && features.shader_float64,
+        subgroup: map_subgroup(&info.subgroup),
+        subgroup_size: info.subgroup.max_size.max(info.subgroup.size).max(1),
+        push_constant_bytes: info.limits.max_push_constant_bytes,
+        shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
+        maximal_reconvergence: features.maximal_reconvergence,
+    }
+}
+
+/// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
+/// `VkDriverId`: those of hardware with a fused multiply-add. The software drivers multiply and add.
+fn rounds_fma_once(driver_id: u32) -> bool {
+    const AMD_PROPRIETARY: u32 = 1;
+    const AMD_OPEN_SOURCE: u32 = 2;
+    const MESA_RADV: u32 = 3;
+    const NVIDIA_PROPRIETARY: u32 = 4;
+    const INTEL_PROPRIETARY_WINDOWS: u32 = 5;
+    const INTEL_OPEN_SOURCE_MESA: u32 = 6;
+    const MESA_NVK: u32 = 24;
+    [
+        AMD_PROPRIETARY,
+        AMD_OPEN_SOURCE,
+        MESA_RADV,
+        NVIDIA_PROPRIETARY,
+        INTEL_PROPRIETARY_WINDOWS,
+        INTEL_OPEN_SOURCE_MESA,
+        MESA_NVK,
+    ]
+    .contains(&driver_id)
+}
+
+fn map_float_controls(controls: info::FloatControls) -> FloatControls {
+    FloatControls {
+        denorm_preserve: controls.denorm_preserve,
+        denorm_flush_to_zero: controls.denorm_flush_to_zero,
+        rounding_rte: controls.rounding_rte,
+        rounding_rtz: controls.rounding_rtz,
+        signed_zero_inf_nan_preserve: controls.signed_zero_inf_nan_preserve,
+    }
+}
+
+fn map_subgroup(subgroup: &info::SubgroupInfo) -> SubgroupOperations {
+    let here = subgroup.in_compute;
+    SubgroupOperations {
+        basic: here && subgroup.basic,
+        vote: here && subgroup.vote,
+        arithmetic: here && subgroup.arithmetic,
+        ballot: here && subgroup.ballot,
+        shuffle: here && subgroup.shuffle,
+        shuffle_relative: here && subgroup.shuffle_relative,
+        clustered: here && subgroup.clustered,
+        rotate: here && subgroup.rotate,
+        extended_types: here && subgroup.extended_types,
+    }
+}
