@@ -4,6 +4,7 @@
 
 pub mod analysis;
 pub mod capabilities;
+pub mod emit;
 pub mod error;
 pub mod extract_kernel;
 pub mod ir;

@@ -1,0 +1,213 @@
+//! What stands outside functions: types, constants, specialization constants, inputs, arrays, the
+//! argument block.
+
+use super::Emitter;
+use super::assembler::Id;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{ArrayId, ArrayLength, ArrayStorage, BuiltIn, Type};
+use rspirv::spirv::{self, Capability, Decoration, ExecutionMode, Op, StorageClass};
+
+impl Emitter<'_> {
+    /// The id of a type, with the capability that it needs.
+    pub fn ty(&mut self, ty: Type) -> Result<Id, CompileError> {
+        let caps = self.capabilities;
+        let (supported, capability) = match ty {
+            Type::Bool => return Ok(self.asm.declare_type(Op::TypeBool, &[])),
+            Type::I32 | Type::F32 => (true, None),
+            Type::I8 => (caps.int8, Some(Capability::Int8)),
+            Type::I16 => (caps.int16, Some(Capability::Int16)),
+            Type::I64 => (caps.int64, Some(Capability::Int64)),
+            Type::F16 => (caps.float16, Some(Capability::Float16)),
+            Type::F64 => (caps.float64, Some(Capability::Float64)),
+            Type::Ptr(_) => (false, None),
+        };
+        if !supported {
+            return Err(CompileError::new(format!(
+                "a value of type {ty} reached code generation, which the device does not have"
+            )));
+        }
+        if let Some(capability) = capability {
+            self.asm.capability(capability);
+        }
+        if ty.is_float() {
+            self.used_floats.insert(ty.bits());
+            return Ok(self.asm.declare_type(Op::TypeFloat, &[ty.bits()]));
+        }
+        Ok(self.asm.declare_type(Op::TypeInt, &[ty.bits(), 0]))
+    }
+
+    pub fn void(&mut self) -> Id {
+        self.asm.declare_type(Op::TypeVoid, &[])
+    }
+
+    pub fn uint(&mut self) -> Id {
+        self.asm.declare_type(Op::TypeInt, &[32, 0])
+    }
+
+    /// A scalar type for one component, a vector type for two to four.
+    pub fn vector_type(&mut self, ty: Type, components: u32) -> Result<Id, CompileError> {
+        let scalar = self.ty(ty)?;
+        Ok(match components {
+            1 => scalar,
+            n => self.asm.declare_type(Op::TypeVector, &[scalar, n]),
+        })
+    }
+
+    pub fn pointer_type(&mut self, storage: StorageClass, pointee: Id) -> Id {
+        self.asm
+            .declare_type(Op::TypePointer, &[storage as u32, pointee])
+    }
+
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Result<Id, CompileError> {
+        let id = self.ty(ty)?;
+        let bits = bits & ty.mask();
+        Ok(match ty.bits() {
+            1 if bits == 0 => self.asm.declare_constant(Op::ConstantFalse, id, &[]),
+            1 => self.asm.declare_constant(Op::ConstantTrue, id, &[]),
+            64 => {
+                let words = [bits as u32, (bits >> 32) as u32];
+                self.asm.declare_constant(Op::Constant, id, &words)
+            }
+            _ => self.asm.declare_constant(Op::Constant, id, &[bits as u32]),
+        })
+    }
+
+    pub fn const_u32(&mut self, value: u32) -> Id {
+        let uint = self.uint();
+        self.asm.declare_constant(Op::Constant, uint, &[value])
+    }
+
+    pub fn undef(&mut self, ty: Type) -> Result<Id, CompileError> {
+        let id = self.ty(ty)?;
+        Ok(self.asm.declare_constant(Op::Undef, id, &[]))
+    }
+
+    /// A 32-bit specialization constant. Those of the local size are plain constants where the kernel
+    /// fixes it.
+    pub fn spec_constant(&mut self, spec_id: u32, default: u32) -> Id {
+        if let (Some(size), 0..=2) = (self.required_local_size, spec_id) {
+            return self.const_u32(size[spec_id as usize]);
+        }
+        if let Some(&id) = self.spec_constants.get(&spec_id) {
+            return id;
+        }
+        let uint = self.uint();
+        let id = self.asm.new_constant(Op::SpecConstant, uint, &[default]);
+        self.asm.decorate(id, Decoration::SpecId, &[spec_id]);
+        self.spec_constants.insert(spec_id, id);
+        id
+    }
+
+    /// Declares the work-group's size: a literal where the kernel requires one, else the object decorated
+    /// `WorkgroupSize`, which overrides the mode.
+    pub fn declare_local_size(&mut self, entry: Id) {
+        let size = self.required_local_size.unwrap_or([1; 3]);
+        self.asm
+            .execution_mode(entry, ExecutionMode::LocalSize, &size);
+        if self.required_local_size.is_some() {
+            return;
+        }
+        let parts = [0, 1, 2].map(|spec_id| self.spec_constant(spec_id, 1));
+        let uint = self.uint();
+        let vector = self.asm.declare_type(Op::TypeVector, &[uint, 3]);
+        let id = self
+            .asm
+            .new_constant(Op::SpecConstantComposite, vector, &parts);
+        self.asm.decorate_builtin(id, spirv::BuiltIn::WorkgroupSize);
+    }
+
+    /// The variable behind an input and, for vectors, the component asked for.
+    pub fn input(&mut self, input: BuiltIn) -> (Id, Option<u32>) {
+        let (builtin, component) = match input {
+            BuiltIn::LocalInvocationId(d) => (spirv::BuiltIn::LocalInvocationId, Some(d)),
+            BuiltIn::WorkgroupId(d) => (spirv::BuiltIn::WorkgroupId, Some(d)),
+            BuiltIn::NumWorkgroups(d) => (spirv::BuiltIn::NumWorkgroups, Some(d)),
+            BuiltIn::SubgroupSize => (spirv::BuiltIn::SubgroupSize, None),
+            BuiltIn::NumSubgroups => (spirv::BuiltIn::NumSubgroups, None),
+            BuiltIn::SubgroupId => (spirv::BuiltIn::SubgroupId, None),
+            BuiltIn::SubgroupLocalInvocationId => (spirv::BuiltIn::SubgroupLocalInvocationId, None),
+        };
+        let component = component.map(u32::from);
+        if let Some(&variable) = self.inputs.get(&(builtin as u32)) {
+            return (variable, component);
+        }
+        let uint = self.uint();
+        let pointee = match component {
+            Some(_) => self.asm.declare_type(Op::TypeVector, &[uint, 3]),
+            None => {
+                self.asm.capability(Capability::GroupNonUniform);
+                uint
+            }
+        };
+        let variable = self.asm.variable(StorageClass::Input, pointee);
+        self.asm.decorate_builtin(variable, builtin);
+        self.inputs.insert(builtin as u32, variable);
+        (variable, component)
+    }
+
+    /// An array's variable, declared at its first use, and the type of a pointer to its elements.
+    pub fn array(&mut self, id: ArrayId) -> Result<(Id, Id), CompileError> {
+        if let Some(&found) = self.arrays.get(&id) {
+            return Ok(found);
+        }
+        let module = self.module;
+        let array = module
+            .arrays
+            .get(id.index())
+            .ok_or_else(|| CompileError::new(format!("array {id} does not exist")))?;
+        let element = self.ty(array.element)?;
+        let storage = match array.storage {
+            ArrayStorage::Workgroup => StorageClass::Workgroup,
+            ArrayStorage::Private => StorageClass::Private,
+        };
+        let length = self.array_length(&array.length);
+        let ty = self.asm.declare_type(Op::TypeArray, &[element, length]);
+        let variable = self.asm.variable(storage, ty);
+        if !array.name.is_empty() {
+            self.asm.name(variable, &array.name);
+        }
+        let pointer = self.pointer_type(storage, element);
+        self.arrays.insert(id, (variable, pointer));
+        Ok((variable, pointer))
+    }
+
+    /// The sum of the constant part and of the specialization constants, at least one element.
+    fn array_length(&mut self, length: &ArrayLength) -> Id {
+        let uint = self.uint();
+        let mut sum = match (length.elements, length.spec_ids.is_empty()) {
+            (0, true) => Some(self.const_u32(1)),
+            (0, false) => None,
+            (elements, _) => Some(self.const_u32(elements)),
+        };
+        for &spec_id in &length.spec_ids {
+            let part = self.spec_constant(spec_id, 1);
+            sum = Some(match sum {
+                None => part,
+                Some(sum) => {
+                    let operands = [Op::IAdd as u32, sum, part];
+                    self.asm
+                        .declare_constant(Op::SpecConstantOp, uint, &operands)
+                }
+            });
+        }
+        sum.unwrap_or_else(|| self.const_u32(1))
+    }
+
+    /// The push-constant block `struct { uint words[N]; }`, N being what the kernel reads.
+    pub fn argument_block(&mut self) -> Id {
+        if let Some(id) = self.push_constants {
+            return id;
+        }
+        let uint = self.uint();
+        let length = self.const_u32(self.argument_words.max(1));
+        let words = self.asm.new_type(Op::TypeArray, &[uint, length]);
+        self.asm.decorate(words, Decoration::ArrayStride, &[4]);
+        let block = self.asm.new_type(Op::TypeStruct, &[words]);
+        self.asm.decorate(block, Decoration::Block, &[]);
+        self.asm.decorate_member(block, 0, Decoration::Offset, &[0]);
+        let variable = self.asm.variable(StorageClass::PushConstant, block);
+        self.asm.name(variable, "arguments");
+        self.push_constants = Some(variable);
+        variable
+    }
+}

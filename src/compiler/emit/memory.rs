@@ -1,0 +1,435 @@
+//! Loads, stores, atomics and barriers.
+
+use super::assembler::Id;
+use super::function::FunctionEmitter;
+use super::semantics::Direction;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{
+    Access, ArrayId, ArrayStorage, AtomicOp, Inst, Op, Place, Scope, Semantics, Type, Value,
+};
+use rspirv::spirv::{self, Capability, MemoryAccess, MemorySemantics, StorageClass};
+
+impl FunctionEmitter<'_, '_> {
+    pub fn load(
+        &mut self,
+        inst: Inst,
+        place: Place,
+        access: Access,
+        results: &[Value],
+    ) -> Result<(), CompileError> {
+        match place {
+            Place::Address(_) | Place::AddressPair { .. } => {
+                let (ty, vector) = self.memory_type(inst, results)?;
+                let pointer = self.physical_pointer(inst, place, ty, vector)?;
+                let operands = self.physical_access(inst, ty, access)?;
+                let operands = [&[pointer], operands.as_slice()].concat();
+                if let &[result] = results {
+                    return self.define(result, spirv::Op::Load, &operands);
+                }
+                let asm = &mut self.emitter.asm;
+                let loaded = asm.result(spirv::Op::Load, vector, &operands);
+                self.take_apart(results, loaded)
+            }
+            Place::Element { array, index } => {
+                for (offset, &result) in results.iter().enumerate() {
+                    self.check_element(inst, array, result)?;
+                    let pointer = self.element(array, index, offset as u32)?;
+                    let access = self.array_access(array, access);
+                    let operands = [&[pointer], access.as_slice()].concat();
+                    self.define(result, spirv::Op::Load, &operands)?;
+                }
+                Ok(())
+            }
+            Place::Argument { offset_bytes } => {
+                let variable = self.emitter.argument_block();
+                for (word, &result) in (offset_bytes / 4..).zip(results) {
+                    if self.function.ty(result) != Type::I32 || offset_bytes % 4 != 0 {
+                        return Err(self.unexpected(inst));
+                    }
+                    let zero = self.emitter.const_u32(0);
+                    let word = self.emitter.const_u32(word);
+                    let uint = self.emitter.uint();
+                    let ty = self.emitter.pointer_type(StorageClass::PushConstant, uint);
+                    let asm = &mut self.emitter.asm;
+                    let pointer = asm.result(spirv::Op::AccessChain, ty, &[variable, zero, word]);
+                    self.define(result, spirv::Op::Load, &[pointer])?;
+                }
+                Ok(())
+            }
+            Place::Pointer(_) => Err(self.unexpected(inst)),
+        }
+    }
+
+    pub fn store(
+        &mut self,
+        inst: Inst,
+        place: Place,
+        access: Access,
+        values: &[Value],
+    ) -> Result<(), CompileError> {
+        match place {
+            Place::Address(_) | Place::AddressPair { .. } => {
+                let (ty, vector) = self.memory_type(inst, values)?;
+                let pointer = self.physical_pointer(inst, place, ty, vector)?;
+                let ids = self.values(values)?;
+                let stored = match ids.as_slice() {
+                    &[one] => one,
+                    all => {
+                        let asm = &mut self.emitter.asm;
+                        asm.result(spirv::Op::CompositeConstruct, vector, all)
+                    }
+                };
+                let operands = self.physical_access(inst, ty, access)?;
+                let operands = [&[pointer, stored], operands.as_slice()].concat();
+                self.emitter.asm.inst(spirv::Op::Store, &operands);
+                Ok(())
+            }
+            Place::Element { array, index } => {
+                for (offset, &value) in values.iter().enumerate() {
+                    self.check_element(inst, array, value)?;
+                    let pointer = self.element(array, index, offset as u32)?;
+                    let stored = self.value(value)?;
+                    let access = self.array_access(array, access);
+                    let operands = [&[pointer, stored], access.as_slice()].concat();
+                    self.emitter.asm.inst(spirv::Op::Store, &operands);
+                }
+                Ok(())
+            }
+            Place::Argument { .. } | Place::Pointer(_) => Err(self.unexpected(inst)),
+        }
+    }
+
+    /// The scalar type behind an access to device memory, and the type loaded or stored at once.
+    fn memory_type(&mut self, inst: Inst, values: &[Value]) -> Result<(Type, Id), CompileError> {
+        let types = values.iter().map(|&value| self.function.ty(value));
+        let mut types = types.collect::<Vec<_>>();
+        let count = types.len() as u32;
+        types.dedup();
+        let &[ty] = types.as_slice() else {
+            return Err(self.unexpected(inst));
+        };
+        if ty == Type::Bool || count > 4 {
+            return Err(self.unexpected(inst));
+        }
+        let vector = self.emitter.vector_type(ty, count)?;
+        Ok((ty, vector))
+    }
+
+    /// A pointer to `pointee`, made from the address.
+    fn physical_pointer(
+        &mut self,
+        inst: Inst,
+        place: Place,
+        ty: Type,
+        pointee: Id,
+    ) -> Result<Id, CompileError> {
+        self.narrow_storage(inst, ty)?;
+        let storage = StorageClass::PhysicalStorageBuffer;
+        let pointer = self.emitter.pointer_type(storage, pointee);
+        match place {
+            Place::Address(address) if self.function.ty(address) == Type::I64 => {
+                let address = self.value(address)?;
+                let asm = &mut self.emitter.asm;
+                Ok(asm.result(spirv::Op::ConvertUToPtr, pointer, &[address]))
+            }
+            Place::AddressPair { lo, hi }
+                if [lo, hi].map(|v| self.function.ty(v)) == [Type::I32; 2] =>
+            {
+                let parts = self.values(&[lo, hi])?;
+                let vector = self.emitter.vector_type(Type::I32, 2)?;
+                let asm = &mut self.emitter.asm;
+                let pair = asm.result(spirv::Op::CompositeConstruct, vector, &parts);
+                Ok(asm.result(spirv::Op::Bitcast, pointer, &[pair]))
+            }
+            _ => Err(self.unexpected(inst)),
+        }
+    }
+
+    /// Declares what 8- and 16-bit accesses to device memory need.
+    fn narrow_storage(&mut self, inst: Inst, ty: Type) -> Result<(), CompileError> {
+        let caps = self.emitter.capabilities;
+        let supported = match ty.bits() {
+            8 => caps.storage8,
+            16 => caps.storage16,
+            _ => true,
+        };
+        if !supported {
+            return Err(self.unexpected(inst));
+        }
+        let asm = &mut self.emitter.asm;
+        match ty.bits() {
+            8 => {
+                asm.capability(Capability::StorageBuffer8BitAccess);
+                asm.extension("SPV_KHR_8bit_storage", Some((1, 5)));
+            }
+            16 => {
+                asm.capability(Capability::StorageBuffer16BitAccess);
+                asm.extension("SPV_KHR_16bit_storage", Some((1, 3)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Memory operands for device memory. Its pointers must say their alignment, which is at least that of
+    /// the scalar.
+    fn physical_access(
+        &mut self,
+        inst: Inst,
+        ty: Type,
+        access: Access,
+    ) -> Result<Vec<u32>, CompileError> {
+        if access.align_bytes < ty.size_bytes() {
+            return Err(self.unexpected(inst));
+        }
+        let mut bits = MemoryAccess::ALIGNED;
+        if access.volatile {
+            bits |= MemoryAccess::VOLATILE;
+        }
+        if self.emitter.capabilities.vulkan_memory_model && !access.read_only {
+            bits |= MemoryAccess::NON_PRIVATE_POINTER;
+        }
+        Ok(vec![bits.bits(), access.align_bytes])
+    }
+
+    /// Memory operands for an array: work-group memory is shared, so accesses take part in barriers.
+    fn array_access(&self, array: ArrayId, access: Access) -> Vec<u32> {
+        let mut bits = MemoryAccess::NONE;
+        if access.volatile {
+            bits |= MemoryAccess::VOLATILE;
+        }
+        let storage = self.emitter.module.array(array).storage;
+        if self.emitter.capabilities.vulkan_memory_model && storage == ArrayStorage::Workgroup {
+            bits |= MemoryAccess::NON_PRIVATE_POINTER;
+        }
+        match bits.is_empty() {
+            true => Vec::new(),
+            false => vec![bits.bits()],
+        }
+    }
+
+    fn check_element(&self, inst: Inst, array: ArrayId, value: Value) -> Result<(), CompileError> {
+        let array = self.emitter.module.arrays.get(array.index());
+        match array.is_some_and(|array| array.element == self.function.ty(value)) {
+            true => Ok(()),
+            false => Err(self.unexpected(inst)),
+        }
+    }
+
+    /// A pointer to element `index + offset`.
+    fn element(&mut self, array: ArrayId, index: Value, offset: u32) -> Result<Id, CompileError> {
+        let (variable, ty) = self.emitter.array(array)?;
+        let mut index_id = self.value(index)?;
+        if offset > 0 {
+            if let Some(constant) = self.function.constant(index) {
+                index_id = self
+                    .emitter
+                    .const_u32((constant as u32).wrapping_add(offset));
+            } else {
+                let uint = self.emitter.uint();
+                let offset = self.emitter.const_u32(offset);
+                let asm = &mut self.emitter.asm;
+                index_id = asm.result(spirv::Op::IAdd, uint, &[index_id, offset]);
+            }
+        }
+        let asm = &mut self.emitter.asm;
+        Ok(asm.result(spirv::Op::AccessChain, ty, &[variable, index_id]))
+    }
+
+    pub fn atomic(&mut self, inst: Inst) -> Result<(), CompileError> {
+        let function = self.function;
+        let data = function.inst(inst);
+        let Op::Atomic {
+            op,
+            place,
+            values,
+            scope,
+            semantics,
+        } = &data.op
+        else {
+            return Err(self.unexpected(inst));
+        };
+        let (op, place, scope, semantics) = (*op, *place, *scope, *semantics);
+        let ty = self.atomic_type(inst, op, values, &data.results)?;
+        let (pointer, storage) = self.atomic_pointer(inst, place, ty)?;
+        let scope_id = self.emitter.scope(scope);
+        let scope_id = self.emitter.const_u32(scope_id);
+        let bits = |this: &mut Self, semantics, direction| {
+            let bits = this.emitter.semantics(semantics, scope, direction, storage);
+            this.emitter.const_u32(bits)
+        };
+
+        // Atomics work on integers: floats go through their bits, flags are 0 and 1.
+        let ty_id = self.emitter.ty(ty)?;
+        let mut operands = Vec::with_capacity(values.len());
+        for &value in values {
+            let mut id = self.value(value)?;
+            if self.function.ty(value) != ty {
+                let asm = &mut self.emitter.asm;
+                id = asm.result(spirv::Op::Bitcast, ty_id, &[id]);
+            }
+            operands.push(id);
+        }
+        let (opcode, direction) = match op {
+            AtomicOp::Load => (spirv::Op::AtomicLoad, Direction::Read),
+            AtomicOp::Store | AtomicOp::FlagClear => (spirv::Op::AtomicStore, Direction::Write),
+            AtomicOp::Exchange | AtomicOp::FlagTestAndSet => {
+                (spirv::Op::AtomicExchange, Direction::Both)
+            }
+            AtomicOp::CompareExchange => (spirv::Op::AtomicCompareExchange, Direction::Both),
+            AtomicOp::Add => (spirv::Op::AtomicIAdd, Direction::Both),
+            AtomicOp::Sub => (spirv::Op::AtomicISub, Direction::Both),
+            AtomicOp::UMin => (spirv::Op::AtomicUMin, Direction::Both),
+            AtomicOp::UMax => (spirv::Op::AtomicUMax, Direction::Both),
+            AtomicOp::SMin => (spirv::Op::AtomicSMin, Direction::Both),
+            AtomicOp::SMax => (spirv::Op::AtomicSMax, Direction::Both),
+            AtomicOp::And => (spirv::Op::AtomicAnd, Direction::Both),
+            AtomicOp::Or => (spirv::Op::AtomicOr, Direction::Both),
+            AtomicOp::Xor => (spirv::Op::AtomicXor, Direction::Both),
+            AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
+                return Err(self.unexpected(inst));
+            }
+        };
+        match op {
+            AtomicOp::FlagClear => operands.push(self.emitter.const_u32(0)),
+            AtomicOp::FlagTestAndSet => operands.push(self.emitter.const_u32(1)),
+            _ => {}
+        }
+        let mut all = vec![pointer, scope_id, bits(self, semantics, direction)];
+        if op == AtomicOp::CompareExchange {
+            // When the comparison fails nothing is written, hence nothing released.
+            all.push(bits(self, semantics, Direction::Read));
+        }
+        all.extend(operands);
+
+        let &[result] = data.results.as_slice() else {
+            if opcode == spirv::Op::AtomicStore {
+                self.emitter.asm.inst(opcode, &all);
+            } else {
+                self.emitter.asm.result(opcode, ty_id, &all);
+            }
+            return Ok(());
+        };
+        if self.function.ty(result) == ty {
+            return self.define(result, opcode, &all);
+        }
+        let old = self.emitter.asm.result(opcode, ty_id, &all);
+        if op == AtomicOp::FlagTestAndSet {
+            let zero = self.emitter.const_u32(0);
+            return self.define(result, spirv::Op::INotEqual, &[old, zero]);
+        }
+        self.define(result, spirv::Op::Bitcast, &[old])
+    }
+
+    /// The integer type an atomic works on: 32 bits, or 64 where the device has it.
+    fn atomic_type(
+        &self,
+        inst: Inst,
+        op: AtomicOp,
+        values: &[Value],
+        results: &[Value],
+    ) -> Result<Type, CompileError> {
+        if matches!(op, AtomicOp::FlagClear | AtomicOp::FlagTestAndSet) {
+            return Ok(Type::I32);
+        }
+        let ty = values
+            .first()
+            .or(results.first())
+            .and_then(|&value| self.function.ty(value).as_int());
+        let bits_only = matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange);
+        let same = values.iter().chain(results).all(|&value| {
+            let value = self.function.ty(value);
+            Some(value) == ty || (bits_only && value.as_int() == ty)
+        });
+        match ty {
+            Some(ty @ (Type::I32 | Type::I64)) if same => Ok(ty),
+            _ => Err(self.unexpected(inst)),
+        }
+    }
+
+    fn atomic_pointer(
+        &mut self,
+        inst: Inst,
+        place: Place,
+        ty: Type,
+    ) -> Result<(Id, MemorySemantics), CompileError> {
+        let caps = self.emitter.capabilities;
+        let (pointer, storage, wide) = match place {
+            Place::Address(_) | Place::AddressPair { .. } => {
+                let pointee = self.emitter.ty(ty)?;
+                let pointer = self.physical_pointer(inst, place, ty, pointee)?;
+                let storage = MemorySemantics::UNIFORM_MEMORY;
+                (pointer, storage, caps.buffer_int64_atomics)
+            }
+            Place::Element { array, index } => {
+                let data = self.emitter.module.arrays.get(array.index());
+                let fits = data.is_some_and(|array| {
+                    array.element == ty && array.storage == ArrayStorage::Workgroup
+                });
+                if !fits {
+                    return Err(self.unexpected(inst));
+                }
+                let pointer = self.element(array, index, 0)?;
+                let storage = MemorySemantics::WORKGROUP_MEMORY;
+                (pointer, storage, caps.shared_int64_atomics)
+            }
+            Place::Argument { .. } | Place::Pointer(_) => return Err(self.unexpected(inst)),
+        };
+        if ty == Type::I64 {
+            if !wide {
+                return Err(self.unexpected(inst));
+            }
+            self.emitter.asm.capability(Capability::Int64Atomics);
+        }
+        Ok((pointer, storage))
+    }
+
+    pub fn barrier(&mut self, inst: Inst) -> Result<(), CompileError> {
+        let none = MemorySemantics::empty();
+        match self.function.inst(inst).op {
+            Op::ControlBarrier {
+                execution,
+                memory,
+                semantics,
+            } => {
+                // Vulkan's control barriers reach no further than the work-group.
+                let execution = match execution {
+                    Scope::Subgroup => spirv::Scope::Subgroup,
+                    Scope::Invocation => return Ok(()),
+                    Scope::CrossDevice | Scope::Device | Scope::Workgroup => {
+                        spirv::Scope::Workgroup
+                    }
+                };
+                let bits = self
+                    .emitter
+                    .semantics(semantics, memory, Direction::Both, none);
+                let memory = match bits {
+                    0 => execution as u32,
+                    _ => self.emitter.scope(memory),
+                };
+                let operands = [execution as u32, memory, bits];
+                let operands = operands.map(|word| self.emitter.const_u32(word));
+                self.emitter.uses_collectives = true;
+                self.emitter.asm.inst(spirv::Op::ControlBarrier, &operands);
+            }
+            Op::MemoryBarrier { memory, semantics } => {
+                self.memory_barrier(memory, semantics);
+            }
+            _ => return Err(self.unexpected(inst)),
+        }
+        Ok(())
+    }
+
+    fn memory_barrier(&mut self, memory: Scope, semantics: Semantics) {
+        let none = MemorySemantics::empty();
+        let bits = self
+            .emitter
+            .semantics(semantics, memory, Direction::Both, none);
+        // A fence that orders nothing is nothing.
+        if bits != 0 {
+            let operands = [self.emitter.scope(memory), bits];
+            let operands = operands.map(|word| self.emitter.const_u32(word));
+            self.emitter.asm.inst(spirv::Op::MemoryBarrier, &operands);
+        }
+    }
+}

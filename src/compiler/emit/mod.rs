@@ -1,0 +1,187 @@
+//! IR to Vulkan SPIR-V.
+//!
+//! **Needs** structured control flow ([`crate::compiler::ir::Merge`] set by `structurize`), no pointers,
+//! and only types and operations that the device has. **Gives** one compute module with the entry point
+//! `main` and exactly the capabilities that its code uses.
+
+mod assembler;
+mod blocks;
+mod function;
+mod globals;
+mod group;
+mod memory;
+mod modes;
+mod ops;
+mod pointers_followed;
+mod semantics;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub mod validate;
+
+use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Place, Scope};
+use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context};
+use assembler::{Assembler, Id};
+use rspirv::spirv::MemoryModel;
+use std::collections::{BTreeSet, HashMap};
+
+/// Emits the only kernel of a module.
+///
+/// Errors name what should not have reached this stage.
+pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileError> {
+    let [kernel] = module.kernels.as_slice() else {
+        let count = module.kernels.len();
+        return Err(CompileError::new(format!(
+            "code is generated for one kernel at a time, the module holds {count}"
+        )));
+    };
+    let reached = reached_functions(module, kernel.function)?;
+    let mut emitter = Emitter {
+        module,
+        capabilities: cx.capabilities,
+        asm: Assembler::new(cx.capabilities.spirv_version),
+        required_local_size: kernel.attributes.required_work_group_size,
+        contraction_off: kernel.contraction_off,
+        argument_words: reached
+            .iter()
+            .map(|&id| argument_words(module.function(id)))
+            .max()
+            .unwrap_or(0),
+        functions: HashMap::new(),
+        spec_constants: HashMap::new(),
+        inputs: HashMap::new(),
+        arrays: HashMap::new(),
+        push_constants: None,
+        used_floats: BTreeSet::new(),
+        uses_collectives: false,
+    };
+    for &id in &reached {
+        let spirv_id = emitter.asm.new_id();
+        emitter.functions.insert(id, spirv_id);
+    }
+    for &id in &reached {
+        let function = module.function(id);
+        function::emit_function(&mut emitter, id, id == kernel.function)
+            .map_err(|error| error.in_function(function.name.clone()))?;
+    }
+    let entry = emitter.function_id(kernel.function)?;
+    emitter.declare_local_size(entry);
+    modes::declare(&mut emitter, entry, cx.options);
+
+    let used = emitter.arrays.keys().copied().collect::<BTreeSet<_>>();
+    Ok(CompiledKernel {
+        name: kernel.name.clone(),
+        arguments: kernel.arguments.clone(),
+        argument_block: kernel.argument_block.clone(),
+        attributes: kernel.attributes.clone(),
+        local_memory_bytes: array_bytes(module, &used, ArrayStorage::Workgroup),
+        private_memory_bytes: array_bytes(module, &used, ArrayStorage::Private),
+        uses_barrier: reached.iter().any(|&id| has_barrier(module.function(id))),
+        follows_pointers: pointers_followed::any(module, kernel, &reached),
+        spirv: emitter.finish(entry),
+    })
+}
+
+/// A module being emitted.
+struct Emitter<'a> {
+    module: &'a Module,
+    capabilities: &'a Capabilities,
+    asm: Assembler,
+    required_local_size: Option<[u32; 3]>,
+    contraction_off: bool,
+    /// Words of the argument block that the kernel reads.
+    argument_words: u32,
+    functions: HashMap<FuncId, Id>,
+    spec_constants: HashMap<u32, Id>,
+    /// Input variables by the number of their built-in.
+    inputs: HashMap<u32, Id>,
+    /// Variable, and type of a pointer to an element.
+    arrays: HashMap<ArrayId, (Id, Id)>,
+    push_constants: Option<Id>,
+    /// Widths of the float types in the module.
+    used_floats: BTreeSet<u32>,
+    /// Whether any instruction depends on which work-items execute it together.
+    uses_collectives: bool,
+}
+
+impl Emitter<'_> {
+    fn function_id(&self, id: FuncId) -> Result<Id, CompileError> {
+        let found = self.functions.get(&id).copied();
+        found.ok_or_else(|| CompileError::new(format!("function {id} does not exist")))
+    }
+
+    fn finish(self, entry: Id) -> Vec<u32> {
+        let model = match self.capabilities.vulkan_memory_model {
+            true => MemoryModel::Vulkan,
+            false => MemoryModel::GLSL450,
+        };
+        self.asm.finish(entry, model)
+    }
+}
+
+/// The functions that a call can get to, callers before callees where that is possible.
+fn reached_functions(module: &Module, entry: FuncId) -> Result<Vec<FuncId>, CompileError> {
+    let mut reached = vec![entry];
+    let mut next = 0;
+    while let Some(&id) = reached.get(next) {
+        next += 1;
+        let function = module
+            .functions
+            .get(id.index())
+            .ok_or_else(|| CompileError::new(format!("function {id} does not exist")))?;
+        for op in ops_of(function) {
+            if let Op::Call(callee, _) = op
+                && !reached.contains(callee)
+            {
+                reached.push(*callee);
+            }
+        }
+    }
+    Ok(reached)
+}
+
+/// Every operation of a function, in layout order.
+fn ops_of(function: &Function) -> impl Iterator<Item = &Op> {
+    let insts = function
+        .layout
+        .iter()
+        .flat_map(|&b| &function.block(b).insts);
+    insts.map(|&inst| &function.inst(inst).op)
+}
+
+/// Words up to the last one of the argument block that a function reads.
+fn argument_words(function: &Function) -> u32 {
+    let insts = function
+        .layout
+        .iter()
+        .flat_map(|&b| &function.block(b).insts);
+    insts
+        .map(|&inst| {
+            let data = function.inst(inst);
+            match data.op {
+                Op::Load(Place::Argument { offset_bytes }, _) => {
+                    offset_bytes / 4 + data.results.len() as u32
+                }
+                _ => 0,
+            }
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+fn has_barrier(function: &Function) -> bool {
+    ops_of(function).any(|op| match op {
+        Op::Group(..) => true,
+        Op::ControlBarrier { execution, .. } => *execution != Scope::Invocation,
+        _ => false,
+    })
+}
+
+/// Bytes of the arrays in use of one storage class, without specialized parts.
+fn array_bytes(module: &Module, used: &BTreeSet<ArrayId>, storage: ArrayStorage) -> u64 {
+    used.iter()
+        .map(|&id| module.array(id))
+        .filter(|array| array.storage == storage)
+        .map(|array| u64::from(array.length.elements) * u64::from(array.element.size_bytes()))
+        .sum()
+}

@@ -1,0 +1,498 @@
+//! Emitted modules are valid, and say what the IR says.
+
+use super::emit;
+use super::validate::{assert_valid, disassemble};
+use crate::compiler::ir::{
+    Access, Array, ArrayId, ArrayLength, ArrayStorage, AtomicOp, Binary, Block, Builder, BuiltIn,
+    Compare, Convert, Edge, FuncId, Function, Group, GroupOp, Kernel, Merge, Module, Op, Place,
+    Scope, Semantics, Terminator, Type, Unary, Value,
+};
+use crate::compiler::program::{ArgumentBlock, KernelAttributes};
+use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context, Options};
+use smallvec::smallvec;
+
+fn module_of(function: Function) -> Module {
+    let mut module = Module::default();
+    let function = module.add_function(function);
+    module.kernels.push(Kernel {
+        name: "k".into(),
+        function,
+        parameters: Vec::new(),
+        attributes: KernelAttributes::default(),
+        contraction_off: false,
+        arguments: Vec::new(),
+        argument_block: ArgumentBlock::default(),
+    });
+    module
+}
+
+fn emit_with(module: &Module, caps: &Capabilities) -> Result<CompiledKernel, CompileError> {
+    let options = Options::default();
+    emit(
+        module,
+        &Context {
+            capabilities: caps,
+            options: &options,
+        },
+    )
+}
+
+/// Emits for a device with everything; the module must be valid.
+fn emit_valid(module: &Module) -> String {
+    let kernel = emit_with(module, &Capabilities::full()).unwrap();
+    assert_valid(&kernel.spirv);
+    disassemble(&kernel.spirv).unwrap_or_default()
+}
+
+/// A kernel of one block.
+fn straight(build: impl FnOnce(&mut Builder)) -> Module {
+    let mut function = Function::new("k");
+    let entry = function.entry();
+    let mut b = Builder::new(&mut function, entry);
+    build(&mut b);
+    b.terminate(Terminator::Return(smallvec![]));
+    module_of(function)
+}
+
+/// The 64-bit value at `offset_bytes` of the argument block.
+fn argument64(b: &mut Builder, offset_bytes: u32) -> Value {
+    let access = Access::aligned(4);
+    let words = b.load(Place::Argument { offset_bytes }, Type::I32, 2, access);
+    let lo = b.convert(Convert::ZeroExtend, words[0], Type::I64);
+    let hi = b.convert(Convert::ZeroExtend, words[1], Type::I64);
+    let hi = b.binary_const(Binary::Shl, hi, 32);
+    b.binary(Binary::Or, lo, hi)
+}
+
+#[test]
+fn an_empty_kernel_takes_its_local_size_from_spec_constants() {
+    let text = emit_valid(&straight(|_| {}));
+    if !text.is_empty() {
+        assert!(text.contains("BuiltIn WorkgroupSize"), "{text}");
+        assert!(text.contains("OpMemoryModel PhysicalStorageBuffer64 Vulkan"));
+    }
+}
+
+#[test]
+fn a_required_size_is_literal() {
+    let mut module = straight(|b| {
+        let a = b.op1(Op::SpecConst { id: 1, default: 1 }, Type::I32);
+        b.binary(Binary::Add, a, a);
+    });
+    module.kernels[0].attributes.required_work_group_size = Some([8, 4, 2]);
+    let text = emit_valid(&module);
+    if !text.is_empty() {
+        assert!(text.contains("LocalSize 8 4 2"), "{text}");
+        assert!(!text.contains("SpecId"), "{text}");
+    }
+}
+
+#[test]
+fn every_width_is_loaded_and_stored() {
+    for ty in [
+        Type::I8,
+        Type::I16,
+        Type::I32,
+        Type::I64,
+        Type::F16,
+        Type::F32,
+        Type::F64,
+    ] {
+        for count in 1..=4 {
+            let text = emit_valid(&straight(|b| {
+                let address = argument64(b, 8);
+                let access = Access::aligned(ty.size_bytes());
+                let values = b.load(Place::Address(address), ty, count, access);
+                let to = b.binary_const(Binary::Add, address, 64);
+                b.store(Place::Address(to), values, access);
+            }));
+            if !text.is_empty() {
+                assert!(text.contains("NonPrivatePointer"), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn addresses_may_come_in_two_halves() {
+    let mut caps = Capabilities::minimal();
+    caps.spirv_version = (1, 5);
+    let module = straight(|b| {
+        let offset_bytes = 0;
+        let words = b.load(
+            Place::Argument { offset_bytes },
+            Type::I32,
+            2,
+            Access::aligned(4),
+        );
+        let place = Place::AddressPair {
+            lo: words[0],
+            hi: words[1],
+        };
+        let values = b.load(place, Type::F32, 3, Access::aligned(4));
+        b.store(place, values, Access::aligned(16));
+    });
+    let kernel = emit_with(&module, &caps).unwrap();
+    assert_valid(&kernel.spirv);
+    if let Some(text) = disassemble(&kernel.spirv) {
+        assert!(!text.contains("Int64"), "{text}");
+    }
+}
+
+#[test]
+fn arithmetic_of_every_kind() {
+    emit_valid(&straight(|b| {
+        use Binary::*;
+        let address = argument64(b, 0);
+        for ty in [Type::I8, Type::I16, Type::I32, Type::I64] {
+            let access = Access::aligned(ty.size_bytes());
+            let v = b.load(Place::Address(address), ty, 2, access);
+            for op in [
+                Add, Sub, Mul, UDiv, SDiv, URem, SRem, SMod, Shl, LShr, AShr, And, Or, Xor, UMin,
+                UMax, SMin, SMax,
+            ] {
+                b.binary(op, v[0], v[1]);
+            }
+            for op in [
+                Compare::Equal,
+                Compare::NotEqual,
+                Compare::ULess,
+                Compare::ULessEqual,
+                Compare::SLess,
+                Compare::SLessEqual,
+            ] {
+                let c = b.compare(op, v[0], v[1]);
+                b.select(c, v[0], v[1]);
+            }
+            b.unary(Unary::Negate, v[0]);
+            b.unary(Unary::Not, v[0]);
+            let both = Op::MulExtended {
+                signed: true,
+                a: v[0],
+                b: v[1],
+            };
+            b.op(both, [ty, ty]);
+            let f = b.convert(Convert::SignedToFloat(None), v[0], Type::F32);
+            let f = b.convert(Convert::FloatToFloat(None), f, Type::F64);
+            let to_unsigned = Convert::FloatToUnsigned {
+                rounding: None,
+                saturate: false,
+            };
+            b.convert(to_unsigned, f, ty);
+            b.constant(ty, u64::MAX);
+        }
+        for ty in [Type::F16, Type::F32, Type::F64] {
+            let access = Access::aligned(ty.size_bytes());
+            let v = b.load(Place::Address(address), ty, 2, access);
+            b.flags.no_contraction = true;
+            for op in [FAdd, FSub, FMul, FDiv, FRem, FMod, FMin, FMax] {
+                b.binary(op, v[0], v[1]);
+            }
+            b.flags.no_contraction = false;
+            b.op1(Op::Fma(v[0], v[1], v[0]), ty);
+            for op in [Unary::IsNan, Unary::IsInf, Unary::FNegate] {
+                b.unary(op, v[0]);
+            }
+            b.compare(Compare::FUnordLess, v[0], v[1]);
+            b.bitcast(v[0], ty.as_int().unwrap());
+        }
+        let t = b.bool(true);
+        let u = b.undef(Type::Bool);
+        for op in [And, Or, Xor] {
+            b.binary(op, t, u);
+        }
+        b.unary(Unary::Not, t);
+        b.compare(Compare::Equal, t, u);
+        let n = b.i32(7);
+        b.unary(Unary::BitCount, n);
+        b.unary(Unary::BitReverse, n);
+    }));
+}
+
+#[test]
+fn arrays_inputs_barriers_and_collectives() {
+    let mut module = straight(|b| {
+        let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(1)), Type::I32);
+        b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(0)), Type::I32);
+        b.op1(Op::BuiltIn(BuiltIn::WorkgroupId(2)), Type::I32);
+        let lane = b.op1(Op::BuiltIn(BuiltIn::SubgroupLocalInvocationId), Type::I32);
+        let value = b.f32(1.5);
+        let local = Place::Element {
+            array: ArrayId(0),
+            index: id,
+        };
+        b.store(local, smallvec![value, value], Access::aligned(4));
+        for bits in [0x10, 0x110, 0x210, 0x310] {
+            b.op0(Op::ControlBarrier {
+                execution: Scope::Workgroup,
+                memory: Scope::Workgroup,
+                semantics: Semantics(bits),
+            });
+            b.op0(Op::MemoryBarrier {
+                memory: Scope::CrossDevice,
+                semantics: Semantics(bits),
+            });
+        }
+        let back = b.load(local, Type::F32, 2, Access::aligned(4));
+        let private = Place::Element {
+            array: ArrayId(1),
+            index: lane,
+        };
+        b.store1(private, back[1], Access::aligned(4));
+        let group = |op| Group {
+            op,
+            scope: Scope::Subgroup,
+        };
+        let sum = group(GroupOp::Reduce(Binary::FAdd));
+        let sum = b.op1(Op::Group(sum, smallvec![back[0]]), Type::F32);
+        let zero = b.i32(0);
+        let broadcast = group(GroupOp::Broadcast);
+        let sum = b.op1(Op::Group(broadcast, smallvec![sum, zero]), Type::F32);
+        let c = b.compare(Compare::FOrdLess, sum, value);
+        b.op1(Op::Group(group(GroupOp::All), smallvec![c]), Type::Bool);
+    });
+    for (storage, spec_ids) in [
+        (ArrayStorage::Workgroup, vec![3, 4]),
+        (ArrayStorage::Private, vec![]),
+    ] {
+        module.add_array(Array {
+            name: "a".into(),
+            storage,
+            element: Type::F32,
+            length: ArrayLength {
+                elements: 16,
+                spec_ids,
+            },
+        });
+    }
+    let kernel = emit_with(&module, &Capabilities::full()).unwrap();
+    assert!(kernel.uses_barrier);
+    assert_eq!(kernel.local_memory_bytes, 64);
+    assert_eq!(kernel.private_memory_bytes, 64);
+    assert_valid(&kernel.spirv);
+}
+
+#[test]
+fn atomics_of_every_kind_and_order() {
+    let mut module = straight(|b| {
+        use AtomicOp::*;
+        let address = argument64(b, 0);
+        let index = b.i32(3);
+        for ty in [Type::I32, Type::I64] {
+            let array = ArrayId(u32::from(ty == Type::I64));
+            let value = b.constant(ty, 5);
+            for place in [Place::Address(address), Place::Element { array, index }] {
+                for op in [
+                    Load,
+                    Store,
+                    Exchange,
+                    CompareExchange,
+                    Add,
+                    Sub,
+                    UMin,
+                    UMax,
+                    SMin,
+                    SMax,
+                    And,
+                    Or,
+                    Xor,
+                ] {
+                    let values = match op {
+                        Load => smallvec![],
+                        CompareExchange => smallvec![value, value],
+                        _ => smallvec![value],
+                    };
+                    for (scope, bits) in [
+                        (Scope::Device, 0x210),
+                        (Scope::Workgroup, 0x302),
+                        (Scope::CrossDevice, 0x204),
+                        (Scope::Workgroup, 0x8),
+                        (Scope::Subgroup, 0),
+                    ] {
+                        let atomic = Op::Atomic {
+                            op,
+                            place,
+                            values: values.clone(),
+                            scope,
+                            semantics: Semantics(bits),
+                        };
+                        match op {
+                            Store => b.op0(atomic),
+                            _ => drop(b.op1(atomic, ty)),
+                        }
+                    }
+                }
+            }
+        }
+        let float = b.f32(1.0);
+        let place = Place::Address(address);
+        let (scope, semantics) = (Scope::Device, Semantics(0));
+        b.op1(
+            Op::Atomic {
+                op: Exchange,
+                place,
+                values: smallvec![float],
+                scope,
+                semantics,
+            },
+            Type::F32,
+        );
+        b.op1(
+            Op::Atomic {
+                op: FlagTestAndSet,
+                place,
+                values: smallvec![],
+                scope,
+                semantics,
+            },
+            Type::Bool,
+        );
+        b.op0(Op::Atomic {
+            op: FlagClear,
+            place,
+            values: smallvec![],
+            scope,
+            semantics,
+        });
+    });
+    for element in [Type::I32, Type::I64] {
+        module.add_array(Array {
+            name: String::new(),
+            storage: ArrayStorage::Workgroup,
+            element,
+            length: ArrayLength {
+                elements: 4,
+                spec_ids: vec![],
+            },
+        });
+    }
+    emit_valid(&module);
+    let mut caps = Capabilities::full();
+    caps.vulkan_memory_model_device_scope = false;
+    assert_valid(&emit_with(&module, &caps).unwrap().spirv);
+    caps.vulkan_memory_model = false;
+    assert_valid(&emit_with(&module, &caps).unwrap().spirv);
+}
+
+/// `for (i = 0; i < 10; i++) if (i == 5) i += 2;` with a phi at each join.
+fn loop_function() -> Function {
+    let mut f = Function::new("k");
+    let entry = f.entry();
+    let [header, body, then, join, latch, exit]: [Block; 6] =
+        std::array::from_fn(|_| f.add_block());
+    let i = f.add_param(header, Type::I32);
+    let j = f.add_param(join, Type::I32);
+    let mut b = Builder::new(&mut f, entry);
+    let zero = b.i32(0);
+    b.jump(Edge::new(header, [zero]));
+    b.switch_to(header);
+    b.jump(body);
+    b.switch_to(body);
+    let five = b.i32(5);
+    let c = b.compare(Compare::Equal, i, five);
+    b.branch(c, then, Edge::new(join, [i]));
+    b.switch_to(then);
+    let i2 = b.binary_const(Binary::Add, i, 2);
+    b.jump(Edge::new(join, [i2]));
+    b.switch_to(join);
+    let ten = b.i32(10);
+    let more = b.compare(Compare::ULess, j, ten);
+    b.branch(more, latch, exit);
+    b.switch_to(latch);
+    let next = b.binary_const(Binary::Add, j, 1);
+    b.jump(Edge::new(header, [next]));
+    b.switch_to(exit);
+    b.terminate(Terminator::Return(smallvec![]));
+    f.block_mut(header).merge = Some(Merge::Loop {
+        merge: exit,
+        continues: latch,
+    });
+    f.block_mut(body).merge = Some(Merge::Selection { merge: join });
+    f
+}
+
+#[test]
+fn a_structured_loop_is_valid() {
+    let text = emit_valid(&module_of(loop_function()));
+    if !text.is_empty() {
+        assert!(text.contains("OpLoopMerge") && text.contains("OpSelectionMerge"));
+    }
+}
+
+#[test]
+fn functions_return_any_number_of_values() {
+    let mut module = straight(|b| {
+        let x = b.i32(1);
+        for (callee, count) in [(1, 0), (2, 1), (3, 2)] {
+            let types = std::iter::repeat_n(Type::I32, count);
+            b.op(Op::Call(FuncId(callee), smallvec![x]), types);
+        }
+    });
+    for count in 0..3 {
+        let mut f = Function::new("callee");
+        f.return_types = vec![Type::I32; count];
+        let entry = f.entry();
+        let x = f.add_param(entry, Type::I32);
+        let mut b = Builder::new(&mut f, entry);
+        b.terminate(Terminator::Return(std::iter::repeat_n(x, count).collect()));
+        module.add_function(f);
+    }
+    emit_valid(&module);
+}
+
+#[test]
+fn what_the_device_lacks_is_an_error() {
+    let module = straight(|b| {
+        let x = b.i64(1);
+        b.binary(Binary::Add, x, x);
+    });
+    let error = emit_with(&module, &Capabilities::minimal()).unwrap_err();
+    assert!(error.reason.contains("i64"), "{error}");
+    assert_eq!(error.function.as_deref(), Some("k"));
+}
+
+#[test]
+fn addresses_from_memory_are_followed_pointers() {
+    let plain = straight(|b| {
+        let address = argument64(b, 0);
+        b.load1(Place::Address(address), Type::I32, Access::aligned(4));
+    });
+    assert!(
+        emit_with(&plain, &Capabilities::full())
+            .unwrap()
+            .follows_pointers
+    );
+
+    let buffer = |module: &mut Module| {
+        module.kernels[0]
+            .arguments
+            .push(crate::compiler::program::Argument {
+                kind: crate::compiler::program::ArgumentKind::Buffer {
+                    offset_bytes: 0,
+                    address_space: crate::compiler::program::BufferSpace::Global,
+                    written: true,
+                    read: true,
+                },
+                info: Default::default(),
+            });
+    };
+    let mut module = plain;
+    buffer(&mut module);
+    assert!(
+        !emit_with(&module, &Capabilities::full())
+            .unwrap()
+            .follows_pointers
+    );
+
+    let mut chased = straight(|b| {
+        let address = argument64(b, 0);
+        let next = b.load1(Place::Address(address), Type::I64, Access::aligned(8));
+        b.load1(Place::Address(next), Type::I32, Access::aligned(4));
+    });
+    buffer(&mut chased);
+    assert!(
+        emit_with(&chased, &Capabilities::full())
+            .unwrap()
+            .follows_pointers
+    );
+}
