@@ -12,7 +12,6 @@ mod group;
 mod memory;
 mod modes;
 mod ops;
-mod pointers_followed;
 mod semantics;
 #[cfg(test)]
 mod tests;
@@ -77,7 +76,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         local_memory_bytes: array_bytes(module, &used, ArrayStorage::Workgroup),
         private_memory_bytes: array_bytes(module, &used, ArrayStorage::Private),
         uses_barrier: reached.iter().any(|&id| has_barrier(module.function(id))),
-        follows_pointers: pointers_followed::any(module, kernel, &reached),
+        follows_pointers: kernel.follows_pointers,
         spirv: emitter.finish(entry),
     })
 }

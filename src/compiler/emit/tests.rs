@@ -8,7 +8,7 @@ use crate::compiler::ir::{
     Scope, Semantics, Terminator, Type, Unary, Value,
 };
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
-use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context, Options};
+use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context, Library, Options};
 use smallvec::smallvec;
 
 fn module_of(function: Function) -> Module {
@@ -22,17 +22,20 @@ fn module_of(function: Function) -> Module {
         contraction_off: false,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
+        follows_pointers: false,
     });
     module
 }
 
 fn emit_with(module: &Module, caps: &Capabilities) -> Result<CompiledKernel, CompileError> {
     let options = Options::default();
+    let library = Library::new(vec![0x0723_0203, 0x1_0500, 0, 1, 0]).unwrap();
     emit(
         module,
         &Context {
             capabilities: caps,
             options: &options,
+            library: &library,
         },
     )
 }
@@ -449,50 +452,4 @@ fn what_the_device_lacks_is_an_error() {
     let error = emit_with(&module, &Capabilities::minimal()).unwrap_err();
     assert!(error.reason.contains("i64"), "{error}");
     assert_eq!(error.function.as_deref(), Some("k"));
-}
-
-#[test]
-fn addresses_from_memory_are_followed_pointers() {
-    let plain = straight(|b| {
-        let address = argument64(b, 0);
-        b.load1(Place::Address(address), Type::I32, Access::aligned(4));
-    });
-    assert!(
-        emit_with(&plain, &Capabilities::full())
-            .unwrap()
-            .follows_pointers
-    );
-
-    let buffer = |module: &mut Module| {
-        module.kernels[0]
-            .arguments
-            .push(crate::compiler::program::Argument {
-                kind: crate::compiler::program::ArgumentKind::Buffer {
-                    offset_bytes: 0,
-                    address_space: crate::compiler::program::BufferSpace::Global,
-                    written: true,
-                    read: true,
-                },
-                info: Default::default(),
-            });
-    };
-    let mut module = plain;
-    buffer(&mut module);
-    assert!(
-        !emit_with(&module, &Capabilities::full())
-            .unwrap()
-            .follows_pointers
-    );
-
-    let mut chased = straight(|b| {
-        let address = argument64(b, 0);
-        let next = b.load1(Place::Address(address), Type::I64, Access::aligned(8));
-        b.load1(Place::Address(next), Type::I32, Access::aligned(4));
-    });
-    buffer(&mut chased);
-    assert!(
-        emit_with(&chased, &Capabilities::full())
-            .unwrap()
-            .follows_pointers
-    );
 }
