@@ -4,8 +4,14 @@
 //! improve it. [`crate::compiler::compile`] lists them in order.
 
 pub mod data_segment;
+mod expand_values;
+mod folding;
 pub mod infer_address_spaces;
 pub mod inline;
+pub mod legalize_float16;
+pub mod legalize_int64;
+pub mod legalize_memory;
+pub mod legalize_small_ints;
 pub mod lower_arguments;
 pub mod lower_builtins;
 pub mod lower_conversions;
