@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::buffer::Buffer;
 use super::conv;
@@ -32,7 +33,7 @@ pub struct Recorder {
 }
 
 /// Regions given to Vulkan in one call.
-const REGIONS_PER_COPY: usize = 256;
+const REGIONS_PER_COPY: usize = 64;
 
 impl Recorder {
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
@@ -150,24 +151,35 @@ impl Recorder {
     }
 
     /// Copies `regions` (none empty, none overlapping) from `source` to `target`.
-    pub fn copy(&mut self, source: &Buffer, target: &Buffer, regions: &[CopyRegion]) {
-        let mut batch = [vk::BufferCopy::default(); REGIONS_PER_COPY];
-        for chunk in regions.chunks(REGIONS_PER_COPY) {
-            for (slot, region) in batch.iter_mut().zip(chunk) {
-                *slot = conv::map_copy_region(region);
-                slot.src_offset += source.offset_bytes();
-                slot.dst_offset += target.offset_bytes();
+    pub fn copy(
+        &mut self,
+        source: &Buffer,
+        target: &Buffer,
+        regions: impl IntoIterator<Item = CopyRegion>,
+    ) {
+        let mut chunk: SmallVec<[vk::BufferCopy; REGIONS_PER_COPY]> = SmallVec::new();
+        for region in regions {
+            let mut region = conv::map_copy_region(&region);
+            region.src_offset += source.offset_bytes();
+            region.dst_offset += target.offset_bytes();
+            chunk.push(region);
+            if chunk.len() == REGIONS_PER_COPY {
+                self.copy_chunk(source, target, &chunk);
+                chunk.clear();
             }
-            // SAFETY: recording; the caller keeps the buffers until the device is done, and the
-            // regions lie within them.
-            unsafe {
-                self.device.raw.cmd_copy_buffer(
-                    self.handle,
-                    source.handle,
-                    target.handle,
-                    &batch[..chunk.len()],
-                );
-            }
+        }
+        if !chunk.is_empty() {
+            self.copy_chunk(source, target, &chunk);
+        }
+    }
+
+    fn copy_chunk(&mut self, source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
+        // SAFETY: recording; the caller keeps the buffers until the device is done, and the regions lie
+        // within them.
+        unsafe {
+            self.device
+                .raw
+                .cmd_copy_buffer(self.handle, source.handle, target.handle, regions);
         }
     }
 

@@ -70,6 +70,15 @@ impl Timeline {
             Err(result) => Err(self.device.note(Error::from_vk("vkWaitSemaphores", result))),
         }
     }
+
+    /// Raises the value from the host, when a submission that was to do it failed.
+    pub fn signal(&self, value: u64) -> Result<(), Error> {
+        let signal = vk::SemaphoreSignalInfo::default()
+            .semaphore(self.handle)
+            .value(value);
+        // SAFETY: a live timeline semaphore; the caller's word that `value` is above its own.
+        unsafe { self.device.raw.signal_semaphore(&signal) }.map_err(Error::of("vkSignalSemaphore"))
+    }
 }
 
 impl Drop for Timeline {
@@ -154,7 +163,7 @@ mod tests {
             recorder.copy(
                 &source,
                 &target,
-                &[CopyRegion {
+                [CopyRegion {
                     source_offset_bytes: 4,
                     target_offset_bytes: 1,
                     size_bytes: 8,

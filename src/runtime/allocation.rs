@@ -1,0 +1,111 @@
+//! Device memory behind memory objects, shared with the commands that use it.
+
+use super::error::{Error, Result};
+use crate::vulkan::{self, Buffer, MemoryKind};
+use opencl_sys::CL_MEM_OBJECT_ALLOCATION_FAILURE;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One buffer on one device. Commands in flight hold it; the last share frees it.
+pub struct Allocation {
+    /// `ManuallyDrop`: what `on_release` holds must run after the memory is free.
+    buffer: ManuallyDrop<Buffer>,
+    /// Commands recorded and not yet known to be done.
+    pending: AtomicU32,
+    on_release: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
+/// How a command uses an allocation.
+#[derive(Clone)]
+pub struct Access {
+    pub allocation: Arc<Allocation>,
+    pub write: bool,
+}
+
+impl Allocation {
+    /// Allocates `size_bytes` (not 0).
+    pub fn new(
+        device: &Arc<vulkan::Device>,
+        size_bytes: u64,
+        kind: MemoryKind,
+    ) -> Result<Arc<Self>> {
+        Ok(Self::from_buffer(device.create_buffer(size_bytes, kind)?))
+    }
+
+    pub fn from_buffer(buffer: Buffer) -> Arc<Self> {
+        Arc::new(Self {
+            buffer: ManuallyDrop::new(buffer),
+            pending: AtomicU32::new(0),
+            on_release: Mutex::default(),
+        })
+    }
+
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The device address of the first byte.
+    pub fn device_address(&self) -> u64 {
+        self.buffer.device_address()
+    }
+
+    /// Where the host sees the first byte, if it does.
+    pub fn mapped(&self) -> Option<NonNull<u8>> {
+        self.buffer.mapped()
+    }
+
+    pub fn size_bytes(&self) -> u64 {
+        self.buffer.size_bytes()
+    }
+
+    /// Whether no command that uses it is under way: then the host may touch it.
+    pub fn is_idle(&self) -> bool {
+        self.pending.load(Ordering::Acquire) == 0
+    }
+
+    /// A command that uses it has been recorded.
+    pub(super) fn begin_use(&self) {
+        self.pending.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// That command is done.
+    pub(super) fn end_use(&self) {
+        self.pending.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Runs `action` once the memory has been freed.
+    pub fn on_release(&self, action: Box<dyn FnOnce() + Send>) {
+        self.on_release
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(action);
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // SAFETY: dropped here only; nothing below touches it.
+        unsafe { ManuallyDrop::drop(&mut self.buffer) };
+        let actions = std::mem::take(
+            self.on_release
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        for action in actions {
+            action();
+        }
+    }
+}
+
+impl From<vulkan::Error> for Error {
+    fn from(error: vulkan::Error) -> Self {
+        let reason = error.to_string();
+        match error {
+            vulkan::Error::OutOfHostMemory => Self::out_of_host_memory(reason),
+            vulkan::Error::OutOfDeviceMemory => Self::new(CL_MEM_OBJECT_ALLOCATION_FAILURE, reason),
+            _ => Self::out_of_resources(reason),
+        }
+    }
+}

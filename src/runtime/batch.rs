@@ -1,0 +1,353 @@
+//! A batch: commands recorded into one `VkCommandBuffer`, submitted together, done together.
+
+use super::allocation::Allocation;
+use super::command::{Arguments, Command, Dispatch, HostPointer};
+use super::error::Result;
+use super::event::Event;
+use super::hazard;
+use super::layout::{Run, Shape};
+use super::queue::Queue;
+use super::staging::Arena;
+use crate::vulkan::{CopyRegion, Device, MemoryKind, Recorder, TimestampPool};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A full batch is submitted: the device should not wait for the host much longer.
+pub const MOST_COMMANDS: u32 = 256;
+
+/// Most bytes of a repeated pattern in staging memory.
+const PATTERN_BYTES: usize = 64 << 10;
+
+/// One batch, reused over and over. What it holds, it holds until the device is done.
+pub struct Batch {
+    pub recorder: Recorder,
+    /// The queue's timeline reaches this when the batch is done.
+    pub value: u64,
+    pub commands: u32,
+    /// Values of other queues' timelines that it begins after.
+    pub waits: Vec<(Arc<Queue>, u64)>,
+    pub entries: Vec<Entry>,
+    pub posts: Vec<Post>,
+    pub timestamps: Option<TimestampPool>,
+    pub submitted_ns: u64,
+    allocations: Vec<Arc<Allocation>>,
+    keep_alive: Vec<Arc<dyn Any + Send + Sync>>,
+    upload: Arena,
+    readback: Arena,
+    device: Arc<Device>,
+}
+
+/// A command of the batch.
+pub struct Entry {
+    pub event: Arc<Event>,
+    /// Number of its first timestamp; the second follows.
+    pub timestamp: Option<u32>,
+}
+
+/// What the host does when the device is done, in order.
+pub enum Post {
+    /// From staging to the application's memory.
+    CopyOut {
+        source: HostPointer,
+        target: HostPointer,
+        shape: Shape,
+    },
+    Call(Box<dyn FnOnce() + Send>),
+}
+
+/// What a command reads (false) and writes (true).
+pub type Accesses = SmallVec<[(hazard::Id, bool); 8]>;
+
+impl Batch {
+    pub fn new(device: &Arc<Device>) -> Result<Self> {
+        Ok(Self {
+            recorder: Recorder::new(device)?,
+            value: 0,
+            commands: 0,
+            waits: Vec::new(),
+            entries: Vec::new(),
+            posts: Vec::new(),
+            timestamps: None,
+            submitted_ns: 0,
+            allocations: Vec::new(),
+            keep_alive: Vec::new(),
+            upload: Arena::new(MemoryKind::Upload),
+            readback: Arena::new(MemoryKind::Readback),
+            device: Arc::clone(device),
+        })
+    }
+
+    /// Starts recording anew. The device must be done with the last use.
+    pub fn begin(&mut self, value: u64, with_timestamps: bool) -> Result<()> {
+        self.value = value;
+        self.commands = 0;
+        self.recorder.begin()?;
+        if with_timestamps && self.timestamps.is_none() {
+            self.timestamps = Some(TimestampPool::new(&self.device, MOST_COMMANDS * 2)?);
+        }
+        if let (true, Some(pool)) = (with_timestamps, &self.timestamps) {
+            self.recorder.reset_timestamps(pool, pool.count());
+        }
+        Ok(())
+    }
+
+    /// Records `command`. The caller has placed the barrier that it needs.
+    pub fn record(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::Dispatch(dispatch) => self.dispatch(dispatch),
+            Command::Copy {
+                source,
+                target,
+                shape,
+            } => {
+                let regions = shape.runs().map(copy_region);
+                self.recorder
+                    .copy(source.buffer(), target.buffer(), regions);
+                self.hold(source);
+                self.hold(target);
+                Ok(())
+            }
+            Command::Write {
+                source,
+                target,
+                shape,
+            } => self.write(source, target, &shape),
+            Command::Read {
+                source,
+                target,
+                shape,
+            } => self.read(source, target, &shape),
+            Command::Fill {
+                target,
+                offset_bytes,
+                size_bytes,
+                pattern,
+            } => self.fill(target, offset_bytes, size_bytes, &pattern),
+            Command::Nothing => Ok(()),
+        }
+    }
+
+    fn dispatch(&mut self, dispatch: Dispatch) -> Result<()> {
+        for region in dispatch.regions {
+            match &region.arguments {
+                Arguments::PushConstants(bytes) => {
+                    self.recorder
+                        .dispatch(&region.pipeline, bytes, region.groups);
+                }
+                Arguments::Block(bytes) => {
+                    let size_bytes = bytes.len().max(16) as u64;
+                    let piece = self.upload.take(&self.device, size_bytes)?;
+                    // SAFETY: the piece is ours alone and as long as the block.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(
+                            bytes.as_ptr(),
+                            piece.pointer.as_ptr(),
+                            bytes.len(),
+                        );
+                    }
+                    let address = piece.device_address().to_le_bytes();
+                    self.recorder
+                        .dispatch(&region.pipeline, &address, region.groups);
+                }
+            }
+            self.keep_alive.push(region.pipeline);
+        }
+        for access in dispatch.accesses {
+            self.hold(access.allocation);
+        }
+        self.keep_alive.extend(dispatch.keep_alive);
+        if let Some(action) = dispatch.on_complete {
+            self.posts.push(Post::Call(action));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, source: HostPointer, target: Arc<Allocation>, shape: &Shape) -> Result<()> {
+        let size_bytes = shape.extent.size_bytes();
+        let piece = self.upload.take(&self.device, size_bytes as u64)?;
+        let to_staging = Shape {
+            target: shape.extent.packed(0),
+            ..*shape
+        };
+        // SAFETY: the application's memory is valid for the shape (its contract), and the piece is ours
+        // alone and as long as the packed extent.
+        unsafe { to_staging.copy(source.0, piece.pointer.as_ptr()) };
+        let to_device = Shape {
+            source: shape.extent.packed(piece.offset_bytes as usize),
+            ..*shape
+        };
+        let regions = to_device.runs().map(copy_region);
+        self.recorder.copy(piece.buffer, target.buffer(), regions);
+        self.hold(target);
+        Ok(())
+    }
+
+    fn read(&mut self, source: Arc<Allocation>, target: HostPointer, shape: &Shape) -> Result<()> {
+        let size_bytes = shape.extent.size_bytes();
+        let piece = self.readback.take(&self.device, size_bytes as u64)?;
+        let to_staging = Shape {
+            target: shape.extent.packed(piece.offset_bytes as usize),
+            ..*shape
+        };
+        let regions = to_staging.runs().map(copy_region);
+        self.recorder.copy(source.buffer(), piece.buffer, regions);
+        self.posts.push(Post::CopyOut {
+            source: HostPointer(piece.pointer.as_ptr()),
+            target,
+            shape: Shape {
+                source: shape.extent.packed(0),
+                ..*shape
+            },
+        });
+        self.hold(source);
+        Ok(())
+    }
+
+    fn fill(
+        &mut self,
+        target: Arc<Allocation>,
+        offset_bytes: u64,
+        size_bytes: u64,
+        pattern: &[u8],
+    ) -> Result<()> {
+        if let Some(word) = word_of(pattern)
+            && Recorder::can_fill(target.buffer(), offset_bytes, size_bytes)
+        {
+            self.recorder
+                .fill(target.buffer(), offset_bytes, size_bytes, word);
+            self.hold(target);
+            return Ok(());
+        }
+        // Copies of a staged run of patterns: Vulkan's copy has no alignment to keep.
+        let whole = (PATTERN_BYTES / pattern.len()) * pattern.len();
+        let run_bytes = (size_bytes as usize).min(whole);
+        let piece = self.upload.take(&self.device, run_bytes as u64)?;
+        repeat(pattern, piece.pointer, run_bytes);
+        let staged_bytes = piece.offset_bytes;
+        let regions = (0..size_bytes)
+            .step_by(run_bytes)
+            .map(|done_bytes| CopyRegion {
+                source_offset_bytes: staged_bytes,
+                target_offset_bytes: offset_bytes + done_bytes,
+                size_bytes: (size_bytes - done_bytes).min(run_bytes as u64),
+            });
+        self.recorder.copy(piece.buffer, target.buffer(), regions);
+        self.hold(target);
+        Ok(())
+    }
+
+    fn hold(&mut self, allocation: Arc<Allocation>) {
+        allocation.begin_use();
+        self.allocations.push(allocation);
+    }
+
+    /// The device is done: the allocations may be used by the host, as far as this batch goes.
+    pub fn end_uses(&self) {
+        for allocation in &self.allocations {
+            allocation.end_use();
+        }
+    }
+
+    /// Lets go of everything it held. Hold no lock: what is dropped may call the application.
+    pub fn recycle(&mut self) {
+        self.waits.clear();
+        self.entries.clear();
+        self.posts.clear();
+        self.allocations.clear();
+        self.keep_alive.clear();
+        self.upload.recycle();
+        self.readback.recycle();
+    }
+}
+
+impl Post {
+    pub fn run(self) {
+        match self {
+            Self::CopyOut {
+                source,
+                target,
+                shape,
+            } => {
+                // SAFETY: staging memory of a batch that is not recycled yet, and the application's
+                // memory, valid until the command is complete by its contract.
+                unsafe { shape.copy(source.0, target.0) };
+            }
+            Self::Call(action) => action(),
+        }
+    }
+}
+
+impl Command {
+    /// What it reads and writes, and whether it may touch more than that.
+    pub fn accesses(&self) -> (Accesses, bool) {
+        let id = |allocation: &Arc<Allocation>| Arc::as_ptr(allocation) as hazard::Id;
+        let mut accesses = Accesses::new();
+        match self {
+            Self::Dispatch(dispatch) => {
+                for access in &dispatch.accesses {
+                    accesses.push((id(&access.allocation), access.write));
+                }
+                return (accesses, dispatch.touches_anything);
+            }
+            Self::Copy { source, target, .. } => {
+                accesses.push((id(source), false));
+                accesses.push((id(target), true));
+            }
+            Self::Write { target, .. } | Self::Fill { target, .. } => {
+                accesses.push((id(target), true));
+            }
+            Self::Read { source, .. } => accesses.push((id(source), false)),
+            Self::Nothing => {}
+        }
+        (accesses, false)
+    }
+}
+
+fn copy_region(run: Run) -> CopyRegion {
+    CopyRegion {
+        source_offset_bytes: run.source_bytes as u64,
+        target_offset_bytes: run.target_bytes as u64,
+        size_bytes: run.size_bytes as u64,
+    }
+}
+
+/// The word that a pattern repeats, if it repeats one.
+fn word_of(pattern: &[u8]) -> Option<u32> {
+    let mut word = [0_u8; 4];
+    for (index, byte) in word.iter_mut().enumerate() {
+        *byte = *pattern.get(index % pattern.len().max(1))?;
+    }
+    let repeats = pattern
+        .iter()
+        .enumerate()
+        .all(|(index, byte)| *byte == word[index % 4]);
+    repeats.then(|| u32::from_ne_bytes(word))
+}
+
+/// Fills `size_bytes` at `target` with `pattern` over and over.
+fn repeat(pattern: &[u8], target: NonNull<u8>, size_bytes: usize) {
+    // SAFETY: staging memory of that size, taken for this and not shared yet.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(target.as_ptr(), size_bytes) };
+    for chunk in bytes.chunks_mut(pattern.len()) {
+        chunk.copy_from_slice(&pattern[..chunk.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_repeating_patterns_are_words() {
+        assert_eq!(word_of(&[7]), Some(0x0707_0707));
+        assert_eq!(word_of(&[1, 2]).map(u32::to_ne_bytes), Some([1, 2, 1, 2]));
+        assert_eq!(
+            word_of(&[1, 2, 3, 4, 1, 2, 3, 4]).map(u32::to_ne_bytes),
+            Some([1, 2, 3, 4])
+        );
+        assert_eq!(word_of(&[1, 2, 3, 4, 5, 6, 7, 8]), None);
+        assert_eq!(word_of(&[]), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! What a queue can be asked to do.
+
+use super::allocation::{Access, Allocation};
+use super::layout::Shape;
+use crate::vulkan;
+use smallvec::SmallVec;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A command, complete in itself: it can be recorded now or held until what it waits for is done.
+pub enum Command {
+    Dispatch(Dispatch),
+    /// Device to device.
+    Copy {
+        source: Arc<Allocation>,
+        target: Arc<Allocation>,
+        shape: Shape,
+    },
+    /// Host to device. The host memory is read when the command is recorded.
+    Write {
+        source: HostPointer,
+        target: Arc<Allocation>,
+        shape: Shape,
+    },
+    /// Device to host. The host memory is written on completion.
+    Read {
+        source: Arc<Allocation>,
+        target: HostPointer,
+        shape: Shape,
+    },
+    /// `size_bytes` is a multiple of the pattern's length.
+    Fill {
+        target: Arc<Allocation>,
+        offset_bytes: u64,
+        size_bytes: u64,
+        pattern: SmallVec<[u8; 16]>,
+    },
+    /// No work, only a place in the order.
+    Nothing,
+}
+
+/// Which commands of the queue a command must come after, or before, beyond its wait list. Only
+/// matters out of order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ordering {
+    /// Comes after everything enqueued before it.
+    pub after_all: bool,
+    /// Everything enqueued later comes after it.
+    pub before_all: bool,
+}
+
+/// Memory of the application.
+#[derive(Clone, Copy, Debug)]
+pub struct HostPointer(pub *mut u8);
+
+// SAFETY: the specification has the application keep the memory valid and untouched until the command
+// is done, on whatever thread that happens.
+unsafe impl Send for HostPointer {}
+// SAFETY: as above.
+unsafe impl Sync for HostPointer {}
+
+/// The launch of a kernel.
+#[derive(Default)]
+pub struct Dispatch {
+    /// One for each part of the range that needs its own pipeline or base; none when there is nothing to
+    /// run, the event still completes.
+    pub regions: SmallVec<[DispatchRegion; 1]>,
+    pub accesses: SmallVec<[Access; 4]>,
+    /// May touch memory that `accesses` doesn't name (the kernel follows pointers).
+    pub touches_anything: bool,
+    /// Held until the device is done.
+    pub keep_alive: SmallVec<[Arc<dyn Any + Send + Sync>; 2]>,
+    /// Runs on completion, before the event is complete, on whatever thread sees it. Must not block.
+    pub on_complete: Option<Box<dyn FnOnce() + Send>>,
+}
+
+/// One `vkCmdDispatch`.
+pub struct DispatchRegion {
+    pub pipeline: Arc<vulkan::Pipeline>,
+    /// Within the device's `maxComputeWorkGroupCount`; none 0.
+    pub groups: [u32; 3],
+    pub arguments: Arguments,
+}
+
+/// The argument block.
+pub enum Arguments {
+    /// Goes into the push constants.
+    PushConstants(SmallVec<[u8; 256]>),
+    /// Goes into device memory, 16-byte aligned; the push constants get its device address.
+    Block(SmallVec<[u8; 256]>),
+}

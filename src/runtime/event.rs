@@ -1,0 +1,346 @@
+//! Events: a command's place in a queue's time, or an application's own signal.
+
+use super::callback::{EventNotify, UserData};
+use super::context::Context;
+use super::error::{Error, Result};
+use super::notifier;
+use super::object::{Handle, Kind, Object};
+use super::queue::Queue;
+use opencl_sys::{
+    CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, cl_command_type, cl_int,
+};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+/// An event.
+pub struct Event {
+    handle: Handle,
+    context: Arc<Context>,
+    /// `None` for user events.
+    queue: Option<Arc<Queue>>,
+    kind: cl_command_type,
+    state: Mutex<State>,
+    /// Signalled when a held event is issued or done.
+    changed: Condvar,
+}
+
+// SAFETY: the only object of this kind.
+unsafe impl Object for Event {
+    const KIND: Kind = Kind::Event;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+/// How far the command has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Not recorded: what it waits for is not known to be under way. User events start here.
+    Held,
+    /// Recorded; done when the queue's timeline reaches `value`. `sequence` is its place among the
+    /// queue's commands.
+    Issued { value: u64, sequence: u64 },
+    /// Done: 0, or a negative error code.
+    Done(cl_int),
+}
+
+/// Host nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub queued_ns: u64,
+    pub submit_ns: u64,
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+struct State {
+    stage: Stage,
+    profile: Profile,
+    /// Queues that hold commands until this event moves on.
+    dependents: Vec<Weak<Queue>>,
+    callbacks: Vec<Callback>,
+}
+
+struct Callback {
+    /// `CL_SUBMITTED`, `CL_RUNNING` or `CL_COMPLETE`
+    at: cl_int,
+    notify: EventNotify,
+    user_data: UserData,
+}
+
+/// What is left to do once no lock is held: wake dependents, call callbacks.
+#[derive(Default)]
+#[must_use]
+pub struct Aftermath {
+    queues: Vec<Weak<Queue>>,
+    callbacks: Vec<(Arc<Event>, Callback, cl_int)>,
+}
+
+impl Aftermath {
+    /// Does it. Hold no lock.
+    pub fn run(self) {
+        let queues = self.run_callbacks();
+        Queue::advance_all(queues);
+    }
+
+    /// Sends the callbacks off; the queues that are still to be looked at.
+    pub(super) fn run_callbacks(self) -> Vec<Weak<Queue>> {
+        for (event, callback, status) in self.callbacks {
+            notifier::send(Box::new(move || callback.call(&event, status)));
+        }
+        self.queues
+    }
+
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.queues.append(&mut other.queues);
+        self.callbacks.append(&mut other.callbacks);
+    }
+}
+
+impl Callback {
+    fn call(&self, event: &Event, status: cl_int) {
+        if let Some(notify) = self.notify {
+            // SAFETY: the application's function, with the handle that it knows the event by.
+            unsafe { notify(event.handle.as_ptr(), status, self.user_data.0) };
+        }
+    }
+}
+
+impl Event {
+    /// The event of a command that is not recorded yet.
+    pub(super) fn of_command(queue: &Arc<Queue>, kind: cl_command_type, queued_ns: u64) -> Self {
+        Self {
+            handle: Handle::default(),
+            context: Arc::clone(queue.context()),
+            queue: Some(Arc::clone(queue)),
+            kind,
+            state: Mutex::new(State::new(Profile {
+                queued_ns,
+                ..Profile::default()
+            })),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// `clCreateUserEvent`
+    pub fn of_user(context: &Arc<Context>) -> Arc<Self> {
+        Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(context),
+            queue: None,
+            kind: CL_COMMAND_USER,
+            state: Mutex::new(State::new(Profile::default())),
+            changed: Condvar::new(),
+        })
+    }
+
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// `None` for user events.
+    pub fn queue(&self) -> Option<&Arc<Queue>> {
+        self.queue.as_ref()
+    }
+
+    /// `CL_EVENT_COMMAND_TYPE`
+    pub fn kind(&self) -> cl_command_type {
+        self.kind
+    }
+
+    pub fn is_user(&self) -> bool {
+        self.queue.is_none()
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        self.lock().stage
+    }
+
+    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`, as it is now: sees completion without blocking.
+    pub fn status(&self) -> cl_int {
+        if let (Some(queue), Stage::Issued { value, .. }) = (&self.queue, self.stage()) {
+            queue.poll(value);
+        }
+        match self.stage() {
+            Stage::Held if self.is_user() => CL_SUBMITTED,
+            Stage::Held => CL_QUEUED,
+            Stage::Issued { .. } => CL_SUBMITTED,
+            Stage::Done(status) => status,
+        }
+    }
+
+    /// Blocks until the command is done; its final status, 0 or negative.
+    pub fn wait(&self) -> cl_int {
+        let mut state = self.lock();
+        loop {
+            match state.stage {
+                Stage::Done(status) => return status,
+                Stage::Held => {
+                    state = self
+                        .changed
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
+                Stage::Issued { value, .. } => {
+                    drop(state);
+                    if let Some(queue) = &self.queue {
+                        queue.wait_for(value);
+                    }
+                    state = self.lock();
+                }
+            }
+        }
+    }
+
+    /// The times, once the command is done without error.
+    pub fn profile(&self) -> Option<Profile> {
+        let state = self.lock();
+        (state.stage == Stage::Done(CL_COMPLETE)).then_some(state.profile)
+    }
+
+    /// `clSetUserEventStatus`: `status` is 0 or negative. Fails when it was set before.
+    pub fn set_user_status(self: &Arc<Self>, status: cl_int) -> Result<()> {
+        if matches!(self.stage(), Stage::Done(_)) {
+            return Err(Error::invalid_operation(
+                "the status of the user event was set before",
+            ));
+        }
+        self.finish(status, None).run();
+        Ok(())
+    }
+
+    /// `clSetEventCallback`; `at` is `CL_SUBMITTED`, `CL_RUNNING` or `CL_COMPLETE`.
+    pub fn on_status(self: &Arc<Self>, at: cl_int, notify: EventNotify, user_data: UserData) {
+        let callback = Callback {
+            at,
+            notify,
+            user_data,
+        };
+        let mut state = self.lock();
+        let reached = match state.stage {
+            Stage::Done(status) => Some(if status < 0 { status } else { at }),
+            Stage::Held if self.is_user() && at == CL_SUBMITTED => Some(at),
+            Stage::Issued { value, .. } if at != CL_COMPLETE => self
+                .queue
+                .as_ref()
+                .filter(|queue| queue.is_submitted(value))
+                .map(|_| at),
+            _ => None,
+        };
+        if let Some(status) = reached {
+            drop(state);
+            let event = Arc::clone(self);
+            notifier::send(Box::new(move || callback.call(&event, status)));
+            return;
+        }
+        state.callbacks.push(callback);
+        drop(state);
+        // Somebody must see the completion, even if the application never waits.
+        if let Some(queue) = &self.queue {
+            queue.watch();
+        }
+    }
+
+    /// Has `queue` looked at again when this event moves on. False when there is nothing to wait for:
+    /// the event has been issued (and `until_done` is not asked for) or is done.
+    pub(super) fn notify_queue(&self, queue: &Arc<Queue>, until_done: bool) -> bool {
+        let mut state = self.lock();
+        let moves_on = match state.stage {
+            Stage::Held => true,
+            Stage::Issued { .. } => until_done,
+            Stage::Done(_) => false,
+        };
+        if moves_on {
+            state.dependents.push(Arc::downgrade(queue));
+        }
+        moves_on
+    }
+
+    /// The command has been recorded.
+    pub(super) fn issue(&self, value: u64, sequence: u64, was_held: bool) -> Aftermath {
+        let mut state = self.lock();
+        state.stage = Stage::Issued { value, sequence };
+        if !was_held {
+            return Aftermath::default();
+        }
+        self.changed.notify_all();
+        // Dependents that wait for the end are told now as well; they register again.
+        Aftermath {
+            queues: std::mem::take(&mut state.dependents),
+            callbacks: Vec::new(),
+        }
+    }
+
+    /// The command's batch has been handed to the device at `submit_ns`.
+    pub(super) fn submitted(self: &Arc<Self>, submit_ns: u64) -> Aftermath {
+        let mut state = self.lock();
+        state.profile.submit_ns = submit_ns;
+        if state.callbacks.is_empty() {
+            return Aftermath::default();
+        }
+        let (early, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut state.callbacks)
+            .into_iter()
+            .partition(|callback| callback.at != CL_COMPLETE);
+        state.callbacks = rest;
+        Aftermath {
+            queues: Vec::new(),
+            callbacks: in_order(early, self, None),
+        }
+    }
+
+    /// The command is done with `status`, 0 or negative.
+    pub(super) fn finish(self: &Arc<Self>, status: cl_int, times: Option<(u64, u64)>) -> Aftermath {
+        let mut state = self.lock();
+        if matches!(state.stage, Stage::Done(_)) {
+            return Aftermath::default();
+        }
+        let was_held = state.stage == Stage::Held;
+        state.stage = Stage::Done(status);
+        if let Some((start_ns, end_ns)) = times {
+            let profile = &mut state.profile;
+            profile.submit_ns = profile.submit_ns.max(profile.queued_ns);
+            profile.start_ns = start_ns.max(profile.submit_ns);
+            profile.end_ns = end_ns.max(profile.start_ns);
+        }
+        if was_held {
+            self.changed.notify_all();
+        }
+        let callbacks = std::mem::take(&mut state.callbacks);
+        Aftermath {
+            queues: std::mem::take(&mut state.dependents),
+            callbacks: in_order(callbacks, self, (status < 0).then_some(status)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Callbacks in the order of the states they are for, each with the status it is told.
+fn in_order(
+    mut callbacks: Vec<Callback>,
+    event: &Arc<Event>,
+    error: Option<cl_int>,
+) -> Vec<(Arc<Event>, Callback, cl_int)> {
+    debug_assert!(CL_SUBMITTED > CL_RUNNING && CL_RUNNING > CL_COMPLETE);
+    callbacks.sort_by_key(|callback| std::cmp::Reverse(callback.at));
+    callbacks
+        .into_iter()
+        .map(|callback| {
+            let status = error.unwrap_or(callback.at);
+            (Arc::clone(event), callback, status)
+        })
+        .collect()
+}
+
+impl State {
+    fn new(profile: Profile) -> Self {
+        Self {
+            stage: Stage::Held,
+            profile,
+            dependents: Vec::new(),
+            callbacks: Vec::new(),
+        }
+    }
+}

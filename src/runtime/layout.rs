@@ -1,0 +1,199 @@
+//! Rectangles in linear memory, and the runs of bytes that a copy between two of them is made of.
+
+/// Extent of a copy. A plain range of bytes is one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub width_bytes: usize,
+    pub rows: usize,
+    pub slices: usize,
+}
+
+/// Where the rectangle lies in one of the two memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Of the first byte.
+    pub offset_bytes: usize,
+    pub row_pitch_bytes: usize,
+    pub slice_pitch_bytes: usize,
+}
+
+/// A copy's extent and its place on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub extent: Extent,
+    pub source: Layout,
+    pub target: Layout,
+}
+
+/// Bytes to copy in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub source_bytes: usize,
+    pub target_bytes: usize,
+    pub size_bytes: usize,
+}
+
+impl Extent {
+    pub fn size_bytes(self) -> usize {
+        self.width_bytes * self.rows * self.slices
+    }
+
+    /// Rows and slices without gaps, from `offset_bytes` on.
+    pub fn packed(self, offset_bytes: usize) -> Layout {
+        Layout {
+            offset_bytes,
+            row_pitch_bytes: self.width_bytes,
+            slice_pitch_bytes: self.width_bytes * self.rows,
+        }
+    }
+}
+
+impl Layout {
+    /// First byte past the last one that a rectangle of `extent` covers.
+    pub fn end_bytes(&self, extent: Extent) -> usize {
+        self.offset_bytes
+            + (extent.slices.saturating_sub(1)) * self.slice_pitch_bytes
+            + (extent.rows.saturating_sub(1)) * self.row_pitch_bytes
+            + extent.width_bytes
+    }
+}
+
+impl Shape {
+    /// A plain range.
+    pub fn linear(source_bytes: usize, target_bytes: usize, size_bytes: usize) -> Self {
+        let extent = Extent {
+            width_bytes: size_bytes,
+            rows: 1,
+            slices: 1,
+        };
+        Self {
+            extent,
+            source: extent.packed(source_bytes),
+            target: extent.packed(target_bytes),
+        }
+    }
+
+    /// The runs, as long as both sides allow.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + use<> {
+        let shape = self.merged();
+        (0..shape.extent.slices).flat_map(move |slice| {
+            (0..shape.extent.rows).map(move |row| Run {
+                source_bytes: shape.source.offset_bytes
+                    + slice * shape.source.slice_pitch_bytes
+                    + row * shape.source.row_pitch_bytes,
+                target_bytes: shape.target.offset_bytes
+                    + slice * shape.target.slice_pitch_bytes
+                    + row * shape.target.row_pitch_bytes,
+                size_bytes: shape.extent.width_bytes,
+            })
+        })
+    }
+
+    /// The same copy with rows and slices joined where there is no gap on either side.
+    fn merged(&self) -> Self {
+        let mut shape = *self;
+        let Extent {
+            width_bytes, rows, ..
+        } = shape.extent;
+        let joins = |layout: &Layout| rows == 1 || layout.row_pitch_bytes == width_bytes;
+        if joins(&shape.source) && joins(&shape.target) {
+            shape.extent.width_bytes = width_bytes * rows;
+            shape.extent.rows = 1;
+            let width_bytes = shape.extent.width_bytes;
+            let slices = shape.extent.slices;
+            let joins = |layout: &Layout| slices == 1 || layout.slice_pitch_bytes == width_bytes;
+            if joins(&shape.source) && joins(&shape.target) {
+                shape.extent.width_bytes = width_bytes * slices;
+                shape.extent.slices = 1;
+            }
+        }
+        shape
+    }
+
+    /// Copies on the host.
+    ///
+    /// # Safety
+    /// Every run is readable at `source`, writable at `target`, and the two don't overlap.
+    pub unsafe fn copy(&self, source: *const u8, target: *mut u8) {
+        for run in self.runs() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    source.add(run.source_bytes),
+                    target.add(run.target_bytes),
+                    run.size_bytes,
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_one_run() {
+        let runs: Vec<Run> = Shape::linear(3, 5, 7).runs().collect();
+        assert_eq!(
+            runs,
+            [Run {
+                source_bytes: 3,
+                target_bytes: 5,
+                size_bytes: 7
+            }]
+        );
+    }
+
+    #[test]
+    fn rows_join_only_without_gaps_on_both_sides() {
+        let extent = Extent {
+            width_bytes: 4,
+            rows: 2,
+            slices: 2,
+        };
+        let gaps = Layout {
+            offset_bytes: 1,
+            row_pitch_bytes: 10,
+            slice_pitch_bytes: 40,
+        };
+        let packed = Shape {
+            extent,
+            source: extent.packed(0),
+            target: extent.packed(8),
+        };
+        assert_eq!(packed.runs().count(), 1);
+        let shape = Shape {
+            extent,
+            source: gaps,
+            target: extent.packed(0),
+        };
+        let places: Vec<_> = shape
+            .runs()
+            .map(|run| (run.source_bytes, run.target_bytes, run.size_bytes))
+            .collect();
+        assert_eq!(places, [(1, 0, 4), (11, 4, 4), (41, 8, 4), (51, 12, 4)]);
+        assert_eq!(gaps.end_bytes(extent), 55);
+    }
+
+    #[test]
+    fn slices_with_gaps_keep_their_joined_rows() {
+        let extent = Extent {
+            width_bytes: 4,
+            rows: 2,
+            slices: 3,
+        };
+        let source = Layout {
+            offset_bytes: 0,
+            row_pitch_bytes: 4,
+            slice_pitch_bytes: 16,
+        };
+        let shape = Shape {
+            extent,
+            source,
+            target: extent.packed(0),
+        };
+        let sizes: Vec<_> = shape.runs().map(|run| run.size_bytes).collect();
+        assert_eq!(sizes, [8, 8, 8]);
+    }
+}

@@ -1,0 +1,620 @@
+//! Command queues.
+//!
+//! A command is recorded into the queue's open batch on the calling thread. A batch is submitted by a
+//! flush, a blocking call, a dependency of another queue, or when it is full. The queue's timeline
+//! semaphore tells when a batch is done; that time is what the events of its commands wait for.
+//!
+//! A command is *held* while something that it waits for is not under way on the same Vulkan device: a user
+//! event, a command that is itself held, a command of another device. In order, everything after it is
+//! held too; out of order, only what depends on it. Whatever moves such an event on has the queue look at
+//! its held commands again ([`Queue::advance_all`]), so a submission never waits for a value that is not
+//! submitted before it: a Vulkan device with a single `VkQueue` would wait for ever.
+//!
+//! Locks: a queue's state is locked before an event's, never two queues' at once, and neither while the
+//! application is called.
+
+use super::batch::{Batch, Entry, MOST_COMMANDS};
+use super::command::{Command, Dispatch, Ordering as Order};
+use super::context::Context;
+use super::device::Device;
+use super::error::{Error, Result};
+use super::event::{Aftermath, Event, Stage};
+use super::hazard::Hazards;
+use super::object::{Handle, Kind, Object};
+use crate::vulkan::timestamps::host_now_ns;
+use crate::vulkan::{self, Clock, SemaphoreWait, Timeline};
+use opencl_sys::{
+    CL_COMMAND_MARKER, CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties, cl_command_type, cl_queue_properties,
+};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+/// A command queue.
+pub struct Queue {
+    handle: Handle,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    pub(super) vulkan: Arc<vulkan::Device>,
+    flags: cl_command_queue_properties,
+    properties: Option<Vec<cl_queue_properties>>,
+    vk_queue: usize,
+    pub(super) timeline: Timeline,
+    pub(super) clock: Clock,
+    pub(super) state: Mutex<State>,
+    /// One thread at a time retires.
+    pub(super) retiring: Mutex<()>,
+    /// Last value handed to the device.
+    submitted: AtomicU64,
+    /// A submission failed: nothing of this queue completes any more.
+    pub(super) broken: AtomicBool,
+    /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
+    pub(super) watched: AtomicBool,
+    pub(super) new_work: Condvar,
+}
+
+// SAFETY: the only object of this kind.
+unsafe impl Object for Queue {
+    const KIND: Kind = Kind::Queue;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    open: Option<Batch>,
+    pub(super) in_flight: VecDeque<Batch>,
+    pub(super) spare: Vec<Batch>,
+    held: VecDeque<Held>,
+    /// A thread is going over the held commands; another one that wants to only sets `look_again`.
+    advancing: bool,
+    look_again: bool,
+    hazards: Hazards,
+    /// The next command's number, and that of the first after the last barrier.
+    sequence: u64,
+    barrier_sequence: u64,
+    last_value: u64,
+    /// A waiter thread runs.
+    pub(super) waiter: bool,
+}
+
+struct Held {
+    command: Command,
+    event: Arc<Event>,
+    waits: Waits,
+    order: Order,
+}
+
+/// What a command waits for.
+#[derive(Clone, Default)]
+pub struct Waits {
+    /// The wait list.
+    pub events: SmallVec<[Arc<Event>; 4]>,
+    /// Events whose effect on host memory the command needs: it is held until they are done.
+    pub done: SmallVec<[Arc<Event>; 1]>,
+}
+
+enum Resolution {
+    Ready {
+        device: DeviceWaits,
+        /// The latest command of this queue among the events.
+        sequence: Option<u64>,
+    },
+    NotYet,
+    Failed,
+}
+
+type DeviceWaits = SmallVec<[(Arc<Queue>, u64); 2]>;
+
+impl Queue {
+    /// `properties` as given to `clCreateCommandQueueWithProperties`, `None` when it was NULL or the queue
+    /// was made by `clCreateCommandQueue`.
+    pub fn new(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        vulkan: &Arc<vulkan::Device>,
+        flags: cl_command_queue_properties,
+        properties: Option<Vec<cl_queue_properties>>,
+    ) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(context),
+            device: Arc::clone(device),
+            vulkan: Arc::clone(vulkan),
+            flags,
+            properties,
+            vk_queue: vulkan.assign_queue(),
+            timeline: Timeline::new(vulkan)?,
+            clock: Clock::new(vulkan),
+            state: Mutex::default(),
+            retiring: Mutex::default(),
+            submitted: AtomicU64::new(0),
+            broken: AtomicBool::new(false),
+            watched: AtomicBool::new(false),
+            new_work: Condvar::new(),
+        }))
+    }
+
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// `CL_QUEUE_PROPERTIES`
+    pub fn flags(&self) -> cl_command_queue_properties {
+        self.flags
+    }
+
+    /// `CL_QUEUE_PROPERTIES_ARRAY`
+    pub fn properties(&self) -> Option<&[cl_queue_properties]> {
+        self.properties.as_deref()
+    }
+
+    pub fn is_in_order(&self) -> bool {
+        self.flags & (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE as cl_command_queue_properties) == 0
+    }
+
+    pub fn has_profiling(&self) -> bool {
+        self.flags & (CL_QUEUE_PROFILING_ENABLE as cl_command_queue_properties) != 0
+    }
+
+    /// Enqueues the launch of a kernel.
+    pub fn enqueue_dispatch(
+        self: &Arc<Self>,
+        dispatch: Dispatch,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.enqueue(
+            CL_COMMAND_NDRANGE_KERNEL,
+            Command::Dispatch(dispatch),
+            Waits::on(wait_list),
+            Order::default(),
+        )
+    }
+
+    /// Enqueues `command`; `kind` is what its event says it is.
+    ///
+    /// # Errors
+    /// Memory ran out, or the device was lost: the command was not enqueued.
+    pub fn enqueue(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        command: Command,
+        waits: Waits,
+        order: Order,
+    ) -> Result<Arc<Event>> {
+        let queued_ns = if self.has_profiling() {
+            host_now_ns()
+        } else {
+            0
+        };
+        let event = Arc::new(Event::of_command(self, kind, queued_ns));
+        match self.resolve(&waits) {
+            Resolution::Failed => {
+                event
+                    .finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, None)
+                    .run();
+            }
+            Resolution::NotYet => self.hold(command, &event, waits, order),
+            Resolution::Ready { device, sequence } => {
+                let mut state = self.lock();
+                if self.must_hold(&state, order) {
+                    drop(state);
+                    self.hold(command, &event, waits, order);
+                    return Ok(event);
+                }
+                if matches!(command, Command::Nothing) && device.is_empty() {
+                    let needs_all = self.is_in_order() || order.after_all;
+                    if state.is_idle() || !needs_all && sequence.is_none() {
+                        drop(state);
+                        let now_ns = host_now_ns();
+                        event.finish(CL_COMPLETE, Some((now_ns, now_ns))).run();
+                        return Ok(event);
+                    }
+                }
+                let aftermath =
+                    self.issue(&mut state, command, &event, device, sequence, order, false)?;
+                drop(state);
+                aftermath.run();
+            }
+        }
+        Ok(event)
+    }
+
+    fn must_hold(&self, state: &State, order: Order) -> bool {
+        if state.held.is_empty() {
+            return false;
+        }
+        self.is_in_order() || order.after_all || state.held.iter().any(|held| held.order.before_all)
+    }
+
+    fn hold(self: &Arc<Self>, command: Command, event: &Arc<Event>, waits: Waits, order: Order) {
+        self.lock().held.push_back(Held {
+            command,
+            event: Arc::clone(event),
+            waits,
+            order,
+        });
+        // What it waits for may have moved on before it was in the list.
+        Self::advance_all(vec![Arc::downgrade(self)]);
+    }
+
+    /// Whether the events allow the command to be recorded now. Where they don't, the queue will be told
+    /// when that may have changed. Hold no queue's lock.
+    fn resolve(self: &Arc<Self>, waits: &Waits) -> Resolution {
+        let mut device = DeviceWaits::new();
+        let mut sequence = None;
+        let mut not_yet = false;
+        for event in &waits.events {
+            match event.stage() {
+                Stage::Done(status) if status < 0 => return Resolution::Failed,
+                Stage::Done(_) => {}
+                Stage::Held => not_yet |= event.notify_queue(self, false),
+                Stage::Issued {
+                    value,
+                    sequence: number,
+                } => {
+                    let Some(queue) = event.queue() else { continue };
+                    if Arc::ptr_eq(queue, self) {
+                        sequence = sequence.max(Some(number));
+                    } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
+                        device.push((Arc::clone(queue), value));
+                    } else {
+                        not_yet |= self.await_done(event, queue, value);
+                    }
+                }
+            }
+        }
+        for event in &waits.done {
+            match (event.stage(), event.queue()) {
+                (Stage::Done(_), _) => {}
+                (Stage::Issued { value, .. }, Some(queue)) => {
+                    not_yet |= self.await_done(event, queue, value);
+                }
+                _ => not_yet |= event.notify_queue(self, true),
+            }
+        }
+        if not_yet {
+            // Between looking and registering an event may have been issued: then nothing tells us, but
+            // the caller looks again after the command is in the list.
+            return Resolution::NotYet;
+        }
+        for (queue, value) in &device {
+            queue.flush_to(*value);
+        }
+        Resolution::Ready { device, sequence }
+    }
+
+    /// Registers for the end of a command of `queue`; whether it is still to come.
+    fn await_done(self: &Arc<Self>, event: &Arc<Event>, queue: &Arc<Queue>, value: u64) -> bool {
+        if !event.notify_queue(self, true) {
+            return false;
+        }
+        queue.flush_to(value);
+        queue.watch();
+        true
+    }
+
+    /// Goes over the held commands of `queues`, and of whatever queues that moves on in turn.
+    pub(super) fn advance_all(queues: Vec<Weak<Self>>) {
+        let mut queues = queues;
+        while let Some(queue) = queues.pop() {
+            if let Some(queue) = queue.upgrade() {
+                let aftermath = queue.advance();
+                queues.extend(aftermath.run_callbacks());
+            }
+        }
+    }
+
+    /// Records the held commands whose time has come.
+    fn advance(self: &Arc<Self>) -> Aftermath {
+        let mut aftermath = Aftermath::default();
+        let mut state = self.lock();
+        if state.advancing {
+            state.look_again = true;
+            return aftermath;
+        }
+        if state.held.is_empty() {
+            return aftermath;
+        }
+        state.advancing = true;
+        let mut issued = false;
+        loop {
+            state.look_again = false;
+            let mut index = 0;
+            while let Some(held) = state.held.get(index) {
+                let order = held.order;
+                let must_be_first = self.is_in_order() || order.after_all;
+                let mut resolution = Resolution::NotYet;
+                if index == 0 || !must_be_first {
+                    let waits = held.waits.clone();
+                    drop(state);
+                    resolution = self.resolve(&waits);
+                    state = self.lock();
+                }
+                // Only this thread takes commands out, so `index` still names the same one.
+                let (device, sequence) = match resolution {
+                    Resolution::NotYet => {
+                        if self.is_in_order() || order.before_all {
+                            break;
+                        }
+                        index += 1;
+                        continue;
+                    }
+                    Resolution::Failed => {
+                        if let Some(held) = state.held.remove(index) {
+                            let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+                            aftermath.merge(held.event.finish(code, None));
+                        }
+                        continue;
+                    }
+                    Resolution::Ready { device, sequence } => (device, sequence),
+                };
+                let Some(held) = state.held.remove(index) else {
+                    break;
+                };
+                let event = Arc::clone(&held.event);
+                match self.issue(
+                    &mut state,
+                    held.command,
+                    &event,
+                    device,
+                    sequence,
+                    order,
+                    true,
+                ) {
+                    Ok(more) => aftermath.merge(more),
+                    Err(error) => {
+                        log::debug!("a held command failed: {error}");
+                        aftermath.merge(event.finish(error.code(), None));
+                    }
+                }
+                issued = true;
+            }
+            if !state.look_again {
+                break;
+            }
+        }
+        state.advancing = false;
+        if issued {
+            // A flush that came while they were held was for them as well.
+            aftermath.merge(self.submit_open(&mut state));
+        }
+        aftermath
+    }
+
+    /// Records `command` into the open batch.
+    #[allow(clippy::too_many_arguments)]
+    fn issue(
+        self: &Arc<Self>,
+        state: &mut State,
+        command: Command,
+        event: &Arc<Event>,
+        device: DeviceWaits,
+        after: Option<u64>,
+        order: Order,
+        was_held: bool,
+    ) -> Result<Aftermath> {
+        let mut aftermath = Aftermath::default();
+        if !device.is_empty() {
+            // The commands before need not wait for what this one waits for.
+            aftermath.merge(self.submit_open(state));
+        }
+        self.open_batch(state)?;
+        let Some(batch) = state.open.as_mut() else {
+            return Err(Error::out_of_resources("no batch"));
+        };
+        batch.waits.extend(device);
+
+        let sequence = state.sequence;
+        let (accesses, anything) = command.accesses();
+        let barrier = if self.is_in_order() {
+            state.hazards.conflict(&accesses, anything)
+        } else {
+            order.after_all
+                || order.before_all
+                || after.is_some_and(|after| after >= state.barrier_sequence)
+        };
+        if barrier && batch.commands > 0 {
+            batch.recorder.full_barrier();
+            state.hazards.clear();
+            state.barrier_sequence = sequence;
+        }
+        state.hazards.note(&accesses, anything);
+
+        let timestamp = batch.commands * 2;
+        let pool = batch.timestamps.take();
+        let timed = pool
+            .as_ref()
+            .filter(|_| self.has_profiling() && self.clock.has_timestamps());
+        if let Some(pool) = timed {
+            batch.recorder.timestamp(pool, timestamp, false);
+        }
+        let recorded = batch.record(command);
+        if let (Some(pool), Ok(())) = (timed, &recorded) {
+            batch.recorder.timestamp(pool, timestamp + 1, true);
+        }
+        let timestamp = timed.map(|_| timestamp);
+        batch.timestamps = pool;
+        // Even a command that failed half-way has used up its timestamps.
+        batch.commands += 1;
+        state.sequence += 1;
+        recorded?;
+
+        batch.entries.push(Entry {
+            event: Arc::clone(event),
+            timestamp,
+        });
+        aftermath.merge(event.issue(batch.value, sequence, was_held));
+        if batch.commands >= MOST_COMMANDS {
+            aftermath.merge(self.submit_open(state));
+        }
+        Ok(aftermath)
+    }
+
+    fn open_batch(&self, state: &mut State) -> Result<()> {
+        if state.open.is_some() {
+            return Ok(());
+        }
+        if self.broken.load(Ordering::Acquire) {
+            return Err(Error::out_of_resources("the device was lost"));
+        }
+        let mut batch = match state.spare.pop() {
+            Some(batch) => batch,
+            None => Batch::new(&self.vulkan)?,
+        };
+        batch.begin(state.last_value + 1, self.has_profiling())?;
+        // Earlier batches, and writes of other queues that the host has seen the end of.
+        batch.recorder.full_barrier();
+        state.last_value += 1;
+        state.hazards.clear();
+        state.barrier_sequence = state.sequence;
+        state.open = Some(batch);
+        Ok(())
+    }
+
+    /// Hands the open batch to the device.
+    fn submit_open(self: &Arc<Self>, state: &mut State) -> Aftermath {
+        let mut aftermath = Aftermath::default();
+        let Some(mut batch) = state.open.take() else {
+            return aftermath;
+        };
+        let waits: SmallVec<[SemaphoreWait<'_>; 4]> = batch
+            .waits
+            .iter()
+            .map(|(queue, value)| SemaphoreWait {
+                timeline: &queue.timeline,
+                value: *value,
+            })
+            .collect();
+        batch.submitted_ns = host_now_ns();
+        let result = batch.recorder.end().and_then(|()| {
+            self.vulkan.submit(
+                self.vk_queue,
+                &batch.recorder,
+                &waits,
+                &self.timeline,
+                batch.value,
+            )
+        });
+        drop(waits);
+        if let Err(error) = result {
+            log::error!("a submission failed: {error}");
+            self.broken.store(true, Ordering::Release);
+            // What other queues have submitted must not wait for it for ever.
+            if let Err(error) = self.timeline.signal(batch.value) {
+                log::error!("its timeline could not be raised: {error}");
+            }
+        }
+        if self.has_profiling() || self.watched.load(Ordering::Acquire) {
+            for entry in &batch.entries {
+                aftermath.merge(entry.event.submitted(batch.submitted_ns));
+            }
+        }
+        self.submitted.store(batch.value, Ordering::Release);
+        state.in_flight.push_back(batch);
+        if state.waiter {
+            self.new_work.notify_all();
+        }
+        aftermath
+    }
+
+    /// Submits what is recorded, if it holds the command of time `value`.
+    pub(super) fn flush_to(self: &Arc<Self>, value: u64) {
+        if !self.is_submitted(value) {
+            self.flush();
+        }
+    }
+
+    pub(super) fn is_submitted(&self, value: u64) -> bool {
+        self.submitted.load(Ordering::Acquire) >= value
+    }
+
+    /// `clFlush`: submits what is recorded.
+    pub fn flush(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let aftermath = self.submit_open(&mut state);
+        drop(state);
+        aftermath.run();
+    }
+
+    /// `clFinish`: blocks until every command enqueued so far is done.
+    pub fn finish(self: &Arc<Self>) -> Result<()> {
+        let (value, holds) = {
+            let state = self.lock();
+            (state.last_value, !state.held.is_empty())
+        };
+        if holds {
+            let order = Order {
+                after_all: true,
+                before_all: false,
+            };
+            self.enqueue(CL_COMMAND_MARKER, Command::Nothing, Waits::default(), order)?
+                .wait();
+        } else if value > 0 {
+            self.wait_for(value);
+        }
+        if self.broken.load(Ordering::Acquire) {
+            return Err(Error::out_of_resources("the device was lost"));
+        }
+        Ok(())
+    }
+
+    /// The application has let go of the queue: what it holds must still come to an end.
+    pub fn abandon(self: &Arc<Self>) {
+        self.flush();
+        let state = self.lock();
+        let idle = state.is_idle() && state.held.is_empty();
+        drop(state);
+        if !idle {
+            self.watch();
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Nothing is recorded and nothing submitted is left to retire.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_none() && self.in_flight.is_empty()
+    }
+
+    /// Whether no command is held.
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.held.is_empty()
+    }
+}
+
+impl Waits {
+    pub fn on(events: &[Arc<Event>]) -> Self {
+        Self {
+            events: events.iter().map(Arc::clone).collect(),
+            done: SmallVec::new(),
+        }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // Events and batches hold the queue, so all are done; the device may still be signalling.
+        let value = self.submitted.load(Ordering::Acquire);
+        if value > 0
+            && let Err(error) = self
+                .timeline
+                .wait(value, std::time::Duration::from_secs(10))
+        {
+            log::debug!("a queue's last submission: {error}");
+        }
+    }
+}

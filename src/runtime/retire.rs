@@ -1,0 +1,222 @@
+//! Completion: what happens when the device is done with a batch.
+//!
+//! Whoever waits retires; a waiter thread does so for a queue that somebody wants to be told about (event
+//! callbacks, commands of other devices, a queue that the application has released). It starts when first
+//! needed and ends when its queue has been idle for a while.
+
+use super::batch::Batch;
+use super::event::Aftermath;
+use super::queue::Queue;
+use crate::vulkan::timestamps::host_now_ns;
+use opencl_sys::{CL_COMPLETE, CL_OUT_OF_RESOURCES};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// How long a wait lasts before it looks whether the device was lost.
+const SLICE: Duration = Duration::from_secs(2);
+
+/// An idle waiter thread ends after this.
+const WAITER_LIFE: Duration = Duration::from_millis(500);
+
+impl Queue {
+    /// Blocks until the batch of time `value` is done and retired.
+    pub(super) fn wait_for(self: &Arc<Self>, value: u64) {
+        self.flush_to(value);
+        self.wait_timeline(value);
+        self.retire();
+    }
+
+    fn wait_timeline(&self, value: u64) {
+        while !self.broken.load(Ordering::Acquire) {
+            match self.timeline.wait(value, SLICE) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => {
+                    log::error!("waiting for the device failed: {error}");
+                    self.broken.store(true, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    /// Submits the batch of time `value` if it is still open, and retires what is done. Does not block.
+    pub(super) fn poll(self: &Arc<Self>, value: u64) {
+        self.flush_to(value);
+        self.retire();
+    }
+
+    /// Retires every batch that the device is done with.
+    pub(super) fn retire(self: &Arc<Self>) {
+        while let Some(aftermath) = self.retire_one() {
+            aftermath.run();
+        }
+    }
+
+    /// The time that the device has reached; all of time when nothing completes any more.
+    fn reached(&self) -> u64 {
+        if !self.broken.load(Ordering::Acquire) {
+            match self.timeline.value() {
+                Ok(value) => return value,
+                Err(error) => {
+                    log::error!("the device's progress can't be read: {error}");
+                    self.broken.store(true, Ordering::Release);
+                }
+            }
+        }
+        u64::MAX
+    }
+
+    fn retire_one(self: &Arc<Self>) -> Option<Aftermath> {
+        let reached = {
+            let state = self.lock();
+            let first = state.in_flight.front()?;
+            let value = first.value;
+            let waits = first.waits.clone();
+            drop(state);
+            let reached = self.reached();
+            if reached < value {
+                return None;
+            }
+            // What it came after must be seen done before it.
+            for (queue, _) in waits {
+                queue.retire();
+            }
+            reached
+        };
+
+        let retiring = self.retiring.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batch = {
+            let mut state = self.lock();
+            if state.in_flight.front()?.value > reached {
+                return None;
+            }
+            state.in_flight.pop_front()?
+        };
+        let failed = self.broken.load(Ordering::Acquire);
+        for post in batch.posts.drain(..) {
+            if !failed {
+                post.run();
+            }
+        }
+        let times = self.times(&batch, failed);
+        batch.end_uses();
+        let mut aftermath = Aftermath::default();
+        let status = if failed {
+            CL_OUT_OF_RESOURCES
+        } else {
+            CL_COMPLETE
+        };
+        for entry in &batch.entries {
+            aftermath.merge(entry.event.finish(status, times.of(entry.timestamp)));
+        }
+        drop(retiring);
+
+        batch.recycle();
+        self.lock().spare.push(batch);
+        Some(aftermath)
+    }
+
+    /// When the commands of `batch` ran, on the host's clock.
+    fn times(&self, batch: &Batch, failed: bool) -> Times {
+        if !self.has_profiling() || failed {
+            return Times::default();
+        }
+        let seen_ns = host_now_ns();
+        let mut times = Times {
+            host_ns: Vec::new(),
+            otherwise: Some((batch.submitted_ns, seen_ns)),
+        };
+        let Some(pool) = batch
+            .timestamps
+            .as_ref()
+            .filter(|_| self.clock.has_timestamps())
+        else {
+            return times;
+        };
+        let mut ticks = vec![0; (batch.commands * 2) as usize];
+        if let Err(error) = pool.read(&mut ticks) {
+            log::warn!("timestamps can't be read: {error}");
+            return times;
+        }
+        if let (Some(first), Some(last)) = (ticks.first(), ticks.last()) {
+            self.clock
+                .observe(*first, *last, batch.submitted_ns, seen_ns);
+        }
+        times.host_ns = ticks
+            .iter()
+            .map(|tick| {
+                self.clock
+                    .host_ns(*tick)
+                    .clamp(batch.submitted_ns, seen_ns.max(batch.submitted_ns))
+            })
+            .collect();
+        times
+    }
+
+    /// Has a thread see to it that what is submitted is retired as soon as it is done.
+    pub(super) fn watch(self: &Arc<Self>) {
+        self.watched.store(true, Ordering::Release);
+        let mut state = self.lock();
+        if state.waiter {
+            return;
+        }
+        let queue = Arc::clone(self);
+        let spawned = std::thread::Builder::new()
+            .name("pumice-wait".to_owned())
+            .spawn(move || queue.wait_and_retire());
+        match spawned {
+            Ok(_) => state.waiter = true,
+            Err(error) => log::error!("no thread to wait for the device: {error}"),
+        }
+    }
+
+    /// The waiter thread.
+    fn wait_and_retire(self: Arc<Self>) {
+        loop {
+            let mut state = self.lock();
+            if state.in_flight.is_empty() {
+                let (woken, timeout) = self
+                    .new_work
+                    .wait_timeout(state, WAITER_LIFE)
+                    .unwrap_or_else(PoisonError::into_inner);
+                state = woken;
+                if timeout.timed_out() && state.in_flight.is_empty() {
+                    // With commands held or recorded there will be work again; otherwise somebody
+                    // calls `watch` when they care.
+                    if state.holds_nothing() && state.is_idle() {
+                        state.waiter = false;
+                        return;
+                    }
+                    continue;
+                }
+            }
+            let first = state.in_flight.front().map(|batch| batch.value);
+            drop(state);
+            if let Some(value) = first {
+                self.wait_timeline(value);
+                self.retire();
+            }
+        }
+    }
+}
+
+/// Start and end of commands, host nanoseconds.
+#[derive(Default)]
+struct Times {
+    host_ns: Vec<u64>,
+    /// For commands without timestamps.
+    otherwise: Option<(u64, u64)>,
+}
+
+impl Times {
+    fn of(&self, timestamp: Option<u32>) -> Option<(u64, u64)> {
+        let first = timestamp.map(|first| first as usize);
+        let pair = first.and_then(|first| {
+            let start = *self.host_ns.get(first)?;
+            let end = *self.host_ns.get(first + 1)?;
+            Some((start, end.max(start)))
+        });
+        pair.or(self.otherwise)
+    }
+}
