@@ -1,8 +1,7 @@
 //! Device memory behind memory objects, shared with the commands that use it.
 
-use super::error::{Error, Result};
+use super::error::Result;
 use crate::vulkan::{self, Buffer, MemoryKind};
-use opencl_sys::CL_MEM_OBJECT_ALLOCATION_FAILURE;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -95,17 +94,6 @@ impl Drop for Allocation {
         );
         for action in actions {
             action();
-        }
-    }
-}
-
-impl From<vulkan::Error> for Error {
-    fn from(error: vulkan::Error) -> Self {
-        let reason = error.to_string();
-        match error {
-            vulkan::Error::OutOfHostMemory => Self::out_of_host_memory(reason),
-            vulkan::Error::OutOfDeviceMemory => Self::new(CL_MEM_OBJECT_ALLOCATION_FAILURE, reason),
-            _ => Self::out_of_resources(reason),
         }
     }
 }
