@@ -111,11 +111,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = if self.unwritten {
-            " is not supported"
+            "not supported: "
         } else {
             ""
         };
-        write!(f, "{}: {}{what}", CodeName(self.code), self.reason)
+        write!(f, "{}: {what}{}", CodeName(self.code), self.reason)
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
         let error = Error::unsupported(CL_INVALID_OPERATION, "pipes");
         assert_eq!(
             error.to_string(),
-            "CL_INVALID_OPERATION: pipes is not supported"
+            "CL_INVALID_OPERATION: not supported: pipes"
         );
         assert_eq!(CodeName(-4242).to_string(), "error -4242");
     }
