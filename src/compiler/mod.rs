@@ -7,6 +7,8 @@ pub mod capabilities;
 pub mod emit;
 pub mod error;
 pub mod extract_kernel;
+#[cfg(test)]
+pub mod interp;
 pub mod ir;
 pub mod library;
 pub mod link;
