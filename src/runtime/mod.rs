@@ -12,6 +12,7 @@ pub mod extensions;
 mod hazard;
 pub mod layout;
 pub mod limits;
+pub mod memory;
 mod notifier;
 pub mod object;
 pub mod platform;
@@ -19,5 +20,7 @@ pub mod queue;
 mod retire;
 mod staging;
 pub mod target;
+pub mod transfer;
+pub mod upload;
 
 pub use error::{Error, Result};

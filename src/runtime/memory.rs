@@ -1,0 +1,454 @@
+//! Memory objects: buffers and their sub-buffers.
+//!
+//! A buffer has one allocation on each device that has used it. In a context with one device, which is
+//! the rule, it is made with the buffer and stays. With several, the contents follow the commands: a
+//! device that uses the buffer gets them from the device that wrote them last, through the host.
+
+use super::allocation::Allocation;
+use super::callback::{MemoryDestructor, UserData};
+use super::command::HostPointer;
+use super::context::Context;
+use super::error::{Error, Result};
+use super::object::{Handle, Kind, Object};
+use super::queue::Queue;
+use super::upload;
+use crate::vulkan::{self, MemoryKind};
+use opencl_sys::{
+    CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags,
+    cl_mem_properties,
+};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// A memory object.
+pub struct Memory {
+    handle: Handle,
+    context: Arc<Context>,
+    flags: cl_mem_flags,
+    size_bytes: usize,
+    /// As the application gave it; for a sub-buffer within that of its buffer.
+    host_ptr: Option<HostPointer>,
+    properties: Vec<cl_mem_properties>,
+    storage: Arc<Storage>,
+    part: Option<Part>,
+    mappings: Mutex<Vec<Mapping>>,
+    destructors: Mutex<Vec<(MemoryDestructor, UserData)>>,
+}
+
+// SAFETY: the only object of this kind.
+unsafe impl Object for Memory {
+    const KIND: Kind = Kind::Memory;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+struct Part {
+    parent: Arc<Memory>,
+    origin_bytes: usize,
+}
+
+/// A region that the host has mapped.
+pub struct Mapping {
+    pub pointer: HostPointer,
+    pub offset_bytes: usize,
+    pub size_bytes: usize,
+    pub flags: cl_map_flags,
+    pub way: MappingWay,
+}
+
+/// How the host sees a mapped region.
+#[derive(Clone)]
+pub enum MappingWay {
+    /// The allocation itself.
+    Direct,
+    /// Other memory, copied from and to the allocation.
+    Staged(Arc<Allocation>),
+    /// The application's `host_ptr`, copied from and to the allocation.
+    HostPointer,
+}
+
+/// A place in an allocation.
+#[derive(Clone)]
+pub struct Place {
+    pub allocation: Arc<Allocation>,
+    /// Of the memory object's first byte.
+    pub offset_bytes: usize,
+}
+
+impl Place {
+    pub fn device_address(&self) -> u64 {
+        self.allocation.device_address() + self.offset_bytes as u64
+    }
+}
+
+/// The allocations behind a buffer and its sub-buffers.
+struct Storage {
+    size_bytes: usize,
+    kind: MemoryKind,
+    /// The application's memory, which the allocation shares or copies (`CL_MEM_USE_HOST_PTR`).
+    shared: Option<HostPointer>,
+    places: Places,
+}
+
+enum Places {
+    One(Arc<Allocation>),
+    Several(Mutex<Several>),
+}
+
+struct Several {
+    devices: Vec<Option<Resident>>,
+    /// Contents from the creation, until a device has them.
+    initial: Option<Vec<u8>>,
+    users: Vec<Weak<Queue>>,
+}
+
+struct Resident {
+    allocation: Arc<Allocation>,
+    vulkan: Arc<vulkan::Device>,
+    /// Whether it has the latest contents.
+    valid: bool,
+}
+
+impl Memory {
+    /// A buffer of `size_bytes` (not 0). `host_ptr` is given exactly when the flags ask for one.
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`
+    ///
+    /// # Safety
+    /// `host_ptr` is readable for `size_bytes`; with `CL_MEM_USE_HOST_PTR` readable and writable for as long
+    /// as the buffer lives.
+    pub unsafe fn buffer(
+        context: &Arc<Context>,
+        flags: cl_mem_flags,
+        size_bytes: usize,
+        host_ptr: Option<NonNull<u8>>,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let has = |flag: cl_mem_flags| flags & flag != 0;
+        let shares = has(CL_MEM_USE_HOST_PTR);
+        let kind = if has(CL_MEM_ALLOC_HOST_PTR) {
+            MemoryKind::Readback
+        } else {
+            MemoryKind::Device
+        };
+        let copies = has(CL_MEM_COPY_HOST_PTR) || shares;
+        let initial = host_ptr.filter(|_| copies).map(|pointer| {
+            // SAFETY: the caller's promise.
+            unsafe { std::slice::from_raw_parts(pointer.as_ptr().cast_const(), size_bytes) }
+        });
+        let shared = host_ptr.filter(|_| shares);
+        let places = match context.devices() {
+            [device] => Places::One(allocate(
+                device.vulkan()?,
+                kind,
+                size_bytes,
+                shared,
+                initial,
+            )?),
+            devices => Places::Several(Mutex::new(Several {
+                devices: devices.iter().map(|_| None).collect(),
+                initial: initial.map(<[u8]>::to_vec),
+                users: Vec::new(),
+            })),
+        };
+        Ok(Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(context),
+            flags,
+            size_bytes,
+            host_ptr: shared.map(|pointer| HostPointer(pointer.as_ptr())),
+            properties,
+            storage: Arc::new(Storage {
+                size_bytes,
+                kind,
+                shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
+                places,
+            }),
+            part: None,
+            mappings: Mutex::default(),
+            destructors: Mutex::default(),
+        }))
+    }
+
+    /// A sub-buffer: `size_bytes` (not 0) at `origin_bytes` of `parent`, a buffer, within it.
+    pub fn sub_buffer(
+        parent: &Arc<Self>,
+        flags: cl_mem_flags,
+        origin_bytes: usize,
+        size_bytes: usize,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(&parent.context),
+            flags,
+            size_bytes,
+            host_ptr: parent
+                .host_ptr
+                .map(|pointer| HostPointer(pointer.0.wrapping_add(origin_bytes))),
+            properties: Vec::new(),
+            storage: Arc::clone(&parent.storage),
+            part: Some(Part {
+                parent: Arc::clone(parent),
+                origin_bytes,
+            }),
+            mappings: Mutex::default(),
+            destructors: Mutex::default(),
+        })
+    }
+
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// `CL_MEM_FLAGS`
+    pub fn flags(&self) -> cl_mem_flags {
+        self.flags
+    }
+
+    pub fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// `CL_MEM_HOST_PTR`
+    pub fn host_ptr(&self) -> Option<HostPointer> {
+        self.host_ptr
+    }
+
+    /// `CL_MEM_PROPERTIES`, with the final 0; empty when none were given.
+    pub fn properties(&self) -> &[cl_mem_properties] {
+        &self.properties
+    }
+
+    /// The buffer that a sub-buffer is part of.
+    pub fn parent(&self) -> Option<&Arc<Self>> {
+        self.part.as_ref().map(|part| &part.parent)
+    }
+
+    /// `CL_MEM_OFFSET`
+    pub fn origin_bytes(&self) -> usize {
+        self.part.as_ref().map_or(0, |part| part.origin_bytes)
+    }
+
+    /// Whether both are the same buffer or parts of one.
+    pub fn shares_storage(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// Where a command of `queue` finds the contents; `written` when it may change them.
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when the device has no room for it.
+    pub fn access(&self, queue: &Arc<Queue>, written: bool) -> Result<Place> {
+        let allocation = match &self.storage.places {
+            Places::One(allocation) => Arc::clone(allocation),
+            Places::Several(several) => {
+                let mut several = several.lock().unwrap_or_else(PoisonError::into_inner);
+                several.reside(&self.storage, queue, written)?
+            }
+        };
+        Ok(Place {
+            allocation,
+            offset_bytes: self.origin_bytes(),
+        })
+    }
+
+    /// The regions that the host has mapped.
+    pub fn mappings(&self) -> MutexGuard<'_, Vec<Mapping>> {
+        self.mappings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `clSetMemObjectDestructorCallback`: called in the reverse order of registration.
+    pub fn on_destruction(&self, notify: MemoryDestructor, user_data: UserData) {
+        self.destructors
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((notify, user_data));
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let destructors = std::mem::take(
+            self.destructors
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        if destructors.is_empty() {
+            return;
+        }
+        let handle = UserData(self.handle.as_ptr());
+        let call_all = move || {
+            let handle = handle;
+            for (notify, user_data) in destructors.into_iter().rev() {
+                if let Some(notify) = notify {
+                    // SAFETY: the application's function, with the handle that it knew the object by.
+                    unsafe { notify(handle.0, user_data.0) };
+                }
+            }
+        };
+        // "called when the reference count becomes zero and the object's resources are about to be freed":
+        // an application frees its host_ptr there, so commands that use it must be done.
+        match (&self.part, &self.storage.places) {
+            (None, Places::One(allocation)) => allocation.on_release(Box::new(call_all)),
+            _ => call_all(),
+        }
+    }
+}
+
+/// An allocation, sharing the application's memory where the device can, with its first contents.
+fn allocate(
+    device: &Arc<vulkan::Device>,
+    kind: MemoryKind,
+    size_bytes: usize,
+    shared: Option<NonNull<u8>>,
+    initial: Option<&[u8]>,
+) -> Result<Arc<Allocation>> {
+    if let Some(pointer) = shared {
+        // SAFETY: the creator of the buffer promised that the memory outlives it.
+        match unsafe { device.import_host_memory(pointer, size_bytes as u64) } {
+            Ok(buffer) => return Ok(Allocation::from_buffer(buffer)),
+            Err(error) => log::debug!("host memory is copied instead of shared: {error}"),
+        }
+    }
+    let failed = |error: Error| match error.code() {
+        opencl_sys::CL_OUT_OF_HOST_MEMORY => error,
+        _ => Error::allocation_failure(format!("{size_bytes} bytes: {}", error.reason())),
+    };
+    let allocation = Allocation::new(device, size_bytes as u64, kind).map_err(failed)?;
+    if let Some(bytes) = initial {
+        upload::upload(device, &allocation, 0, bytes).map_err(failed)?;
+    }
+    Ok(allocation)
+}
+
+impl Several {
+    fn reside(
+        &mut self,
+        storage: &Storage,
+        queue: &Arc<Queue>,
+        written: bool,
+    ) -> Result<Arc<Allocation>> {
+        let index = queue
+            .context()
+            .device_index(queue.device())
+            .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
+        let is_valid = |resident: &Option<Resident>| resident.as_ref().is_some_and(|it| it.valid);
+        if !self.devices.get(index).is_some_and(is_valid) {
+            let contents = self.contents(storage)?;
+            let vulkan = queue.device().vulkan()?;
+            let target = match self.devices.get(index).and_then(Option::as_ref) {
+                Some(resident) => Arc::clone(&resident.allocation),
+                // The application's memory can't be shared with several devices at once.
+                None => allocate(vulkan, storage.kind, storage.size_bytes, None, None)?,
+            };
+            self.wait_idle(&target);
+            if let Some(contents) = &contents {
+                upload::upload(vulkan, &target, 0, contents)?;
+            }
+            if let Some(slot) = self.devices.get_mut(index) {
+                *slot = Some(Resident {
+                    allocation: target,
+                    vulkan: Arc::clone(vulkan),
+                    valid: true,
+                });
+            }
+        }
+        if written {
+            for (other, resident) in self.devices.iter_mut().enumerate() {
+                if let Some(resident) = resident {
+                    resident.valid = other == index;
+                }
+            }
+        }
+        self.users.retain(|user| user.strong_count() > 0);
+        if !self
+            .users
+            .iter()
+            .any(|user| std::ptr::eq(user.as_ptr(), Arc::as_ptr(queue)))
+        {
+            self.users.push(Arc::downgrade(queue));
+        }
+        self.devices
+            .get(index)
+            .and_then(Option::as_ref)
+            .map(|resident| Arc::clone(&resident.allocation))
+            .ok_or_else(|| Error::out_of_resources("the buffer is on no device"))
+    }
+
+    /// The latest contents, `None` when there never were any.
+    fn contents(&mut self, storage: &Storage) -> Result<Option<Vec<u8>>> {
+        let latest = self
+            .devices
+            .iter()
+            .flatten()
+            .find(|resident| resident.valid);
+        let Some(latest) = latest else {
+            return Ok(self.initial.take());
+        };
+        self.wait_idle(&latest.allocation);
+        let mut bytes = vec![0; storage.size_bytes];
+        upload::download(&latest.vulkan, &latest.allocation, 0, &mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// Blocks until no command that was recorded uses `allocation`.
+    fn wait_idle(&self, allocation: &Allocation) {
+        for queue in self.users.iter().filter_map(Weak::upgrade) {
+            queue.flush();
+        }
+        while !allocation.is_idle() {
+            for queue in self.users.iter().filter_map(Weak::upgrade) {
+                queue.retire();
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+}
+
+impl Memory {
+    /// How the host is to see the region at `offset_bytes`, and where. Allocates staging memory where it
+    /// can't see the allocation.
+    pub(super) fn mapping_way(
+        &self,
+        queue: &Arc<Queue>,
+        place: &Place,
+        offset_bytes: usize,
+        size_bytes: usize,
+    ) -> Result<(HostPointer, MappingWay)> {
+        let mapped = place.allocation.mapped();
+        if let (Some(_), Some(host)) = (self.storage.shared, self.host_ptr) {
+            // "CL_MEM_USE_HOST_PTR: the pointer value returned is guaranteed to be derived from host_ptr."
+            let pointer = host.0.wrapping_add(offset_bytes);
+            let direct = mapped.is_some_and(|base| {
+                base.as_ptr()
+                    .wrapping_add(place.offset_bytes + offset_bytes)
+                    == pointer
+            });
+            let way = if direct {
+                MappingWay::Direct
+            } else {
+                MappingWay::HostPointer
+            };
+            return Ok((HostPointer(pointer), way));
+        }
+        if let Some(base) = mapped {
+            let pointer = base
+                .as_ptr()
+                .wrapping_add(place.offset_bytes + offset_bytes);
+            return Ok((HostPointer(pointer), MappingWay::Direct));
+        }
+        let staging = Allocation::new(
+            queue.device().vulkan()?,
+            size_bytes as u64,
+            MemoryKind::Readback,
+        )?;
+        let pointer = staging
+            .mapped()
+            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
+        Ok((HostPointer(pointer.as_ptr()), MappingWay::Staged(staging)))
+    }
+}

@@ -1,0 +1,357 @@
+//! Transfers between the host and memory objects.
+//!
+//! Where the host sees an allocation and nothing under way uses it, the host copies at once; otherwise the
+//! data goes through staging memory, in its place among the queue's commands.
+
+use super::allocation::Allocation;
+use super::command::{Command, HostPointer, Ordering};
+use super::error::{Error, Result};
+use super::event::{Event, Stage};
+use super::layout::{Layout, Shape};
+use super::memory::{Mapping, MappingWay, Memory, Place};
+use super::queue::{Queue, Waits};
+use crate::vulkan::timestamps::host_now_ns;
+use opencl_sys::{
+    CL_COMMAND_MAP_BUFFER, CL_COMMAND_UNMAP_MEM_OBJECT, CL_COMPLETE,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
+    cl_command_type, cl_map_flags,
+};
+use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+impl Place {
+    fn layout(&self, layout: Layout) -> Layout {
+        Layout {
+            offset_bytes: layout.offset_bytes + self.offset_bytes,
+            ..layout
+        }
+    }
+}
+
+impl Queue {
+    /// Device to host. `shape.source` counts from the memory object's first byte, `shape.target` from
+    /// `target`. A blocking call returns when the data is there.
+    ///
+    /// # Errors
+    /// Of a blocking call also `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
+    pub fn enqueue_read(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        source: &Place,
+        shape: Shape,
+        target: HostPointer,
+        blocking: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let shape = Shape {
+            source: source.layout(shape.source),
+            ..shape
+        };
+        if blocking {
+            wait_for_all(wait_list)?;
+        }
+        let base = source.allocation.mapped();
+        if let Some(base) = base.filter(|_| source.allocation.buffer().is_host_cached()) {
+            let queued_ns = host_now_ns();
+            if blocking && self.is_in_order() {
+                self.finish()?;
+            }
+            if self.host_may_touch(&source.allocation, wait_list) {
+                let state = self.lock();
+                let in_turn = !self.is_in_order() || state.is_idle() && state.holds_nothing();
+                if in_turn && source.allocation.is_idle() {
+                    let event = Event::of_command(self, kind, queued_ns);
+                    let start_ns = host_now_ns();
+                    // SAFETY: the shape lies within the allocation, which nothing uses while the queue is
+                    // locked, and within the application's memory by its contract.
+                    unsafe { shape.copy(base.as_ptr(), target.0) };
+                    drop(state);
+                    return Ok(done_on_host(event, start_ns));
+                }
+            }
+        }
+        let command = Command::Read {
+            source: Arc::clone(&source.allocation),
+            target,
+            shape,
+        };
+        let event = self.enqueue(kind, command, Waits::on(wait_list), Ordering::default())?;
+        if blocking {
+            finish_blocking(&event)?;
+        } else {
+            pending_host_writes::add(target, &shape, &event);
+        }
+        Ok(event)
+    }
+
+    /// Host to device, the other way round. A blocking call returns when `source` may be changed, or when
+    /// the command is done if `until_done`.
+    ///
+    /// # Errors
+    /// As [`Queue::enqueue_read`].
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_write(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        target: &Place,
+        shape: Shape,
+        source: HostPointer,
+        blocking: bool,
+        until_done: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let shape = Shape {
+            target: target.layout(shape.target),
+            ..shape
+        };
+        if blocking {
+            wait_for_all(wait_list)?;
+        }
+        let mut waits = Waits::on(wait_list);
+        waits.done = pending_host_writes::overlapping(source, &shape);
+        let base = target.allocation.mapped().filter(|_| waits.done.is_empty());
+        if let Some(base) = base {
+            let queued_ns = host_now_ns();
+            if self.host_may_touch(&target.allocation, wait_list) {
+                let state = self.lock();
+                let in_turn = !self.is_in_order() || state.holds_nothing();
+                if in_turn && target.allocation.is_idle() {
+                    let start_ns = host_now_ns();
+                    // SAFETY: as in `enqueue_read`.
+                    unsafe { shape.copy(source.0, base.as_ptr()) };
+                    let at_once = !self.is_in_order() || state.is_idle();
+                    drop(state);
+                    if at_once {
+                        let event = Event::of_command(self, kind, queued_ns);
+                        return Ok(done_on_host(event, start_ns));
+                    }
+                    // The data is there, the command's turn is not.
+                    let event = self.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
+                    if blocking && until_done {
+                        finish_blocking(&event)?;
+                    }
+                    return Ok(event);
+                }
+            }
+        }
+        let command = Command::Write {
+            source,
+            target: Arc::clone(&target.allocation),
+            shape,
+        };
+        let event = self.enqueue(kind, command, waits, Ordering::default())?;
+        // Once recorded, the data has been taken.
+        if blocking && (until_done || event.stage() == Stage::Held) {
+            finish_blocking(&event)?;
+        }
+        Ok(event)
+    }
+
+    /// Whether the wait list is done and, as far as a look without the queue's lock can tell, nothing under
+    /// way uses the allocation.
+    fn host_may_touch(self: &Arc<Self>, allocation: &Allocation, wait_list: &[Arc<Event>]) -> bool {
+        if !allocation.is_idle() || self.is_in_order() {
+            self.retire();
+        }
+        allocation.is_idle()
+            && wait_list
+                .iter()
+                .all(|event| event.stage() == Stage::Done(CL_COMPLETE))
+    }
+
+    /// `clEnqueueMapBuffer`: where the host sees the region, once the event is done.
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_map(
+        self: &Arc<Self>,
+        memory: &Arc<Memory>,
+        flags: cl_map_flags,
+        offset_bytes: usize,
+        size_bytes: usize,
+        blocking: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<(HostPointer, Arc<Event>)> {
+        let writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+        let place = memory.access(self, writes)?;
+        let (pointer, way) = memory.mapping_way(self, &place, offset_bytes, size_bytes)?;
+        let from_bytes = place.offset_bytes + offset_bytes;
+        let shape = Shape::linear(from_bytes, 0, size_bytes);
+        let source = Arc::clone(&place.allocation);
+        let needs_contents = flags & CL_MAP_WRITE_INVALIDATE_REGION == 0;
+        let command = match &way {
+            MappingWay::Staged(staging) if needs_contents => Command::Copy {
+                source,
+                target: Arc::clone(staging),
+                shape,
+            },
+            MappingWay::HostPointer if needs_contents => Command::Read {
+                source,
+                target: pointer,
+                shape,
+            },
+            _ => Command::Nothing,
+        };
+        if blocking {
+            wait_for_all(wait_list)?;
+        }
+        let event = self.enqueue(
+            CL_COMMAND_MAP_BUFFER,
+            command,
+            Waits::on(wait_list),
+            Ordering::default(),
+        )?;
+        memory.mappings().push(Mapping {
+            pointer,
+            offset_bytes,
+            size_bytes,
+            flags,
+            way: way.clone(),
+        });
+        if blocking {
+            finish_blocking(&event)?;
+        } else if matches!(way, MappingWay::HostPointer) {
+            pending_host_writes::add(pointer, &shape, &event);
+        }
+        Ok((pointer, event))
+    }
+
+    /// `clEnqueueUnmapMemObject`
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE` when `pointer` is not mapped.
+    pub fn enqueue_unmap(
+        self: &Arc<Self>,
+        memory: &Arc<Memory>,
+        pointer: HostPointer,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let mapping = {
+            let mut mappings = memory.mappings();
+            let found = mappings
+                .iter()
+                .position(|mapping| mapping.pointer.0 == pointer.0)
+                .ok_or_else(|| {
+                    Error::invalid_value(
+                        "mapped_ptr was not returned by a map of this memory object",
+                    )
+                })?;
+            mappings.remove(found)
+        };
+        let writes = mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+        let place = memory.access(self, writes)?;
+        let to_bytes = place.offset_bytes + mapping.offset_bytes;
+        let shape = Shape::linear(0, to_bytes, mapping.size_bytes);
+        let target = Arc::clone(&place.allocation);
+        let mut waits = Waits::on(wait_list);
+        let command = match mapping.way {
+            MappingWay::Staged(source) if writes => Command::Copy {
+                source,
+                target,
+                shape,
+            },
+            MappingWay::HostPointer if writes => {
+                waits.done = pending_host_writes::overlapping(pointer, &shape);
+                Command::Write {
+                    source: pointer,
+                    target,
+                    shape,
+                }
+            }
+            _ => Command::Nothing,
+        };
+        self.enqueue(
+            CL_COMMAND_UNMAP_MEM_OBJECT,
+            command,
+            waits,
+            Ordering::default(),
+        )
+    }
+}
+
+/// Blocks for the wait list of a blocking call.
+pub fn wait_for_all(wait_list: &[Arc<Event>]) -> Result<()> {
+    let mut failed = false;
+    for event in wait_list {
+        if let (Some(queue), Stage::Issued { value, .. }) = (event.queue(), event.stage()) {
+            queue.flush_to(value);
+        }
+    }
+    for event in wait_list {
+        failed |= event.wait() < 0;
+    }
+    if failed {
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and
+        // the execution status of any of the events in event_wait_list is a negative integer value."
+        return Err(Error::new(
+            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+            "an event of event_wait_list failed",
+        ));
+    }
+    Ok(())
+}
+
+fn finish_blocking(event: &Event) -> Result<()> {
+    match event.wait() {
+        status if status < 0 => Err(Error::new(status, "the command failed")),
+        _ => Ok(()),
+    }
+}
+
+fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
+    let event = Arc::new(event);
+    event
+        .finish(CL_COMPLETE, Some((start_ns, host_now_ns())))
+        .run();
+    event
+}
+
+/// Ranges of host memory that reads under way will write. A write that takes its data from there must come
+/// after them, and the data is taken when the command is recorded: so it is held until they are done.
+mod pending_host_writes {
+    use super::{
+        Arc, Atomic, AtomicUsize, Event, HostPointer, Mutex, PoisonError, Shape, Stage, Weak,
+    };
+    use smallvec::SmallVec;
+
+    struct Pending {
+        start: usize,
+        end: usize,
+        event: Weak<Event>,
+    }
+
+    static PENDING: Mutex<Vec<Pending>> = Mutex::new(Vec::new());
+    /// Spares the lock in the usual case, that there is none.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+    pub(super) fn add(target: HostPointer, shape: &Shape, event: &Arc<Event>) {
+        let base = target.0 as usize;
+        let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.retain(|other| other.event.upgrade().is_some_and(|event| !is_done(&event)));
+        pending.push(Pending {
+            start: base + shape.target.offset_bytes,
+            end: base + shape.target.end_bytes(shape.extent),
+            event: Arc::downgrade(event),
+        });
+        COUNT.store(pending.len(), Atomic::Release);
+    }
+
+    pub(super) fn overlapping(source: HostPointer, shape: &Shape) -> SmallVec<[Arc<Event>; 1]> {
+        if COUNT.load(Atomic::Acquire) == 0 {
+            return SmallVec::new();
+        }
+        let base = source.0 as usize;
+        let start = base + shape.source.offset_bytes;
+        let end = base + shape.source.end_bytes(shape.extent);
+        let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.retain(|other| other.event.upgrade().is_some_and(|event| !is_done(&event)));
+        COUNT.store(pending.len(), Atomic::Release);
+        pending
+            .iter()
+            .filter(|other| other.start < end && start < other.end)
+            .filter_map(|other| other.event.upgrade())
+            .collect()
+    }
+
+    fn is_done(event: &Event) -> bool {
+        matches!(event.stage(), Stage::Done(_))
+    }
+}

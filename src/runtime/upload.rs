@@ -1,0 +1,130 @@
+//! Data between the host and an allocation outside of any queue: initial contents, program data.
+
+use super::allocation::Allocation;
+use super::error::Result;
+use crate::vulkan::{CopyRegion, Device, MemoryKind, Recorder, Timeline};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of staging memory.
+const STAGING_BYTES: usize = 8 << 20;
+
+/// Writes `bytes` at `offset_bytes` of `target`, which no command uses. Blocks until they are there.
+pub fn upload(
+    device: &Arc<Device>,
+    target: &Allocation,
+    offset_bytes: u64,
+    bytes: &[u8],
+) -> Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    if let Some(mapped) = target.mapped() {
+        // SAFETY: within the allocation by the caller's word, which nothing else uses now.
+        unsafe {
+            let place = mapped.as_ptr().add(offset_bytes as usize);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len());
+        }
+        return Ok(());
+    }
+    let mut link = Link::new(device, bytes.len(), MemoryKind::Upload)?;
+    let mut done_bytes = 0;
+    for chunk in bytes.chunks(STAGING_BYTES) {
+        // SAFETY: staging memory is at least as long as a chunk, and the device is done with it.
+        unsafe { std::ptr::copy_nonoverlapping(chunk.as_ptr(), link.pointer()?, chunk.len()) };
+        link.copy(|recorder, staging| {
+            let region = CopyRegion {
+                source_offset_bytes: 0,
+                target_offset_bytes: offset_bytes + done_bytes,
+                size_bytes: chunk.len() as u64,
+            };
+            recorder.copy(staging.buffer(), target.buffer(), [region]);
+        })?;
+        done_bytes += chunk.len() as u64;
+    }
+    Ok(())
+}
+
+/// Reads `bytes.len()` bytes at `offset_bytes` of `source`, which no command uses.
+pub fn download(
+    device: &Arc<Device>,
+    source: &Allocation,
+    offset_bytes: u64,
+    bytes: &mut [u8],
+) -> Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    if let Some(mapped) = source.mapped() {
+        // SAFETY: within the allocation by the caller's word, which nothing else uses now.
+        unsafe {
+            let place = mapped.as_ptr().add(offset_bytes as usize);
+            std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len());
+        }
+        return Ok(());
+    }
+    let mut link = Link::new(device, bytes.len(), MemoryKind::Readback)?;
+    let mut done_bytes = 0;
+    for chunk in bytes.chunks_mut(STAGING_BYTES) {
+        link.copy(|recorder, staging| {
+            let region = CopyRegion {
+                source_offset_bytes: offset_bytes + done_bytes,
+                target_offset_bytes: 0,
+                size_bytes: chunk.len() as u64,
+            };
+            recorder.copy(source.buffer(), staging.buffer(), [region]);
+        })?;
+        // SAFETY: staging memory is at least as long as a chunk, and the device is done with it.
+        unsafe { std::ptr::copy_nonoverlapping(link.pointer()?, chunk.as_mut_ptr(), chunk.len()) };
+        done_bytes += chunk.len() as u64;
+    }
+    Ok(())
+}
+
+/// Staging memory, and what it takes to submit copies one after the other.
+struct Link {
+    device: Arc<Device>,
+    recorder: Recorder,
+    timeline: Timeline,
+    value: u64,
+    staging: Arc<Allocation>,
+    vk_queue: usize,
+}
+
+impl Link {
+    fn new(device: &Arc<Device>, size_bytes: usize, kind: MemoryKind) -> Result<Self> {
+        let size_bytes = size_bytes.min(STAGING_BYTES) as u64;
+        Ok(Self {
+            device: Arc::clone(device),
+            recorder: Recorder::new(device)?,
+            timeline: Timeline::new(device)?,
+            value: 0,
+            staging: Allocation::new(device, size_bytes, kind)?,
+            vk_queue: device.assign_queue(),
+        })
+    }
+
+    fn pointer(&self) -> Result<*mut u8> {
+        let mapped = self.staging.mapped().ok_or_else(|| {
+            super::error::Error::out_of_resources("staging memory is not visible to the host")
+        })?;
+        Ok(mapped.as_ptr())
+    }
+
+    fn copy(&mut self, record: impl FnOnce(&mut Recorder, &Allocation)) -> Result<()> {
+        self.recorder.begin()?;
+        self.recorder.full_barrier();
+        record(&mut self.recorder, &self.staging);
+        self.recorder.end()?;
+        self.value += 1;
+        self.device.submit(
+            self.vk_queue,
+            &self.recorder,
+            &[],
+            &self.timeline,
+            self.value,
+        )?;
+        while !self.timeline.wait(self.value, Duration::from_secs(2))? {}
+        Ok(())
+    }
+}
