@@ -1,4 +1,4 @@
-//! Embeds what the driver carries with it: the OpenCL built-in library as SPIR-V.
+//! Embeds what the driver carries with it, the OpenCL built-in library as SPIR-V, and links it to stay loaded.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -8,7 +8,16 @@ const LIBCLC: &str = "/usr/lib/clc/spirv64-mesa3d-.spv";
 const SPIRV_MAGIC: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
 fn main() {
+    keep_loaded();
     embed_libclc();
+}
+
+/// The Khronos loader unloads drivers while the process exits; threads of ours may still be running then, so
+/// the library asks to stay in memory.
+fn keep_loaded() {
+    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
 }
 
 /// Copies libclc to `OUT_DIR/libclc.spv`. `PUMICE_LIBCLC` names another file.

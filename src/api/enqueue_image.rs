@@ -1,13 +1,15 @@
-//! Commands on images.
+//! Commands on images. No device supports images, so none of these has anything to work on.
 
 use super::error::{Error, Result};
+use super::handle;
 use super::out::EventArguments;
+use crate::runtime::queue::Queue;
 use opencl_sys::{CL_INVALID_OPERATION, cl_bool, cl_command_queue, cl_map_flags, cl_mem};
 use std::ffi::c_void;
 
-/// `clEnqueueReadImage`
+/// `clEnqueueReadImage` (section 5.3.3)
 pub fn enqueue_read_image(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _image: cl_mem,
     _blocking_read: cl_bool,
     _origin: *const usize,
@@ -17,12 +19,12 @@ pub fn enqueue_read_image(
     _ptr: *mut c_void,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
 }
 
-/// `clEnqueueWriteImage`
+/// `clEnqueueWriteImage` (section 5.3.3)
 pub fn enqueue_write_image(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _image: cl_mem,
     _blocking_write: cl_bool,
     _origin: *const usize,
@@ -32,12 +34,12 @@ pub fn enqueue_write_image(
     _ptr: *const c_void,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
 }
 
-/// `clEnqueueCopyImage`
+/// `clEnqueueCopyImage` (section 5.3.3)
 pub fn enqueue_copy_image(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _src_image: cl_mem,
     _dst_image: cl_mem,
     _src_origin: *const usize,
@@ -45,12 +47,12 @@ pub fn enqueue_copy_image(
     _region: *const usize,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
 }
 
-/// `clEnqueueCopyImageToBuffer`
+/// `clEnqueueCopyImageToBuffer` (section 5.3.5)
 pub fn enqueue_copy_image_to_buffer(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _src_image: cl_mem,
     _dst_buffer: cl_mem,
     _src_origin: *const usize,
@@ -58,12 +60,12 @@ pub fn enqueue_copy_image_to_buffer(
     _dst_offset: usize,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
 }
 
-/// `clEnqueueCopyBufferToImage`
+/// `clEnqueueCopyBufferToImage` (section 5.3.5)
 pub fn enqueue_copy_buffer_to_image(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _src_buffer: cl_mem,
     _dst_image: cl_mem,
     _src_offset: usize,
@@ -71,12 +73,12 @@ pub fn enqueue_copy_buffer_to_image(
     _region: *const usize,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
 }
 
-/// `clEnqueueMapImage`
+/// `clEnqueueMapImage` (section 5.3.6)
 pub fn enqueue_map_image(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _image: cl_mem,
     _blocking_map: cl_bool,
     _map_flags: cl_map_flags,
@@ -86,17 +88,26 @@ pub fn enqueue_map_image(
     _image_slice_pitch: *mut usize,
     _events: EventArguments,
 ) -> Result<*mut c_void> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
 }
 
-/// `clEnqueueFillImage`
+/// `clEnqueueFillImage` (section 5.3.4)
 pub fn enqueue_fill_image(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _image: cl_mem,
     _fill_color: *const c_void,
     _origin: *const usize,
     _region: *const usize,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    Err(unsupported(command_queue))
+}
+
+fn unsupported(command_queue: cl_command_queue) -> Error {
+    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
+    if let Err(error) = handle::get::<Queue>(command_queue) {
+        return error;
+    }
+    // "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
+    Error::unsupported(CL_INVALID_OPERATION, "images")
 }
