@@ -1,9 +1,237 @@
-//! Written next.
+//! Turns OpenCL's work-item queries into Vulkan inputs, specialization constants and implicit values.
+//!
+//! Needs: one kernel per module. After it no `Op::WorkItem` is left.
+//!
+//! The local size is the specialization constants 0, 1, 2, or plain constants where the kernel fixes it
+//! (`reqd_work_group_size`). A range may be launched as several dispatches: because the device limits the
+//! number of groups, and because the remainder of a non-uniform range runs with its own pipeline, whose
+//! local size is the remainder. `Implicit::GlobalBase` is the global id at which a dispatch starts, so that
+//!
+//! ```text
+//! get_global_id(d) = GlobalBase(d) + zero_extend(WorkgroupId(d) * LocalSize(d) + LocalInvocationId(d))
+//! ```
+//!
+//! holds for all of them with one 64-bit addition and no other implicit value: the runtime keeps the part in
+//! brackets below 2³², and in a remainder `WorkgroupId(d)` is 0.
 
-use crate::compiler::ir::Module;
+use crate::compiler::ir::{
+    Binary, Builder, BuiltIn, Convert, Module, Op, Rewrite, Type, Value, WorkItem,
+    rewrite_instructions,
+};
+use crate::compiler::program::Implicit;
 use crate::compiler::{CompileError, Context};
+use smallvec::smallvec;
 
 /// Runs the pass on every function.
-pub fn run(_module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    let required = module
+        .kernels
+        .first()
+        .and_then(|kernel| kernel.attributes.required_work_group_size);
+    let queries = Queries {
+        required,
+        subgroup_size: cx.capabilities.subgroup_size,
+    };
+    for function in &mut module.functions {
+        rewrite_instructions(function, |b, inst| {
+            let data = b.function.inst(inst);
+            let Op::WorkItem(query) = data.op else {
+                return Ok::<_, CompileError>(Rewrite::Keep);
+            };
+            let ty = b.ty(data.results[0]);
+            let value = queries.lower(b, query);
+            let value = b.resize_int(value, ty, false);
+            Ok(Rewrite::Replace(smallvec![value]))
+        })?;
+    }
     Ok(())
+}
+
+struct Queries {
+    required: Option<[u32; 3]>,
+    subgroup_size: u32,
+}
+
+impl Queries {
+    /// The query's value, I32 or I64.
+    fn lower(&self, b: &mut Builder<'_>, query: WorkItem) -> Value {
+        match query {
+            WorkItem::GlobalId(d) => self.global_id(b, d),
+            WorkItem::GlobalSize(d) => implicit(b, Implicit::GlobalSize(d)),
+            WorkItem::GlobalOffset(d) => implicit(b, Implicit::GlobalOffset(d)),
+            WorkItem::LocalId(d) => built_in(b, BuiltIn::LocalInvocationId(d)),
+            WorkItem::LocalSize(d) => self.local_size(b, d),
+            WorkItem::EnqueuedLocalSize(d) => self.enqueued_local_size(b, d),
+            WorkItem::GroupId(d) => {
+                let group = built_in(b, BuiltIn::WorkgroupId(d));
+                let base = implicit(b, Implicit::GroupBase(d));
+                b.binary(Binary::Add, group, base)
+            }
+            WorkItem::NumGroups(d) => implicit(b, Implicit::NumGroups(d)),
+            WorkItem::WorkDim => implicit(b, Implicit::WorkDim),
+            WorkItem::GlobalLinearId => {
+                let [x, y, z] = [0, 1, 2].map(|d| {
+                    let id = self.global_id(b, d);
+                    let offset = implicit(b, Implicit::GlobalOffset(d));
+                    b.binary(Binary::Sub, id, offset)
+                });
+                let [width, height] = [0, 1].map(|d| implicit(b, Implicit::GlobalSize(d)));
+                linear(b, [x, y, z], [width, height])
+            }
+            WorkItem::LocalLinearId => {
+                let ids = [0, 1, 2].map(|d| built_in(b, BuiltIn::LocalInvocationId(d)));
+                let sizes = [0, 1].map(|d| self.local_size(b, d));
+                linear(b, ids, sizes)
+            }
+            WorkItem::SubgroupSize => self.subgroup_size(b),
+            WorkItem::SubgroupMaxSize => self.subgroup_max_size(b),
+            WorkItem::NumSubgroups => built_in(b, BuiltIn::NumSubgroups),
+            WorkItem::NumEnqueuedSubgroups => {
+                let sizes = [0, 1, 2].map(|d| self.enqueued_local_size(b, d));
+                let total = product(b, sizes);
+                let size = self.subgroup_max_size(b);
+                let less_one = b.binary_const(Binary::Sub, size, 1);
+                let padded = b.binary(Binary::Add, total, less_one);
+                b.binary(Binary::UDiv, padded, size)
+            }
+            WorkItem::SubgroupId => built_in(b, BuiltIn::SubgroupId),
+            WorkItem::SubgroupLocalId => built_in(b, BuiltIn::SubgroupLocalInvocationId),
+        }
+    }
+
+    fn global_id(&self, b: &mut Builder<'_>, d: u8) -> Value {
+        let group = built_in(b, BuiltIn::WorkgroupId(d));
+        let size = self.local_size(b, d);
+        let local = built_in(b, BuiltIn::LocalInvocationId(d));
+        let start = b.binary(Binary::Mul, group, size);
+        let within = b.binary(Binary::Add, start, local);
+        let within = b.convert(Convert::ZeroExtend, within, Type::I64);
+        let base = implicit(b, Implicit::GlobalBase(d));
+        b.binary(Binary::Add, within, base)
+    }
+
+    fn local_size(&self, b: &mut Builder<'_>, d: u8) -> Value {
+        match self.required {
+            Some(sizes) => b.i32(sizes.get(usize::from(d)).copied().unwrap_or(1)),
+            None => {
+                let id = u32::from(d);
+                b.op1(Op::SpecConst { id, default: 1 }, Type::I32)
+            }
+        }
+    }
+
+    /// A required work-group size is that of every group: such ranges are uniform.
+    fn enqueued_local_size(&self, b: &mut Builder<'_>, d: u8) -> Value {
+        match self.required {
+            Some(_) => self.local_size(b, d),
+            None => implicit(b, Implicit::EnqueuedLocalSize(d)),
+        }
+    }
+
+    fn subgroup_max_size(&self, b: &mut Builder<'_>) -> Value {
+        match self.subgroup_size {
+            0 => built_in(b, BuiltIn::SubgroupSize),
+            size => b.i32(size),
+        }
+    }
+
+    /// Vulkan's `SubgroupSize` counts inactive invocations too; OpenCL's last sub-group of a work-group is
+    /// as small as what is left of it.
+    fn subgroup_size(&self, b: &mut Builder<'_>) -> Value {
+        let size = self.subgroup_max_size(b);
+        let id = built_in(b, BuiltIn::SubgroupId);
+        let sizes = [0, 1, 2].map(|d| self.local_size(b, d));
+        let total = product(b, sizes);
+        let before = b.binary(Binary::Mul, id, size);
+        let left = b.binary(Binary::Sub, total, before);
+        b.binary(Binary::UMin, size, left)
+    }
+}
+
+fn implicit(b: &mut Builder<'_>, implicit: Implicit) -> Value {
+    let ty = if implicit.size_bytes() == 8 {
+        Type::I64
+    } else {
+        Type::I32
+    };
+    b.op1(Op::Implicit(implicit), ty)
+}
+
+fn built_in(b: &mut Builder<'_>, input: BuiltIn) -> Value {
+    b.op1(Op::BuiltIn(input), Type::I32)
+}
+
+/// `(z * height + y) * width + x`
+fn linear(b: &mut Builder<'_>, [x, y, z]: [Value; 3], [width, height]: [Value; 2]) -> Value {
+    let plane = b.binary(Binary::Mul, z, height);
+    let row = b.binary(Binary::Add, plane, y);
+    let start = b.binary(Binary::Mul, row, width);
+    b.binary(Binary::Add, start, x)
+}
+
+fn product(b: &mut Builder<'_>, [x, y, z]: [Value; 3]) -> Value {
+    let plane = b.binary(Binary::Mul, x, y);
+    b.binary(Binary::Mul, plane, z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::{Function, FuncId, Kernel, Terminator};
+    use crate::compiler::program::{ArgumentBlock, KernelAttributes};
+    use crate::compiler::{Capabilities, Options};
+
+    fn lowered(query: WorkItem, ty: Type, required: Option<[u32; 3]>) -> String {
+        let mut function = Function::new("k");
+        let entry = function.entry();
+        let mut b = Builder::new(&mut function, entry);
+        let id = b.op1(Op::WorkItem(query), ty);
+        b.terminate(Terminator::Return(smallvec![id]));
+        function.return_types.push(ty);
+        let mut module = Module::default();
+        module.add_function(function);
+        module.kernels.push(Kernel {
+            name: "k".into(),
+            function: FuncId(0),
+            parameters: Vec::new(),
+            attributes: KernelAttributes {
+                required_work_group_size: required,
+                ..KernelAttributes::default()
+            },
+            contraction_off: false,
+            arguments: Vec::new(),
+            argument_block: ArgumentBlock::default(),
+            follows_pointers: false,
+        });
+        let (capabilities, options) = (Capabilities::full(), Options::default());
+        let cx = Context {
+            capabilities: &capabilities,
+            options: &options,
+        };
+        run(&mut module, &cx).unwrap();
+        module.functions[0].to_string()
+    }
+
+    #[test]
+    fn the_global_id_takes_one_implicit_value() {
+        let text = lowered(WorkItem::GlobalId(1), Type::I64, None);
+        assert!(text.contains("spec_const 1 default 1"), "{text}");
+        assert!(text.contains("implicit global_base(1)"), "{text}");
+        assert_eq!(text.matches("implicit").count(), 1, "{text}");
+        assert!(!text.contains("work_item"), "{text}");
+    }
+
+    #[test]
+    fn a_required_work_group_size_is_a_constant() {
+        let text = lowered(WorkItem::LocalSize(0), Type::I64, Some([64, 1, 1]));
+        assert!(text.contains("const 0x40"), "{text}");
+        assert!(!text.contains("spec_const"), "{text}");
+        assert!(text.contains("zero_extend"), "{text}");
+    }
+
+    #[test]
+    fn a_32_bit_query_of_a_64_bit_value_is_truncated() {
+        let text = lowered(WorkItem::GlobalSize(2), Type::I32, None);
+        assert!(text.contains("truncate"), "{text}");
+    }
 }

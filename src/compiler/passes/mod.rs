@@ -19,4 +19,5 @@ pub mod lower_copies;
 pub mod lower_pointers;
 pub mod lower_work_items;
 pub mod promote;
+mod scalar_bits;
 pub mod simplify;

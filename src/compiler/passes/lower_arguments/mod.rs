@@ -1,0 +1,480 @@
+//! Turns the kernel's parameters and implicit values into reads of the argument block.
+//!
+//! Needs: one kernel per module, calls that get private pointers inlined. After it the kernel's function has
+//! no parameters, no `Op::Implicit` is left, only `local` variables have a `GlobalAddress`, and
+//! `Kernel::arguments`, `argument_block` and `follows_pointers` are set (the element size of local arguments
+//! by `lower_pointers`).
+//!
+//! The block holds the arguments in order, each at its natural alignment, up to 16 bytes; then the implicit
+//! values. Arguments without a use take no room. It is the push constants if it fits them, else it lies in
+//! device memory. It is read by words, since 8-, 16- and 64-bit types are optional in push constants.
+//!
+//! - A pointer to global or constant memory is a 64-bit device address.
+//! - A `local` pointer takes nothing: it becomes the address of a new `local` variable whose length is a
+//!   specialization constant (`SpecId` 3 and up).
+//! - A structure passed by value is read where the kernel loads from it, if it does only that, at constant
+//!   offsets; else it is copied to a private variable first.
+//! - The address of a program-scope variable is that of the data segment plus its offset there.
+
+mod block;
+mod usage;
+
+use super::data_segment;
+use crate::compiler::ir::{
+    Access, AddressSpace, Binary, Builder, Convert, Function, FuncId, Global, Inst,
+    KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value, ValueDef,
+    rewrite_instructions,
+};
+use crate::compiler::program::{
+    Argument, ArgumentBlock, ArgumentKind, BufferSpace, Implicit, Placement, UnusedMemory,
+};
+use crate::compiler::{CompileError, Context};
+use block::BlockReader;
+use smallvec::smallvec;
+use std::collections::HashMap;
+use usage::Uses;
+
+/// `SpecId` of the first `local` argument's length: 0 to 2 are the local size.
+const FIRST_LOCAL_SPEC_ID: u32 = 3;
+
+/// Runs the pass on the module's kernel.
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    let [kernel] = module.kernels.as_slice() else {
+        return Err(CompileError::new(
+            "arguments are lowered for one kernel at a time",
+        ));
+    };
+    let (name, id) = (kernel.name.clone(), kernel.function);
+    let follows_pointers = usage::follows_pointers(module);
+    address_program_variables(module);
+    let plan = plan_arguments(module, id).map_err(|error| error.in_function(&name))?;
+    let implicit = place_implicit(module, plan.end_bytes);
+    let size_bytes = implicit
+        .last()
+        .map_or(plan.end_bytes, |&(last, offset)| offset + last.size_bytes())
+        .next_multiple_of(4);
+    let placement = if size_bytes <= cx.capabilities.push_constant_bytes {
+        Placement::PushConstants
+    } else {
+        Placement::DeviceAddress
+    };
+
+    let offsets: HashMap<Implicit, u32> = implicit.iter().copied().collect();
+    for function in &mut module.functions {
+        read_implicit(function, &offsets, placement);
+    }
+    read_parameters(module, id, &plan.parameters, placement);
+
+    let kernel = &mut module.kernels[0];
+    kernel.arguments = plan.arguments;
+    kernel.argument_block = ArgumentBlock {
+        size_bytes,
+        placement,
+        implicit,
+    };
+    kernel.follows_pointers = follows_pointers;
+    Ok(())
+}
+
+/// What becomes of the function's parameters from `first_param` on.
+enum Lowered {
+    Unused,
+    /// Type and offset in the block of each parameter.
+    Values(Vec<(u32, Type)>),
+    /// One parameter: loads from it, each with its offset in the block.
+    Loads(Vec<(Inst, u32)>),
+    /// One parameter: `size_bytes` of the block are copied to a private variable.
+    Variable { offset_bytes: u32, size_bytes: u32, align_bytes: u32 },
+    Pointer { offset_bytes: u32, ty: Type },
+    Local(crate::compiler::ir::GlobalId),
+}
+
+struct Plan {
+    parameters: Vec<(usize, Lowered)>,
+    arguments: Vec<Argument>,
+    end_bytes: u32,
+}
+
+/// Decides where each argument goes; makes the variables behind `local` ones.
+fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError> {
+    let uses: Vec<Uses> = module.functions.iter().map(Uses::of).collect();
+    let parameters = module.kernels[0].parameters.clone();
+    let mut plan = Plan {
+        parameters: Vec::new(),
+        arguments: Vec::new(),
+        end_bytes: 0,
+    };
+    let mut local_arguments = 0;
+    for (position, parameter) in parameters.into_iter().enumerate() {
+        let first = parameter.first_param;
+        let function = module.function(id);
+        let values = function
+            .params()
+            .get(first..first + parameter.param_count)
+            .ok_or_else(|| CompileError::new("a kernel parameter has no function parameter"))?;
+        let is_used = values.iter().any(|&v| uses[id.index()].is_used(v));
+        let mut place = |size_bytes: u32, align_bytes: u32| {
+            let offset = plan.end_bytes.next_multiple_of(align_bytes.clamp(1, 16));
+            plan.end_bytes = offset + size_bytes;
+            offset
+        };
+        let (lowered, kind) = match parameter.kind {
+            _ if !is_used => (Lowered::Unused, unused(&parameter.kind)),
+            KernelParameterKind::Value {
+                size_bytes,
+                align_bytes,
+                offsets_bytes,
+            } => {
+                let offset_bytes = place(size_bytes, align_bytes);
+                let places = offsets_bytes
+                    .iter()
+                    .zip(values)
+                    .map(|(within, &v)| (offset_bytes + within, function.ty(v)))
+                    .collect();
+                let kind = ArgumentKind::Value {
+                    offset_bytes,
+                    size_bytes,
+                };
+                (Lowered::Values(places), kind)
+            }
+            KernelParameterKind::ByValue {
+                size_bytes,
+                align_bytes,
+            } => {
+                let offset_bytes = place(size_bytes, align_bytes);
+                let lowered = match constant_loads(function, &uses[id.index()], values[0]) {
+                    Some(mut loads) => {
+                        for (_, within) in &mut loads {
+                            *within += offset_bytes;
+                        }
+                        Lowered::Loads(loads)
+                    }
+                    None => Lowered::Variable {
+                        offset_bytes,
+                        size_bytes,
+                        align_bytes,
+                    },
+                };
+                let kind = ArgumentKind::Value {
+                    offset_bytes,
+                    size_bytes,
+                };
+                (lowered, kind)
+            }
+            KernelParameterKind::Pointer(
+                space @ (AddressSpace::Global | AddressSpace::Constant),
+            ) => {
+                let offset_bytes = place(8, 8);
+                let effects = usage::effects(module, &uses, id, values[0]);
+                let kind = ArgumentKind::Buffer {
+                    offset_bytes,
+                    address_space: match space {
+                        AddressSpace::Constant => BufferSpace::Constant,
+                        _ => BufferSpace::Global,
+                    },
+                    written: effects.written,
+                    read: effects.read,
+                };
+                let ty = Type::Ptr(space);
+                (Lowered::Pointer { offset_bytes, ty }, kind)
+            }
+            KernelParameterKind::Pointer(AddressSpace::Local) => {
+                let spec_id = FIRST_LOCAL_SPEC_ID + local_arguments;
+                local_arguments += 1;
+                let global = module.add_global(Global {
+                    name: format!("argument {position}"),
+                    space: AddressSpace::Local,
+                    size_bytes: 0,
+                    align_bytes: 16,
+                    initializer: None,
+                    relocations: Vec::new(),
+                    spec_id: Some(spec_id),
+                    export: None,
+                    import: None,
+                });
+                let kind = ArgumentKind::Local {
+                    spec_id,
+                    element_bytes: 1,
+                };
+                (Lowered::Local(global), kind)
+            }
+            KernelParameterKind::Pointer(space) => {
+                return Err(CompileError::new(format!(
+                    "argument {position} of the kernel is a pointer to {space} memory"
+                )));
+            }
+        };
+        plan.parameters.push((first, lowered));
+        plan.arguments.push(Argument {
+            kind,
+            info: parameter.info,
+        });
+    }
+    Ok(plan)
+}
+
+fn unused(kind: &KernelParameterKind) -> ArgumentKind {
+    let (size_bytes, memory) = match *kind {
+        KernelParameterKind::Value { size_bytes, .. }
+        | KernelParameterKind::ByValue { size_bytes, .. } => (size_bytes, UnusedMemory::Value),
+        KernelParameterKind::Pointer(AddressSpace::Local) => (0, UnusedMemory::Local),
+        KernelParameterKind::Pointer(_) => (8, UnusedMemory::Buffer),
+    };
+    ArgumentKind::Unused { size_bytes, memory }
+}
+
+/// The loads from a pointer and their byte offsets, if it is used for loads at constant offsets only.
+fn constant_loads(function: &Function, uses: &Uses, pointer: Value) -> Option<Vec<(Inst, u32)>> {
+    let mut loads = Vec::new();
+    let mut work = vec![(pointer, 0u32)];
+    while let Some((pointer, offset)) = work.pop() {
+        if uses.is_used_by_control_flow(pointer) {
+            return None;
+        }
+        for &inst in uses.insts(pointer) {
+            let data = function.inst(inst);
+            match data.op {
+                Op::Load(_, access) if !access.volatile => loads.push((inst, offset)),
+                Op::PtrAdd(base, by) if base == pointer => {
+                    let by = constant_offset(function, by)?;
+                    let offset = u32::try_from(i64::from(offset).checked_add(by)?).ok()?;
+                    work.push((data.results[0], offset));
+                }
+                _ => return None,
+            }
+        }
+    }
+    Some(loads)
+}
+
+/// A constant integer, sign-extended.
+fn constant_offset(function: &Function, value: Value) -> Option<i64> {
+    let unused_bits = 64 - function.ty(value).bits();
+    Some((function.constant(value)? << unused_bits) as i64 >> unused_bits)
+}
+
+/// The implicit values that the functions read, in the block from `end_bytes` on, larger ones first.
+fn place_implicit(module: &Module, end_bytes: u32) -> Vec<(Implicit, u32)> {
+    let mut found: Vec<Implicit> = Vec::new();
+    for function in &module.functions {
+        for &block in &function.layout {
+            for &inst in &function.block(block).insts {
+                if let Op::Implicit(implicit) = function.inst(inst).op
+                    && !found.contains(&implicit)
+                {
+                    found.push(implicit);
+                }
+            }
+        }
+    }
+    found.sort_by_key(|implicit| std::cmp::Reverse(implicit.size_bytes()));
+    let mut end = end_bytes;
+    found
+        .into_iter()
+        .map(|implicit| {
+            let size = implicit.size_bytes();
+            let offset = end.next_multiple_of(size);
+            end = offset + size;
+            (implicit, offset)
+        })
+        .collect()
+}
+
+/// Addresses of program-scope variables from that of the data segment.
+fn address_program_variables(module: &mut Module) {
+    let (_, offsets) = data_segment::layout(module);
+    let globals = &module.globals;
+    for function in &mut module.functions {
+        let Ok(_) = rewrite_instructions(function, |b, inst| {
+            let data = b.function.inst(inst);
+            let Op::GlobalAddress(global) = data.op else {
+                return Ok::<_, std::convert::Infallible>(Rewrite::Keep);
+            };
+            if !globals[global.index()].space.is_physical() {
+                return Ok(Rewrite::Keep);
+            }
+            let ty = b.ty(data.results[0]);
+            let base = b.op1(Op::Implicit(Implicit::DataSegment), Type::I64);
+            let address = match offsets[global.index()] {
+                0 => base,
+                offset => b.binary_const(Binary::Add, base, offset),
+            };
+            let pointer = b.convert(Convert::IntToPtr, address, ty);
+            Ok(Rewrite::Replace(smallvec![pointer]))
+        });
+    }
+}
+
+/// Takes the instructions of the entry block out, lets `build` fill it, and puts them back.
+fn at_entry<T>(function: &mut Function, build: impl FnOnce(&mut Builder<'_>) -> T) -> T {
+    let entry = function.entry();
+    let insts = std::mem::take(&mut function.block_mut(entry).insts);
+    let result = build(&mut Builder::new(function, entry));
+    function.block_mut(entry).insts.extend(insts);
+    result
+}
+
+/// Replaces every `Op::Implicit` of a function. They are read at its entry: few, cheap, and then common to
+/// all their uses.
+fn read_implicit(function: &mut Function, offsets: &HashMap<Implicit, u32>, placement: Placement) {
+    let mut reads: Vec<(Value, Implicit)> = Vec::new();
+    for block in function.layout.clone() {
+        let insts = std::mem::take(&mut function.block_mut(block).insts);
+        let kept = insts
+            .into_iter()
+            .filter(|&inst| {
+                let data = function.inst(inst);
+                let Op::Implicit(implicit) = data.op else {
+                    return true;
+                };
+                reads.push((data.results[0], implicit));
+                false
+            })
+            .collect();
+        function.block_mut(block).insts = kept;
+    }
+    if reads.is_empty() {
+        return;
+    }
+    let types: Vec<Type> = reads.iter().map(|&(old, _)| function.ty(old)).collect();
+    let replacements = at_entry(function, |b| {
+        let reader = BlockReader::new(b, placement);
+        let mut read: HashMap<Implicit, Value> = HashMap::new();
+        let mut replacements = HashMap::new();
+        for (&(old, implicit), &ty) in reads.iter().zip(&types) {
+            let new = *read.entry(implicit).or_insert_with(|| {
+                let ty = if implicit.size_bytes() == 8 {
+                    Type::I64
+                } else {
+                    Type::I32
+                };
+                reader.scalar(b, offsets[&implicit], ty)
+            });
+            replacements.insert(old, b.resize_int(new, ty, false));
+        }
+        replacements
+    });
+    function.replace_values(&replacements);
+}
+
+/// Replaces the parameters of the kernel's function.
+fn read_parameters(
+    module: &mut Module,
+    id: FuncId,
+    parameters: &[(usize, Lowered)],
+    placement: Placement,
+) {
+    let function = module.function_mut(id);
+    let params = function.params().to_vec();
+    let mut replacements: HashMap<Value, Value> = HashMap::new();
+    let mut loads: HashMap<Inst, u32> = HashMap::new();
+    let reader = at_entry(function, |b| {
+        let reader = BlockReader::new(b, placement);
+        for (first, lowered) in parameters {
+            let first = *first;
+            match lowered {
+                Lowered::Unused => {}
+                Lowered::Values(places) => {
+                    let values = reader.scalars(b, places);
+                    replacements.extend(params[first..].iter().copied().zip(values));
+                }
+                Lowered::Loads(of_param) => loads.extend(of_param.iter().copied()),
+                Lowered::Variable {
+                    offset_bytes,
+                    size_bytes,
+                    align_bytes,
+                } => {
+                    let variable = b.function.add_variable(PrivateVariable {
+                        name: format!("argument at {offset_bytes}"),
+                        size_bytes: u64::from(*size_bytes),
+                        align_bytes: *align_bytes,
+                    });
+                    let ty = Type::Ptr(AddressSpace::Private);
+                    let pointer = b.op1(Op::VariableAddress(variable), ty);
+                    copy_to_private(b, &reader, *offset_bytes, *size_bytes, pointer);
+                    replacements.insert(params[first], pointer);
+                }
+                Lowered::Pointer { offset_bytes, ty } => {
+                    let pointer = reader.pointer(b, *offset_bytes, *ty);
+                    replacements.insert(params[first], pointer);
+                }
+                Lowered::Local(global) => {
+                    let ty = Type::Ptr(AddressSpace::Local);
+                    let pointer = b.op1(Op::GlobalAddress(*global), ty);
+                    replacements.insert(params[first], pointer);
+                }
+            }
+        }
+        reader
+    });
+    let entry = function.entry();
+    function.block_mut(entry).params.clear();
+    function.replace_values(&replacements);
+    if loads.is_empty() {
+        return;
+    }
+    let Ok(_) = rewrite_instructions(function, |b, inst| {
+        let Some(&offset_bytes) = loads.get(&inst) else {
+            return Ok::<_, std::convert::Infallible>(Rewrite::Keep);
+        };
+        let results = b.function.inst(inst).results.clone();
+        let types: Vec<Type> = results.iter().map(|&v| b.ty(v)).collect();
+        let (offsets, _) = super::scalar_bits::offsets_of(types.iter().copied());
+        let places: Vec<(u32, Type)> = offsets
+            .iter()
+            .map(|within| offset_bytes + within)
+            .zip(types)
+            .collect();
+        Ok(Rewrite::Replace(reader.scalars(b, &places)))
+    });
+    // The pointer arithmetic that led to the loads still names the parameters.
+    remove_dead_pointers(function, &params);
+}
+
+fn copy_to_private(
+    b: &mut Builder<'_>,
+    reader: &BlockReader,
+    offset_bytes: u32,
+    size_bytes: u32,
+    pointer: Value,
+) {
+    let mut done = 0;
+    while done < size_bytes {
+        let ty = match size_bytes - done {
+            4.. => Type::I32,
+            2 | 3 => Type::I16,
+            _ => Type::I8,
+        };
+        let value = reader.scalar(b, offset_bytes + done, ty);
+        let to = b.ptr_add_const(pointer, i64::from(done));
+        b.store1(Place::Pointer(to), value, Access::aligned(ty.size_bytes()));
+        done += ty.size_bytes();
+    }
+}
+
+/// Removes `PtrAdd`s of parameters that no longer exist.
+fn remove_dead_pointers(function: &mut Function, params: &[Value]) {
+    let mut dead: std::collections::HashSet<Value> = params.iter().copied().collect();
+    for block in function.reverse_postorder() {
+        let insts = std::mem::take(&mut function.block_mut(block).insts);
+        let kept = insts
+            .into_iter()
+            .filter(|&inst| {
+                let data = function.inst(inst);
+                let Op::PtrAdd(base, _) = data.op else {
+                    return true;
+                };
+                let is_dead = dead.contains(&base)
+                    && matches!(function.value(data.results[0]).def, ValueDef::Result { .. });
+                if is_dead {
+                    dead.insert(data.results[0]);
+                }
+                !is_dead
+            })
+            .collect();
+        function.block_mut(block).insts = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests;
