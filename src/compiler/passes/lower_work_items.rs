@@ -177,7 +177,7 @@ fn product(b: &mut Builder<'_>, [x, y, z]: [Value; 3]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Function, FuncId, Kernel, Terminator};
+    use crate::compiler::ir::{FuncId, Function, Kernel, Terminator};
     use crate::compiler::program::{ArgumentBlock, KernelAttributes};
     use crate::compiler::{Capabilities, Options};
 

@@ -1,8 +1,6 @@
 //! Reads values from the argument block.
 
-use crate::compiler::ir::{
-    Access, Binary, Builder, Convert, Op, Place, Type, Value, Values,
-};
+use crate::compiler::ir::{Access, Binary, Builder, Convert, Op, Place, Type, Value, Values};
 use crate::compiler::passes::scalar_bits;
 use crate::compiler::program::Placement;
 
@@ -26,7 +24,10 @@ impl BlockReader {
             Placement::PushConstants => None,
             Placement::DeviceAddress => {
                 let words = [0, 4].map(|offset_bytes| {
-                    (offset_bytes, b.load1(Place::Argument { offset_bytes }, Type::I32, ACCESS))
+                    (
+                        offset_bytes,
+                        b.load1(Place::Argument { offset_bytes }, Type::I32, ACCESS),
+                    )
                 });
                 Some(scalar_bits::join(b, &words, Type::I64))
             }
@@ -52,7 +53,10 @@ impl BlockReader {
             let address = b.binary_const(Binary::Add, base, offset.into());
             // The block is aligned to 16 bytes.
             let align_bytes = 16u32.min(1 << (offset | 16).trailing_zeros());
-            let access = Access { align_bytes, ..ACCESS };
+            let access = Access {
+                align_bytes,
+                ..ACCESS
+            };
             words.extend(b.load(Place::Address(address), Type::I32, some as usize, access));
             index += some;
         }

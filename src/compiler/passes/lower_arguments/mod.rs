@@ -21,7 +21,7 @@ mod usage;
 
 use super::data_segment;
 use crate::compiler::ir::{
-    Access, AddressSpace, Binary, Builder, Convert, Function, FuncId, Global, Inst,
+    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
     KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value, ValueDef,
     rewrite_instructions,
 };
@@ -84,8 +84,15 @@ enum Lowered {
     /// One parameter: loads from it, each with its offset in the block.
     Loads(Vec<(Inst, u32)>),
     /// One parameter: `size_bytes` of the block are copied to a private variable.
-    Variable { offset_bytes: u32, size_bytes: u32, align_bytes: u32 },
-    Pointer { offset_bytes: u32, ty: Type },
+    Variable {
+        offset_bytes: u32,
+        size_bytes: u32,
+        align_bytes: u32,
+    },
+    Pointer {
+        offset_bytes: u32,
+        ty: Type,
+    },
     Local(crate::compiler::ir::GlobalId),
 }
 

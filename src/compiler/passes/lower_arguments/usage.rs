@@ -101,10 +101,9 @@ pub fn effects(module: &Module, uses: &[Uses], function: FuncId, pointer: Value)
             match &data.op {
                 Op::PtrAdd(..)
                 | Op::Select(..)
-                | Op::Convert(
-                    Convert::AddressSpaceCast | Convert::AddressSpaceCastExplicit,
-                    _,
-                ) => follow(id, data.results[0]),
+                | Op::Convert(Convert::AddressSpaceCast | Convert::AddressSpaceCastExplicit, _) => {
+                    follow(id, data.results[0])
+                }
                 Op::Compare(..) | Op::Printf { .. } => {}
                 Op::Load(..) => read = true,
                 Op::Store(place, values, _) => {
@@ -156,14 +155,16 @@ pub fn follows_pointers(module: &Module) -> bool {
             .layout
             .iter()
             .flat_map(|&block| &function.block(block).insts);
-        insts.map(|&inst| function.inst(inst)).any(|data| match &data.op {
-            Op::Load(..) | Op::Convert(Convert::IntToPtr, _) => {
-                data.results.iter().any(|&v| may_be_device(function, v))
-            }
-            Op::GlobalAddress(global) => {
-                module.global(*global).space == crate::compiler::ir::AddressSpace::Global
-            }
-            _ => false,
-        })
+        insts
+            .map(|&inst| function.inst(inst))
+            .any(|data| match &data.op {
+                Op::Load(..) | Op::Convert(Convert::IntToPtr, _) => {
+                    data.results.iter().any(|&v| may_be_device(function, v))
+                }
+                Op::GlobalAddress(global) => {
+                    module.global(*global).space == crate::compiler::ir::AddressSpace::Global
+                }
+                _ => false,
+            })
     })
 }

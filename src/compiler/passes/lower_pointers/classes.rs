@@ -76,7 +76,6 @@ impl Facts {
                         "atomic operations of different sizes on the same local memory",
                     ));
                 }
-                Some(other) if other.is_float() => {}
                 _ => self.atomic = Some(ty),
             }
         }
@@ -251,7 +250,11 @@ impl Classes {
                 }
             }
             Op::Call(..) => {
-                let hidden = data.op.operands().into_iter().chain(data.results.iter().copied());
+                let hidden = data
+                    .op
+                    .operands()
+                    .into_iter()
+                    .chain(data.results.iter().copied());
                 for value in hidden {
                     if let Some(space) = offset_space(function, value) {
                         return Err(CompileError::new(format!(
@@ -340,7 +343,11 @@ impl Classes {
         let data = function.inst(inst);
         let (place, types, access): (_, Vec<Type>, _) = match &data.op {
             Op::Const(_) => {
-                if let Some(space) = data.results.first().and_then(|&v| offset_space(function, v)) {
+                if let Some(space) = data
+                    .results
+                    .first()
+                    .and_then(|&v| offset_space(function, v))
+                {
                     let node = self.node(id, data.results[0]);
                     self.facts_of(node, space).has_null = true;
                 }
@@ -371,20 +378,22 @@ impl Classes {
         match function.space(pointer) {
             Some(space @ (AddressSpace::Private | AddressSpace::Local)) => {
                 let node = self.node(id, pointer);
-                self.facts_of(node, space).accesses(&types, access, is_atomic)
+                self.facts_of(node, space)
+                    .accesses(&types, access, is_atomic)
             }
-            Some(AddressSpace::Generic) => {
-                [AddressSpace::Private, AddressSpace::Local].into_iter().try_for_each(|space| {
+            Some(AddressSpace::Generic) => [AddressSpace::Private, AddressSpace::Local]
+                .into_iter()
+                .try_for_each(|space| {
                     let node = self.escaped(space);
-                    self.facts_of(node, space).accesses(&types, access, is_atomic)
-                })
-            }
+                    self.facts_of(node, space)
+                        .accesses(&types, access, is_atomic)
+                }),
             _ => Ok(()),
         }
     }
 }
 
-/// The type of memory that an atomic operation needs: an integer, but for float arithmetic.
+/// The type of memory that an atomic operation needs: an integer.
 pub fn atomic_type(
     function: &Function,
     op: AtomicOp,
@@ -398,10 +407,7 @@ pub fn atomic_type(
             (None, None) => Type::I32,
         },
     };
-    match op {
-        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => ty,
-        _ => super::super::scalar_bits::memory_int(ty),
-    }
+    super::super::scalar_bits::memory_int(ty)
 }
 
 /// The address space of a pointer that becomes an offset.

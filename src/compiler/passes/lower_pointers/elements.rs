@@ -35,7 +35,9 @@ impl Elements<'_> {
             let count = types.len() * self.pieces(types[0]);
             let elements = self.load_elements(b, index, count);
             let pieces = elements.chunks(self.pieces(types[0]));
-            return pieces.map(|pieces| self.from_elements(b, pieces, types[0])).collect();
+            return pieces
+                .map(|pieces| self.from_elements(b, pieces, types[0]))
+                .collect();
         }
         let places = offsets.into_iter().zip(types);
         places

@@ -101,12 +101,7 @@ impl Lowering<'_> {
         b: &mut Builder<'_>,
         pointer: Value,
         results: &[Type],
-        mut access: impl FnMut(
-            &mut Self,
-            &mut Builder<'_>,
-            Form,
-            Value,
-        ) -> Result<Values, CompileError>,
+        mut access: impl FnMut(&mut Self, &mut Builder<'_>, Form, Value) -> Result<Values, CompileError>,
     ) -> Result<Values, CompileError> {
         let [private, local] = self.escaped;
         let spaces: Vec<(u32, Class)> = [(PRIVATE_TAG, private), (LOCAL_TAG, local)]
@@ -162,7 +157,10 @@ fn tagged(b: &mut Builder<'_>, offset: Value, tag: u32) -> Value {
 
 fn has_tag(b: &mut Builder<'_>, pointer: Value, tag: u32) -> Value {
     let amount = b.i32(TAG_BIT);
-    let found = b.op1(crate::compiler::ir::Op::Binary(Binary::LShr, pointer, amount), Type::I64);
+    let found = b.op1(
+        crate::compiler::ir::Op::Binary(Binary::LShr, pointer, amount),
+        Type::I64,
+    );
     let tag = b.i64(tag.into());
     b.compare(Compare::Equal, found, tag)
 }

@@ -3,9 +3,7 @@
 use super::classes::{Class, Classes, Facts, Member};
 use crate::compiler::CompileError;
 use crate::compiler::capabilities::Capabilities;
-use crate::compiler::ir::{
-    AddressSpace, Array, ArrayId, ArrayLength, ArrayStorage, Module, Type,
-};
+use crate::compiler::ir::{AddressSpace, Array, ArrayId, ArrayLength, ArrayStorage, Module, Type};
 use std::collections::HashMap;
 
 /// Bytes kept free at the start of an array whose pointers may be null: null is offset 0.
@@ -159,9 +157,10 @@ fn member_size(module: &Module, member: Member) -> (u64, u64, Option<u32>) {
 
 fn member_name(module: &Module, member: Member) -> String {
     match member {
-        Member::Private(function, variable) => {
-            module.function(function).variables[variable.index()].name.clone()
-        }
+        Member::Private(function, variable) => module.function(function).variables
+            [variable.index()]
+        .name
+        .clone(),
         Member::Local(global) => module.global(global).name.clone(),
     }
 }

@@ -23,8 +23,8 @@ use crate::compiler::ir::{
     Function, Inst, Module, Op, Place, Rewrite, Scope, Semantics, Type, Value, Values,
     rewrite_instructions,
 };
-use crate::compiler::program::ArgumentKind;
 use crate::compiler::passes::scalar_bits;
+use crate::compiler::program::ArgumentKind;
 use crate::compiler::{CompileError, Context};
 use classes::{Class, Classes, Member};
 use elements::Elements;
@@ -51,12 +51,20 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 /// Tells the runtime the element sizes of `local` arguments.
 fn complete_local_arguments(module: &mut Module, layouts: &Layouts) {
     let mut strides: HashMap<u32, u32> = HashMap::new();
-    for layout in layouts.by_class.values().filter(|layout| !layout.is_empty()) {
+    for layout in layouts
+        .by_class
+        .values()
+        .filter(|layout| !layout.is_empty())
+    {
         for &spec_id in &module.array(layout.array).length.spec_ids {
             strides.insert(spec_id, layout.stride_bytes);
         }
     }
-    for argument in module.kernels.iter_mut().flat_map(|kernel| &mut kernel.arguments) {
+    for argument in module
+        .kernels
+        .iter_mut()
+        .flat_map(|kernel| &mut kernel.arguments)
+    {
         if let ArgumentKind::Local {
             spec_id,
             element_bytes,
@@ -302,9 +310,10 @@ impl Lowering<'_> {
                 Ok(self.elements(&layout, pointer, access).load(b, types))
             }
             Some(Form::Generic) => self.load_generic(b, pointer, access, types),
-            Some(Form::Address) | None => {
-                Ok(b.op(Op::Load(Place::Address(pointer), access), types.iter().copied()))
-            }
+            Some(Form::Address) | None => Ok(b.op(
+                Op::Load(Place::Address(pointer), access),
+                types.iter().copied(),
+            )),
         }
     }
 

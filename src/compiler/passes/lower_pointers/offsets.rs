@@ -2,10 +2,11 @@
 //!
 //! Offsets within local and private memory fit 32 bits, but front ends compute them in 64. The truncation is
 //! pushed through the arithmetic, so that no 64-bit operation is left for them. Dividing by the element size
-//! undoes the multiplication where the offset was made of multiples.
+//! undoes the multiplication where the offset was made of multiples: sums and products in an offset are taken
+//! not to wrap around 32 bits, as they could only do and still end within the array by a detour of 2 GiB.
 
 use crate::compiler::ir::{Binary, Builder, Convert, Op, Type, Value, ValueDef};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How deep an expression is followed.
 const DEPTH: u32 = 8;
@@ -13,8 +14,6 @@ const DEPTH: u32 = 8;
 /// What is known of the offsets of one function.
 #[derive(Default)]
 pub struct Offsets {
-    /// Sums and products made here, which do not wrap around: addresses stay within an array.
-    exact: HashSet<Value>,
     /// Pointers as before, and the offsets that they became.
     lowered: HashMap<Value, Value>,
 }
@@ -39,38 +38,32 @@ impl Offsets {
         if b.function.constant(base) == Some(0) {
             return offset;
         }
-        let sum = b.op1(Op::Binary(Binary::Add, base, offset), Type::I32);
-        self.exact.insert(sum);
-        sum
+        b.op1(Op::Binary(Binary::Add, base, offset), Type::I32)
     }
 
     /// `count * stride_bytes`, an offset within an array.
-    pub fn scale(&mut self, b: &mut Builder<'_>, count: Value, stride_bytes: u32) -> Value {
+    pub fn scale(&self, b: &mut Builder<'_>, count: Value, stride_bytes: u32) -> Value {
         if stride_bytes == 1 {
             return count;
         }
-        let bytes = b.binary_const(Binary::Mul, count, stride_bytes.into());
-        self.exact.insert(bytes);
-        bytes
+        b.binary_const(Binary::Mul, count, stride_bytes.into())
     }
 
     /// The low 32 bits of an integer (sign-extended if narrower), an offset in bytes.
-    pub fn narrow(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
+    pub fn narrow(&self, b: &mut Builder<'_>, value: Value) -> Value {
         match b.ty(value) {
             Type::I64 => self.narrow64(b, value, DEPTH),
             _ => b.resize_int(value, Type::I32, true),
         }
     }
 
-    fn narrow64(&mut self, b: &mut Builder<'_>, value: Value, depth: u32) -> Value {
+    fn narrow64(&self, b: &mut Builder<'_>, value: Value, depth: u32) -> Value {
         let op = b.function.op_of(value).cloned();
-        let narrowed = match op {
-            Some(Op::Const(bits)) if i32::try_from(bits as i64).is_ok() => {
-                return b.i32(bits as u32);
-            }
+        match op {
+            Some(Op::Const(bits)) if i32::try_from(bits as i64).is_ok() => b.i32(bits as u32),
             Some(Op::Convert(convert @ (Convert::ZeroExtend | Convert::SignExtend), from)) => {
                 let signed = convert == Convert::SignExtend;
-                return b.resize_int(from, Type::I32, signed);
+                b.resize_int(from, Type::I32, signed)
             }
             Some(Op::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul), x, y))
                 if depth > 0 && fits(b, x) && fits(b, y) =>
@@ -87,15 +80,13 @@ impl Offsets {
                 let amount = b.i32(bits as u32);
                 b.binary(Binary::Shl, x, amount)
             }
-            _ => return b.convert(Convert::Truncate, value, Type::I32),
-        };
-        self.exact.insert(narrowed);
-        narrowed
+            _ => b.convert(Convert::Truncate, value, Type::I32),
+        }
     }
 
     /// The index of the element of `stride_bytes` (a power of two) that a pointer's offset, a multiple of
     /// it, names.
-    pub fn index(&mut self, b: &mut Builder<'_>, pointer: Value, stride_bytes: u32) -> Value {
+    pub fn index(&self, b: &mut Builder<'_>, pointer: Value, stride_bytes: u32) -> Value {
         let offset = self.get(pointer);
         let shift = stride_bytes.trailing_zeros();
         if shift == 0 {
@@ -122,12 +113,10 @@ impl Offsets {
         let ValueDef::Result { inst, .. } = b.function.value(value).def else {
             return None;
         };
-        let data = b.function.inst(inst);
-        let is_exact = self.exact.contains(&value) || data.flags.no_signed_wrap;
-        let Op::Binary(op, x, y) = data.op else {
+        let Op::Binary(op, x, y) = b.function.inst(inst).op else {
             return None;
         };
-        if !is_exact || depth == 0 {
+        if depth == 0 {
             return None;
         }
         match op {
