@@ -188,27 +188,9 @@ mod tests {
         let id = b.op1(Op::WorkItem(query), ty);
         b.terminate(Terminator::Return(smallvec![id]));
         function.return_types.push(ty);
-        let mut module = Module::default();
-        module.add_function(function);
-        module.kernels.push(Kernel {
-            name: "k".into(),
-            function: FuncId(0),
-            parameters: Vec::new(),
-            attributes: KernelAttributes {
-                required_work_group_size: required,
-                ..KernelAttributes::default()
-            },
-            contraction_off: false,
-            arguments: Vec::new(),
-            argument_block: ArgumentBlock::default(),
-            follows_pointers: false,
-        });
-        let (capabilities, options) = (Capabilities::full(), Options::default());
-        let cx = Context {
-            capabilities: &capabilities,
-            options: &options,
-        };
-        run(&mut module, &cx).unwrap();
+        let mut module = testing::module_of(function);
+        module.kernels[0].attributes.required_work_group_size = required;
+        testing::run(&mut module, run).unwrap();
         module.functions[0].to_string()
     }
 

@@ -21,3 +21,5 @@ pub mod lower_work_items;
 pub mod promote;
 mod scalar_bits;
 pub mod simplify;
+#[cfg(test)]
+mod testing;

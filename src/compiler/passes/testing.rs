@@ -1,0 +1,52 @@
+//! What tests of passes share.
+
+use crate::compiler::ir::{FuncId, Function, Kernel, Module};
+use crate::compiler::program::{ArgumentBlock, KernelAttributes};
+use crate::compiler::{Capabilities, CompileError, Context, Library, Options};
+use std::sync::OnceLock;
+
+/// Runs a pass for a device.
+pub fn run_on(
+    module: &mut Module,
+    capabilities: &Capabilities,
+    pass: fn(&mut Module, &Context<'_>) -> Result<(), CompileError>,
+) -> Result<(), CompileError> {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| Library::embedded().expect("the library is embedded"));
+    let cx = Context {
+        capabilities,
+        options: &Options::default(),
+        library,
+    };
+    pass(module, &cx)
+}
+
+/// Runs a pass for a device that can do everything.
+pub fn run(
+    module: &mut Module,
+    pass: fn(&mut Module, &Context<'_>) -> Result<(), CompileError>,
+) -> Result<(), CompileError> {
+    run_on(module, &Capabilities::full(), pass)
+}
+
+/// A kernel without parameters.
+pub fn kernel(function: FuncId) -> Kernel {
+    Kernel {
+        name: "k".into(),
+        function,
+        parameters: Vec::new(),
+        attributes: KernelAttributes::default(),
+        contraction_off: false,
+        arguments: Vec::new(),
+        argument_block: ArgumentBlock::default(),
+        follows_pointers: false,
+    }
+}
+
+/// A module whose only function is a kernel without parameters.
+pub fn module_of(function: Function) -> Module {
+    let mut module = Module::default();
+    let id = module.add_function(function);
+    module.kernels.push(kernel(id));
+    module
+}
