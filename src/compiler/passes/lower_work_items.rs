@@ -177,9 +177,8 @@ fn product(b: &mut Builder<'_>, [x, y, z]: [Value; 3]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{FuncId, Function, Kernel, Terminator};
-    use crate::compiler::program::{ArgumentBlock, KernelAttributes};
-    use crate::compiler::{Capabilities, Options};
+    use crate::compiler::ir::{Function, Terminator};
+    use crate::compiler::passes::testing;
 
     fn lowered(query: WorkItem, ty: Type, required: Option<[u32; 3]>) -> String {
         let mut function = Function::new("k");
