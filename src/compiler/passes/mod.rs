@@ -5,6 +5,7 @@
 
 pub mod data_segment;
 mod expand_values;
+pub mod float_format;
 mod folding;
 pub mod infer_address_spaces;
 pub mod inline;

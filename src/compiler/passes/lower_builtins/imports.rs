@@ -1,0 +1,168 @@
+//! Functions that lowered code calls: of the built-in library, and of our own.
+
+use super::{fused_multiply_add, target};
+use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op};
+use crate::compiler::{CompileError, Context, parse};
+use std::collections::HashMap;
+
+/// Functions in the module or about to be, by name. A function asked for has its [`FuncId`] at once and its
+/// body after [`Imports::resolve`].
+pub struct Imports {
+    by_name: HashMap<String, FuncId>,
+    pending: Vec<String>,
+    next: u32,
+}
+
+impl Imports {
+    /// For a module to which nobody else adds functions meanwhile.
+    pub fn new(module: &Module) -> Self {
+        Self {
+            by_name: HashMap::new(),
+            pending: Vec::new(),
+            next: module.functions.len() as u32,
+        }
+    }
+
+    /// The function of this name: a mangled one of the library, or one of [`own_function`].
+    pub fn function(&mut self, name: &str) -> FuncId {
+        if let Some(&id) = self.by_name.get(name) {
+            return id;
+        }
+        let id = FuncId(self.next);
+        self.next += 1;
+        self.by_name.insert(name.to_owned(), id);
+        self.pending.push(name.to_owned());
+        id
+    }
+
+    /// Adds what was asked for to the module. Returns whether there was anything.
+    pub fn resolve(&mut self, module: &mut Module, cx: &Context<'_>) -> Result<bool, CompileError> {
+        if self.pending.is_empty() {
+            return Ok(false);
+        }
+        while !self.pending.is_empty() {
+            let pending = std::mem::take(&mut self.pending);
+            for name in &pending {
+                let own = own_function(name, cx);
+                module.add_function(own.unwrap_or_else(|| Function::new(name)));
+            }
+            let wanted: Vec<&str> = pending
+                .iter()
+                .map(String::as_str)
+                .filter(|name| !is_own(name))
+                .collect();
+            if !wanted.is_empty() {
+                self.import(module, &wanted, cx)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Parses `wanted` and what they reach, as far as it is not there yet, and merges it.
+    fn import(
+        &mut self,
+        module: &mut Module,
+        wanted: &[&str],
+        cx: &Context<'_>,
+    ) -> Result<(), CompileError> {
+        let words = cx.library.module_with(wanted, |name| {
+            is_own(name) || (self.by_name.contains_key(name) && !wanted.contains(&name))
+        })?;
+        let parsed = parse::parse(&words, cx.options)?;
+
+        // Functions of the parsed module by their id there.
+        let mut ids: Vec<Option<FuncId>> = vec![None; parsed.functions.len()];
+        // Exported names first: those that were asked for have a place already. Then the others get
+        // one, behind whatever is asked for by `imports`.
+        let exports = parsed.exports.iter().map(|(name, id)| (name, id, false));
+        let imports = parsed.imports.iter().map(|(name, id)| (name, id, true));
+        let mut defined = Vec::new();
+        for (name, id, import) in exports.chain(imports) {
+            let known = self.by_name.get(name).copied();
+            let new = match known {
+                Some(known) => known,
+                None if import => self.function(name),
+                None => {
+                    let new = module.add_function(Function::new(name));
+                    self.next = module.functions.len() as u32;
+                    self.by_name.insert(name.clone(), new);
+                    new
+                }
+            };
+            ids[id.index()] = Some(new);
+            if !import {
+                defined.push(*id);
+            }
+        }
+        let first_global = module.globals.len() as u32;
+        for mut global in parsed.globals {
+            (global.export, global.import) = (None, None);
+            for relocation in &mut global.relocations {
+                relocation.target = GlobalId(relocation.target.0 + first_global);
+            }
+            module.add_global(global);
+        }
+        let mut functions: Vec<Option<Function>> = parsed.functions.into_iter().map(Some).collect();
+        for id in defined {
+            let Some(mut function) = functions[id.index()].take() else {
+                continue;
+            };
+            relocate(&mut function, &ids, first_global)?;
+            mark(&mut function);
+            if let Some(new) = ids[id.index()] {
+                *module.function_mut(new) = function;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Functions that the library lacks, or that depend on the device.
+fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
+    let mut function = match name {
+        fused_multiply_add::FMA64 => fused_multiply_add::fma64(),
+        _ => target::answer(name, cx)?,
+    };
+    function.control.library = true;
+    Some(function)
+}
+
+fn is_own(name: &str) -> bool {
+    name == fused_multiply_add::FMA64 || target::is_question(name)
+}
+
+/// Rewrites the ids of functions and variables to those of the module that the function goes to.
+fn relocate(
+    function: &mut Function,
+    ids: &[Option<FuncId>],
+    first_global: u32,
+) -> Result<(), CompileError> {
+    for block in function.layout.clone() {
+        for inst in function.block(block).insts.clone() {
+            match &mut function.inst_mut(inst).op {
+                Op::Call(callee, _) => {
+                    *callee = ids.get(callee.index()).copied().flatten().ok_or_else(|| {
+                        CompileError::new("the built-in library calls a function without a name")
+                    })?;
+                }
+                Op::GlobalAddress(global) => global.0 += first_global,
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Marks a function as the library's: it is inlined when that pays, not when libclc was told so, and its
+/// sums and products stay apart, since many compute what the rounding of another one lost.
+fn mark(function: &mut Function) {
+    function.control.library = true;
+    function.control.inline = false;
+    function.control.dont_inline = false;
+    for block in function.layout.clone() {
+        for inst in function.block(block).insts.clone() {
+            let data = function.inst_mut(inst);
+            data.flags.no_contraction = true;
+        }
+    }
+}
