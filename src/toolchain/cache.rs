@@ -127,24 +127,6 @@ impl DiskCache {
         }
     }
 
-    /// The cache that the environment asks for: `PUMICE_CACHE_DIR` as given (`Some("")` turns it off), else
-    /// `pumice` under `XDG_CACHE_HOME`, else under `$HOME/.cache`.
-    pub fn from_environment(
-        pumice_cache_dir: Option<&Path>,
-        xdg_cache_home: Option<&Path>,
-        home: Option<&Path>,
-    ) -> Self {
-        let root = match (pumice_cache_dir, xdg_cache_home, home) {
-            (Some(path), _, _) if path.as_os_str().is_empty() => return Self::disabled(),
-            (Some(path), _, _) => path.to_owned(),
-            // The XDG specification: a relative path is to be ignored.
-            (None, Some(path), _) if path.is_absolute() => path.join("pumice"),
-            (None, _, Some(home)) if home.is_absolute() => home.join(".cache/pumice"),
-            _ => return Self::disabled(),
-        };
-        Self::new(root, DEFAULT_LIMIT_BYTES)
-    }
-
     /// Where entries lie; `None` when the cache is off.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
@@ -344,33 +326,11 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_decides() {
-        let path = Path::new;
-        let root = |a, b, c| {
-            DiskCache::from_environment(a, b, c)
-                .root()
-                .map(Path::to_owned)
-        };
-        assert_eq!(
-            root(Some(path("")), Some(path("/x")), Some(path("/h"))),
-            None
-        );
-        assert_eq!(
-            root(Some(path("/c")), Some(path("/x")), None),
-            Some("/c".into())
-        );
-        assert_eq!(
-            root(None, Some(path("/x")), Some(path("/h"))),
-            Some("/x/pumice".into())
-        );
-        assert_eq!(
-            root(None, Some(path("relative")), Some(path("/h"))),
-            Some("/h/.cache/pumice".into())
-        );
-        assert_eq!(root(None, None, None), None);
+    fn a_disabled_cache_keeps_nothing() {
         let cache = DiskCache::disabled();
         cache.put(key("a"), b"x");
         assert_eq!(cache.get(key("a")), None);
+        assert_eq!(cache.root(), None);
     }
 
     #[test]
