@@ -1,0 +1,287 @@
+//! Kernels: an entry point of a program, with the arguments set so far.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opencl_sys::{
+    CL_INVALID_ARG_INDEX, CL_INVALID_KERNEL_DEFINITION, CL_INVALID_KERNEL_NAME,
+    CL_INVALID_PROGRAM_EXECUTABLE,
+};
+use smallvec::SmallVec;
+
+use super::device::Device;
+use super::memory::Memory;
+use super::object::{Handle, Kind, Object};
+use super::program::Program;
+use super::program::executable::{Executable, PipelineKey};
+use super::{Error, Result};
+use crate::compiler::CompiledKernel;
+use crate::compiler::program::{ArgumentKind, UnusedMemory};
+use crate::vulkan;
+
+/// A kernel.
+pub struct Kernel {
+    handle: Handle,
+    attachment: Attachment,
+    name: String,
+    /// What `clSetKernelArg` must be given, the same on every device.
+    classes: Vec<ArgumentClass>,
+    /// In the order of the program's devices.
+    codes: Vec<Option<KernelCode>>,
+    state: Mutex<KernelState>,
+}
+
+// SAFETY: the only object of this kind.
+unsafe impl Object for Kernel {
+    const KIND: Kind = Kind::Kernel;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+/// The code of a kernel on one device.
+#[derive(Clone)]
+pub struct KernelCode {
+    pub executable: Arc<Executable>,
+    index: usize,
+}
+
+impl KernelCode {
+    /// Place of the kernel in its program's list.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The code and its reflection.
+    pub fn compiled(&self) -> &CompiledKernel {
+        // `index` was found in this very list, which never changes.
+        &self.executable.program().kernels[self.index]
+    }
+}
+
+/// A kernel object that keeps its program from being built again.
+struct Attachment(Arc<Program>);
+
+impl Attachment {
+    fn new(program: &Arc<Program>) -> Self {
+        program.attach_kernel();
+        Self(Arc::clone(program))
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.0.detach_kernel();
+    }
+}
+
+/// What an argument is, as far as setting it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentClass {
+    /// Bytes.
+    Value { size_bytes: u32 },
+    /// A pointer to `global` or `constant` memory.
+    Buffer,
+    /// A pointer to `local` memory.
+    Local,
+}
+
+impl ArgumentClass {
+    fn of(kind: &ArgumentKind) -> Self {
+        match *kind {
+            ArgumentKind::Value { size_bytes, .. } => Self::Value { size_bytes },
+            ArgumentKind::Buffer { .. } => Self::Buffer,
+            ArgumentKind::Local { .. } => Self::Local,
+            ArgumentKind::Unused { size_bytes, memory } => match memory {
+                UnusedMemory::Value => Self::Value { size_bytes },
+                UnusedMemory::Buffer => Self::Buffer,
+                UnusedMemory::Local => Self::Local,
+            },
+        }
+    }
+}
+
+/// What an argument was set to.
+#[derive(Clone, Default)]
+pub enum ArgumentValue {
+    #[default]
+    Unset,
+    Bytes(SmallVec<[u8; 16]>),
+    /// Held until it is set anew, so that the application may release it first. `None` is NULL.
+    Memory(Option<Arc<Memory>>),
+    /// Size of a local argument.
+    LocalBytes(u64),
+}
+
+/// What changes about a kernel.
+pub struct KernelState {
+    pub arguments: SmallVec<[ArgumentValue; 8]>,
+    /// The pipeline of the last launch, for the next: most launches repeat the same sizes.
+    pub recent: Option<RecentPipeline>,
+}
+
+/// A pipeline and what it was made for.
+pub struct RecentPipeline {
+    pub device: usize,
+    pub key: PipelineKey,
+    pub pipeline: Arc<vulkan::Pipeline>,
+}
+
+impl Kernel {
+    /// `clCreateKernel`
+    ///
+    /// # Errors
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`, `CL_INVALID_KERNEL_DEFINITION`.
+    pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
+        let attachment = Attachment::new(program);
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
+        let executables = program.executables();
+        if executables.iter().all(Option::is_none) {
+            return Err(Error::new(
+                CL_INVALID_PROGRAM_EXECUTABLE,
+                "program has no executable for any device",
+            ));
+        }
+        let codes: Vec<Option<KernelCode>> = executables
+            .into_iter()
+            .map(|executable| {
+                let executable = executable?;
+                let index = executable.kernel_index(name)?;
+                Some(KernelCode { executable, index })
+            })
+            .collect();
+        // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
+        let mut present = codes.iter().flatten();
+        let Some(first) = present.next() else {
+            return Err(Error::new(
+                CL_INVALID_KERNEL_NAME,
+                format!("program has no kernel '{name}'"),
+            ));
+        };
+        let classes = classes_of(first.compiled());
+        // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by
+        // kernel_name such as the number of arguments, the argument types are not the same for all devices
+        // for which the program executable has been built."
+        if present.any(|code| classes_of(code.compiled()) != classes) {
+            return Err(Error::new(
+                CL_INVALID_KERNEL_DEFINITION,
+                format!("kernel '{name}' has other arguments on another device"),
+            ));
+        }
+        for code in codes.iter().flatten() {
+            code.executable.prepare(code.index)?;
+        }
+        Ok(Arc::new(Self {
+            handle: Handle::default(),
+            attachment,
+            name: name.to_owned(),
+            state: Mutex::new(KernelState {
+                arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
+                recent: None,
+            }),
+            classes,
+            codes,
+        }))
+    }
+
+    /// `clCloneKernel`: a kernel of its own with the same arguments set.
+    pub fn duplicate(&self) -> Arc<Self> {
+        let arguments = self.lock().arguments.clone();
+        Arc::new(Self {
+            handle: Handle::default(),
+            attachment: Attachment::new(&self.attachment.0),
+            name: self.name.clone(),
+            classes: self.classes.clone(),
+            codes: self.codes.clone(),
+            state: Mutex::new(KernelState {
+                arguments,
+                recent: None,
+            }),
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn program(&self) -> &Arc<Program> {
+        &self.attachment.0
+    }
+
+    /// `CL_KERNEL_NUM_ARGS`
+    pub fn argument_count(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// What the argument at `index` is.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`
+    pub fn argument_class(&self, index: u32) -> Result<ArgumentClass> {
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
+        self.classes.get(index as usize).copied().ok_or_else(|| {
+            Error::new(
+                CL_INVALID_ARG_INDEX,
+                format!(
+                    "arg_index is {index}, kernel '{}' has {} arguments",
+                    self.name,
+                    self.classes.len()
+                ),
+            )
+        })
+    }
+
+    /// Sets an argument, whose class the value must fit.
+    pub fn set_argument(&self, index: u32, value: ArgumentValue) {
+        let old = {
+            let mut state = self.lock();
+            state
+                .arguments
+                .get_mut(index as usize)
+                .map(|argument| std::mem::replace(argument, value))
+        };
+        // Outside the lock: the last hold on a memory object calls its destructor callbacks.
+        drop(old);
+    }
+
+    /// Devices with code for this kernel, with their places in the program's list.
+    pub fn codes(&self) -> impl Iterator<Item = (usize, &KernelCode)> {
+        self.codes
+            .iter()
+            .enumerate()
+            .filter_map(|(index, code)| Some((index, code.as_ref()?)))
+    }
+
+    /// The code for a device and its place in the program's list; `None` if the program was not built for
+    /// the device.
+    pub fn code(&self, device: &Arc<Device>) -> Option<(usize, &KernelCode)> {
+        let index = self.program().device_index(device)?;
+        Some((index, self.codes.get(index)?.as_ref()?))
+    }
+
+    /// Code to ask about what no device changes: names and attributes.
+    pub fn any_code(&self) -> Option<&KernelCode> {
+        self.codes.iter().flatten().next()
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, KernelState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an argument is set to, for `clGetKernelWorkGroupInfo` and for tests.
+    pub fn argument(&self, index: usize) -> ArgumentValue {
+        self.lock()
+            .arguments
+            .get(index)
+            .cloned()
+            .unwrap_or_default()
+    }
+}
+
+fn classes_of(kernel: &CompiledKernel) -> Vec<ArgumentClass> {
+    kernel
+        .arguments
+        .iter()
+        .map(|argument| ArgumentClass::of(&argument.kind))
+        .collect()
+}

@@ -1,0 +1,241 @@
+//! `CL_PROGRAM_BINARIES`: Pumice's own format.
+//!
+//! ```text
+//! offset  bytes
+//!      0      8  magic "PUMICEBN"
+//!      8      4  version of the format, little-endian
+//!     12      4  kind: 1 compiled object, 2 library, 4 executable (as CL_PROGRAM_BINARY_TYPE_*)
+//!     16     32  fingerprint of what the contents were made for
+//!     48      8  length of the payload, little-endian
+//!     56     32  SHA-256 of the payload
+//!     88         payload (postcard)
+//! ```
+//!
+//! Objects and libraries hold OpenCL SPIR-V, which fits every device. An executable holds code for one set
+//! of device capabilities, made by one version of the compiler, and is refused elsewhere.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::compiler::{Capabilities, CompiledProgram};
+use crate::toolchain::words;
+
+const MAGIC: &[u8; 8] = b"PUMICEBN";
+const VERSION: u32 = 1;
+const HEADER_BYTES: usize = 88;
+
+/// The contents of one program binary.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Binary {
+    /// `CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT`: OpenCL SPIR-V modules, not linked yet.
+    Object(Modules),
+    /// `CL_PROGRAM_BINARY_TYPE_LIBRARY`
+    Library(Modules),
+    /// `CL_PROGRAM_BINARY_TYPE_EXECUTABLE`
+    Executable(CompiledProgram),
+}
+
+/// OpenCL SPIR-V, and how it was asked to be compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Modules {
+    pub modules: Vec<Vec<u32>>,
+    /// `-cl-denorms-are-zero`, `-cl-fast-relaxed-math` (or `-cl-unsafe-math-optimizations`), `-cl-opt-disable`.
+    pub denorms_are_zero: bool,
+    pub fast_relaxed_math: bool,
+    pub opt_disable: bool,
+}
+
+/// Why a binary is not taken; the application sees `CL_INVALID_BINARY`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryError {
+    /// No binary of Pumice, or of another version of the format.
+    Foreign,
+    /// Cut short, or changed.
+    Damaged,
+    /// Made for a device with other capabilities, or by another version of the driver.
+    OtherDevice,
+}
+
+impl BinaryError {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Foreign => "not a program binary of this version of Pumice",
+            Self::Damaged => "the program binary is truncated or damaged",
+            Self::OtherDevice => {
+                "the program binary was made for another device or by another driver version"
+            }
+        }
+    }
+}
+
+impl Binary {
+    fn kind(&self) -> u32 {
+        match self {
+            Self::Object(_) => opencl_sys::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+            Self::Library(_) => opencl_sys::CL_PROGRAM_BINARY_TYPE_LIBRARY,
+            Self::Executable(_) => opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+        }
+    }
+
+    /// The bytes that the application stores.
+    pub fn to_bytes(&self, capabilities: &Capabilities) -> Vec<u8> {
+        let payload = match self {
+            Self::Object(modules) | Self::Library(modules) => postcard::to_allocvec(modules),
+            Self::Executable(program) => postcard::to_allocvec(program),
+        }
+        // Plain data without maps or foreign types; the serializer fails only for unsized sequences.
+        .unwrap_or_default();
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.kind().to_le_bytes());
+        bytes.extend_from_slice(&fingerprint(self.kind(), capabilities));
+        bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+        let sum: [u8; 32] = Sha256::digest(&payload).into();
+        bytes.extend_from_slice(&sum);
+        bytes.extend_from_slice(&payload);
+        bytes
+    }
+
+    /// Reads a binary for a device with these capabilities. Plain OpenCL SPIR-V is taken as an object.
+    ///
+    /// # Errors
+    /// The bytes are not a whole binary of this format for such a device.
+    pub fn from_bytes(bytes: &[u8], capabilities: &Capabilities) -> Result<Self, BinaryError> {
+        if let Some(module) = words::from_bytes(bytes) {
+            return Ok(Self::Object(Modules {
+                modules: vec![module],
+                ..Modules::default()
+            }));
+        }
+        let mut reader = Reader(bytes);
+        if reader.take::<8>()? != *MAGIC {
+            return Err(BinaryError::Foreign);
+        }
+        if u32::from_le_bytes(reader.take()?) != VERSION {
+            return Err(BinaryError::Foreign);
+        }
+        let kind = u32::from_le_bytes(reader.take()?);
+        let print: [u8; 32] = reader.take()?;
+        let length = u64::from_le_bytes(reader.take()?);
+        let sum: [u8; 32] = reader.take()?;
+        let payload = reader.0;
+        let digest: [u8; 32] = Sha256::digest(payload).into();
+        if payload.len() as u64 != length || digest != sum {
+            return Err(BinaryError::Damaged);
+        }
+        if print != fingerprint(kind, capabilities) {
+            return Err(BinaryError::OtherDevice);
+        }
+        let damaged = |_| BinaryError::Damaged;
+        match kind {
+            opencl_sys::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT => Ok(Self::Object(
+                postcard::from_bytes(payload).map_err(damaged)?,
+            )),
+            opencl_sys::CL_PROGRAM_BINARY_TYPE_LIBRARY => Ok(Self::Library(
+                postcard::from_bytes(payload).map_err(damaged)?,
+            )),
+            opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE => Ok(Self::Executable(
+                postcard::from_bytes(payload).map_err(damaged)?,
+            )),
+            _ => Err(BinaryError::Damaged),
+        }
+    }
+}
+
+/// What code of this kind depends on, beside its own contents.
+fn fingerprint(kind: u32, capabilities: &Capabilities) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    if kind == opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE {
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(postcard::to_allocvec(capabilities).unwrap_or_default());
+    }
+    hash.finalize().into()
+}
+
+/// Takes fixed pieces off the front; a missing piece means a truncated binary.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], BinaryError> {
+        let (piece, rest) = self
+            .0
+            .split_first_chunk::<N>()
+            .ok_or(BinaryError::Damaged)?;
+        self.0 = rest;
+        Ok(*piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn executable() -> Binary {
+        let mut program = CompiledProgram::default();
+        program.data.bytes = vec![1, 2, 3];
+        Binary::Executable(program)
+    }
+
+    fn library() -> Binary {
+        Binary::Library(Modules {
+            modules: vec![vec![words::MAGIC, 0x0001_0400, 0, 1, 0]],
+            fast_relaxed_math: true,
+            ..Modules::default()
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let capabilities = Capabilities::full();
+        for binary in [executable(), library()] {
+            let bytes = binary.to_bytes(&capabilities);
+            assert_eq!(Binary::from_bytes(&bytes, &capabilities), Ok(binary));
+        }
+    }
+
+    #[test]
+    fn executables_fit_one_kind_of_device_and_libraries_all() {
+        let bytes = executable().to_bytes(&Capabilities::full());
+        assert_eq!(
+            Binary::from_bytes(&bytes, &Capabilities::minimal()),
+            Err(BinaryError::OtherDevice)
+        );
+        let bytes = library().to_bytes(&Capabilities::full());
+        assert!(Binary::from_bytes(&bytes, &Capabilities::minimal()).is_ok());
+    }
+
+    #[test]
+    fn every_truncation_and_every_changed_byte_is_refused() {
+        let capabilities = Capabilities::full();
+        let whole = executable().to_bytes(&capabilities);
+        for length in 0..whole.len() {
+            assert!(Binary::from_bytes(&whole[..length], &capabilities).is_err());
+        }
+        for place in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1;
+            assert!(
+                Binary::from_bytes(&bytes, &capabilities).is_err(),
+                "byte {place}"
+            );
+        }
+        let mut longer = whole;
+        longer.push(0);
+        assert!(Binary::from_bytes(&longer, &capabilities).is_err());
+    }
+
+    #[test]
+    fn foreign_bytes_are_refused_and_spirv_is_an_object() {
+        let capabilities = Capabilities::full();
+        assert_eq!(
+            Binary::from_bytes(b"\x7fELF\x02\x01\x01\0more", &capabilities),
+            Err(BinaryError::Foreign)
+        );
+        let spirv = words::to_bytes(&[words::MAGIC, 0x0001_0400, 0, 1, 0]);
+        assert!(matches!(
+            Binary::from_bytes(&spirv, &capabilities),
+            Ok(Binary::Object(_))
+        ));
+    }
+}

@@ -1,0 +1,367 @@
+//! `clBuildProgram`, `clCompileProgram`, `clLinkProgram`: from what a program holds to what runs.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
+
+use super::binary::Modules;
+use super::executable::Executable;
+use super::{Origin, Product, Program};
+use crate::compiler::{self, CompiledProgram};
+use crate::runtime::callback::{ProgramNotify, UserData};
+use crate::runtime::device::Device;
+use crate::runtime::front_end::{FrontEnd, language_target};
+use crate::runtime::{Error, Result};
+use crate::toolchain::cache::KeyBuilder;
+use crate::toolchain::options::MathOptions;
+use crate::toolchain::source::SourceOutcome;
+use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source, words};
+
+/// The outcome for one device.
+pub(super) struct Built {
+    /// `None` when it failed.
+    pub product: Option<Product>,
+    pub log: String,
+}
+
+/// A build that may still run when the call has returned.
+#[derive(Clone, Copy, Default)]
+pub struct Notify {
+    pub function: ProgramNotify,
+    pub user_data: Option<UserData>,
+}
+
+/// What a build is to do.
+enum Task {
+    Build(BuildOptions),
+    Compile(BuildOptions, Vec<(String, String)>),
+    Link(LinkOptions, Vec<Arc<Program>>),
+}
+
+impl Task {
+    fn failure(&self) -> Error {
+        let reason = "see the build log";
+        match self {
+            Self::Build(_) => Error::new(CL_BUILD_PROGRAM_FAILURE, reason),
+            Self::Compile(..) => Error::new(CL_COMPILE_PROGRAM_FAILURE, reason),
+            Self::Link(..) => Error::new(CL_LINK_PROGRAM_FAILURE, reason),
+        }
+    }
+}
+
+/// Compiles and links for the devices at `devices` (places in the program's list).
+///
+/// # Errors
+/// `CL_INVALID_OPERATION` as the specification says; without a callback also
+/// `CL_BUILD_PROGRAM_FAILURE`.
+pub fn build(
+    program: &Arc<Program>,
+    devices: Vec<usize>,
+    text: &str,
+    options: BuildOptions,
+    notify: Notify,
+) -> Result<()> {
+    start(program, devices, text, Task::Build(options), notify)
+}
+
+/// Compiles without linking. `headers` are include names and texts.
+///
+/// # Errors
+/// As [`build`], with `CL_COMPILE_PROGRAM_FAILURE`.
+pub fn compile(
+    program: &Arc<Program>,
+    devices: Vec<usize>,
+    text: &str,
+    options: BuildOptions,
+    headers: Vec<(String, String)>,
+    notify: Notify,
+) -> Result<()> {
+    start(
+        program,
+        devices,
+        text,
+        Task::Compile(options, headers),
+        notify,
+    )
+}
+
+/// Links the objects and libraries of `inputs` into `program`, a new one.
+///
+/// # Errors
+/// Without a callback `CL_LINK_PROGRAM_FAILURE`.
+pub fn link(
+    program: &Arc<Program>,
+    devices: Vec<usize>,
+    text: &str,
+    options: LinkOptions,
+    inputs: Vec<Arc<Program>>,
+    notify: Notify,
+) -> Result<()> {
+    start(program, devices, text, Task::Link(options, inputs), notify)
+}
+
+fn start(
+    program: &Arc<Program>,
+    devices: Vec<usize>,
+    text: &str,
+    task: Task,
+    notify: Notify,
+) -> Result<()> {
+    program.begin(&devices, text)?;
+    let Some(function) = notify.function else {
+        return run(program, &devices, &task);
+    };
+    // "If pfn_notify is not NULL, clBuildProgram does not need to wait for the build to complete and can
+    // return immediately".
+    let handle = UserData(program_handle(program));
+    let user_data = notify.user_data.unwrap_or(UserData(std::ptr::null_mut()));
+    let held = Arc::clone(program);
+    let work = move || {
+        let (handle, user_data) = (handle, user_data);
+        // The application learns of a failure by the build status.
+        let _ = run(&held, &devices, &task);
+        drop(task);
+        // SAFETY: the application's function with the program it was given for, and its own data. No lock
+        // is held.
+        unsafe { function(handle.0.cast(), user_data.0) };
+    };
+    let spawned = std::thread::Builder::new()
+        .name("pumice-build".into())
+        // Deep recursion over a program's expressions is the compiler's; give it the usual main stack.
+        .stack_size(8 << 20)
+        .spawn(work);
+    spawned
+        .map(drop)
+        .map_err(|error| Error::out_of_host_memory(format!("no thread for the build: {error}")))
+}
+
+/// The handle the callback gets: the program exists for the application already, or is about to.
+fn program_handle(program: &Program) -> *mut std::ffi::c_void {
+    use crate::runtime::object::Object;
+    program.handle().as_ptr()
+}
+
+fn run(program: &Program, devices: &[usize], task: &Task) -> Result<()> {
+    let mut sources = SourceMemo::default();
+    let mut failed = false;
+    for index in devices {
+        let built = catch_unwind(AssertUnwindSafe(|| {
+            build_for(program, *index, task, &mut sources)
+        }))
+        .unwrap_or_else(|panic| {
+            let message = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("no message");
+            Built {
+                product: None,
+                log: format!("error: internal error of Pumice's compiler: {message}\n"),
+            }
+        });
+        failed |= built.product.is_none();
+        if built.product.is_none() {
+            log::debug!("build failed:\n{}", built.log);
+        }
+        program.finish(*index, built);
+    }
+    match failed {
+        true => Err(task.failure()),
+        false => Ok(()),
+    }
+}
+
+fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceMemo) -> Built {
+    let Some(device) = program.devices().get(index) else {
+        return Built {
+            product: None,
+            log: "error: the program has no such device\n".into(),
+        };
+    };
+    match task {
+        Task::Compile(options, headers) => {
+            let (modules, log) = modules_of(program, device, options, headers, sources);
+            Built {
+                product: modules.map(|modules| Product::Object(Arc::new(modules))),
+                log,
+            }
+        }
+        Task::Build(options) => match program.build(index).product {
+            // A program binary is loaded, or linked if it is an object.
+            Product::Loaded(compiled) if matches!(program.origin(), Origin::Binary) => {
+                executable(device, Ok((*compiled).clone()), String::new())
+            }
+            Product::Executable(built) if matches!(program.origin(), Origin::Binary) => Built {
+                product: Some(Product::Executable(built)),
+                log: String::new(),
+            },
+            Product::Object(modules) | Product::Library(modules)
+                if matches!(program.origin(), Origin::Binary) =>
+            {
+                let compiled = compile_modules(device, &modules, program.specialization());
+                executable(device, compiled, String::new())
+            }
+            _ => {
+                let (modules, log) = modules_of(program, device, options, &[], sources);
+                match modules {
+                    Some(modules) => {
+                        let compiled = compile_modules(device, &modules, program.specialization());
+                        executable(device, compiled, log)
+                    }
+                    None => Built { product: None, log },
+                }
+            }
+        },
+        Task::Link(options, inputs) => link_for(device, options, inputs),
+    }
+}
+
+fn executable(
+    device: &Arc<Device>,
+    compiled: std::result::Result<CompiledProgram, String>,
+    mut log: String,
+) -> Built {
+    match compiled {
+        Ok(compiled) => Built {
+            product: Some(Product::Executable(Executable::new(device, compiled))),
+            log,
+        },
+        Err(message) => {
+            log.push_str(&message);
+            Built { product: None, log }
+        }
+    }
+}
+
+fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]) -> Built {
+    let mut linked = Modules::default();
+    let mut specialization = HashMap::new();
+    for input in inputs {
+        specialization.extend(input.specialization());
+        let product = input
+            .device_index(device)
+            .map(|index| input.build(index).product)
+            .unwrap_or_default();
+        let (Product::Object(modules) | Product::Library(modules)) = product else {
+            // The caller has checked the inputs; a build that replaced one meanwhile is the application's race.
+            return Built {
+                product: None,
+                log:
+                    "error: an input program holds no compiled object or library for this device\n"
+                        .into(),
+            };
+        };
+        linked.modules.extend(modules.modules.iter().cloned());
+        linked.denorms_are_zero |= modules.denorms_are_zero;
+        linked.fast_relaxed_math |= modules.fast_relaxed_math;
+        linked.opt_disable |= modules.opt_disable;
+    }
+    linked.denorms_are_zero |= options.math.denorms_are_zero;
+    linked.fast_relaxed_math |= is_fast(options.math);
+    if options.create_library {
+        return Built {
+            product: Some(Product::Library(Arc::new(linked))),
+            log: String::new(),
+        };
+    }
+    let compiled = compile_modules(device, &linked, specialization);
+    executable(device, compiled, String::new())
+}
+
+fn is_fast(math: MathOptions) -> bool {
+    math.fast_relaxed || math.unsafe_math
+}
+
+/// Sources compiled in this call: devices that speak the same language share the run of clang.
+#[derive(Default)]
+struct SourceMemo(HashMap<crate::toolchain::LanguageTarget, SourceOutcome>);
+
+/// The OpenCL SPIR-V of a program for a device, and the log.
+fn modules_of(
+    program: &Program,
+    device: &Device,
+    options: &BuildOptions,
+    headers: &[(String, String)],
+    sources: &mut SourceMemo,
+) -> (Option<Modules>, String) {
+    let (module, log) = match program.origin() {
+        Origin::Source(source) => {
+            let outcome = sources
+                .0
+                .entry(language_target(device))
+                .or_insert_with_key(|target| {
+                    let front_end = FrontEnd::instance();
+                    let request = CompileRequest {
+                        source: &String::from_utf8_lossy(source),
+                        headers,
+                        options,
+                        target,
+                    };
+                    compile_source(front_end.clang(), front_end.cache(), &request)
+                });
+            (outcome.spirv.clone(), outcome.log.clone())
+        }
+        Origin::Il { module, .. } => (Some(module.clone()), String::new()),
+        Origin::Binary | Origin::Linked => (
+            None,
+            "error: the program has neither source nor intermediate language\n".into(),
+        ),
+    };
+    let modules = module.map(|module| Modules {
+        modules: vec![module],
+        denorms_are_zero: options.math.denorms_are_zero,
+        fast_relaxed_math: is_fast(options.math),
+        opt_disable: options.opt_disable,
+    });
+    (modules, log)
+}
+
+/// Compiles linked modules to device code, or takes the result of an earlier time from the cache.
+fn compile_modules(
+    device: &Device,
+    modules: &Modules,
+    specialization: HashMap<u32, Vec<u8>>,
+) -> std::result::Result<CompiledProgram, String> {
+    let capabilities = device.capabilities();
+    let cache = FrontEnd::instance().cache();
+    let mut builder = KeyBuilder::new("SPIR-V to program")
+        .field(&postcard::to_allocvec(capabilities).unwrap_or_default())
+        .field(&[
+            u8::from(modules.denorms_are_zero),
+            u8::from(modules.fast_relaxed_math),
+            u8::from(modules.opt_disable),
+        ]);
+    let mut constants: Vec<_> = specialization.iter().collect();
+    constants.sort();
+    for (id, value) in constants {
+        builder = builder.field(&id.to_le_bytes()).field(value);
+    }
+    for module in &modules.modules {
+        builder = builder.field(&words::to_bytes(module));
+    }
+    let key = builder.finish();
+    if let Some(kept) = cache.get(key)
+        && let Ok(program) = postcard::from_bytes::<CompiledProgram>(&kept)
+    {
+        log::debug!("compiled program taken from the cache");
+        return Ok(program);
+    }
+    let options = compiler::Options {
+        specialization,
+        denorms_are_zero: modules.denorms_are_zero,
+        fast_relaxed_math: modules.fast_relaxed_math,
+        opt_disable: modules.opt_disable,
+    };
+    let slices: Vec<&[u32]> = modules.modules.iter().map(Vec::as_slice).collect();
+    let program = FrontEnd::instance()
+        .library()
+        .map_err(Clone::clone)
+        .and_then(|library| compiler::compile(&slices, library, capabilities, &options))
+        .map_err(|error| format!("{error}\n"))?;
+    if let Ok(bytes) = postcard::to_allocvec(&program) {
+        cache.put(key, &bytes);
+    }
+    Ok(program)
+}

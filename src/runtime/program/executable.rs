@@ -1,0 +1,190 @@
+//! A built program on one device: code, program-scope data, and the pipelines made so far.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::compiler::{CompiledKernel, CompiledProgram};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::device::Device;
+use crate::runtime::upload::upload;
+use crate::runtime::{Error, Result};
+use crate::vulkan::{self, MemoryKind};
+
+/// One built program on one device.
+pub struct Executable {
+    device: Arc<Device>,
+    program: CompiledProgram,
+    code: Vec<KernelCode>,
+    /// Program-scope variables and constant tables: made when a kernel is first created.
+    data: OnceLock<Option<Arc<Allocation>>>,
+    making_data: Mutex<()>,
+}
+
+/// The Vulkan objects of one kernel.
+#[derive(Default)]
+struct KernelCode {
+    state: Mutex<CodeState>,
+}
+
+#[derive(Default)]
+struct CodeState {
+    module: Option<vulkan::ShaderModule>,
+    pipelines: HashMap<PipelineKey, Arc<vulkan::Pipeline>>,
+}
+
+/// What a pipeline is specialized for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PipelineKey {
+    pub local_size: [u32; 3],
+    /// `SpecId` and number of elements of each local argument.
+    pub local_arguments: SmallVec<[(u32, u32); 4]>,
+}
+
+impl Executable {
+    pub fn new(device: &Arc<Device>, program: CompiledProgram) -> Arc<Self> {
+        let code = program
+            .kernels
+            .iter()
+            .map(|_| KernelCode::default())
+            .collect();
+        Arc::new(Self {
+            device: Arc::clone(device),
+            program,
+            code,
+            data: OnceLock::new(),
+            making_data: Mutex::new(()),
+        })
+    }
+
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    pub fn program(&self) -> &CompiledProgram {
+        &self.program
+    }
+
+    /// Place of a kernel among [`CompiledProgram::kernels`].
+    pub fn kernel_index(&self, name: &str) -> Option<usize> {
+        self.program
+            .kernels
+            .iter()
+            .position(|kernel| kernel.name == name)
+    }
+
+    /// The program-scope data on the device; `None` when the program has none.
+    ///
+    /// # Errors
+    /// No memory for it.
+    pub fn data(&self) -> Result<Option<&Arc<Allocation>>> {
+        if let Some(data) = self.data.get() {
+            return Ok(data.as_ref());
+        }
+        let _making = self
+            .making_data
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.data.get().is_none() {
+            let made = self.make_data()?;
+            // Under the lock: nobody else sets it.
+            let _ = self.data.set(made);
+        }
+        Ok(self.data.get().and_then(Option::as_ref))
+    }
+
+    fn make_data(&self) -> Result<Option<Arc<Allocation>>> {
+        let segment = &self.program.data;
+        if segment.bytes.is_empty() {
+            return Ok(None);
+        }
+        let device = self.device.vulkan()?;
+        let size_bytes = segment.bytes.len() as u64;
+        let allocation = Allocation::new(device, size_bytes, MemoryKind::Device)?;
+        let mut bytes = segment.bytes.clone();
+        let address = allocation.device_address();
+        for place in &segment.relocations {
+            let place = *place as usize;
+            let field = place
+                .checked_add(8)
+                .and_then(|end| bytes.get_mut(place..end))
+                .and_then(|field| <&mut [u8; 8]>::try_from(field).ok())
+                .ok_or_else(|| Error::out_of_resources("a relocation lies outside program data"))?;
+            *field = u64::from_le_bytes(*field)
+                .wrapping_add(address)
+                .to_le_bytes();
+        }
+        upload(device, &allocation, 0, &bytes)?;
+        Ok(Some(allocation))
+    }
+
+    /// The pipeline of kernel `index` for `key`; made at its first use and never twice.
+    ///
+    /// # Errors
+    /// The Vulkan driver can't make it.
+    pub fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>> {
+        let (Some(kernel), Some(code)) = (self.program.kernels.get(index), self.code.get(index))
+        else {
+            return Err(Error::out_of_resources("the kernel is not in its program"));
+        };
+        // Held while the pipeline is made: another thread that wants the same one waits for it.
+        let mut state = code.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = state.pipelines.get(key) {
+            return Ok(Arc::clone(pipeline));
+        }
+        let pipeline = Arc::new(self.make_pipeline(kernel, &mut state, key)?);
+        state.pipelines.insert(key.clone(), Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+
+    fn make_pipeline(
+        &self,
+        kernel: &CompiledKernel,
+        state: &mut CodeState,
+        key: &PipelineKey,
+    ) -> Result<vulkan::Pipeline> {
+        let device = self.device.vulkan()?;
+        let module = match &state.module {
+            Some(module) => module,
+            None => state
+                .module
+                .insert(vulkan::ShaderModule::new(device, &kernel.spirv)?),
+        };
+        let constants: SmallVec<[(u32, u32); 8]> = (0u32..)
+            .zip(key.local_size)
+            .chain(key.local_arguments.iter().copied())
+            .collect();
+        let options = vulkan::PipelineOptions {
+            required_subgroup_size: kernel.attributes.required_sub_group_size,
+            full_subgroups: false,
+        };
+        log::debug!("pipeline for kernel '{}' {key:?}", kernel.name);
+        Ok(vulkan::Pipeline::new(device, module, &constants, options)?)
+    }
+
+    /// Makes ahead of the first launch what the kernel itself fixes: its data, and its only pipeline if it
+    /// has a required work-group size and no local arguments.
+    ///
+    /// # Errors
+    /// As [`Self::data`] and [`Self::pipeline`].
+    pub fn prepare(&self, index: usize) -> Result<()> {
+        use crate::compiler::program::ArgumentKind;
+        self.data()?;
+        let Some(kernel) = self.program.kernels.get(index) else {
+            return Ok(());
+        };
+        let fixed = !kernel
+            .arguments
+            .iter()
+            .any(|argument| matches!(argument.kind, ArgumentKind::Local { .. }));
+        if let (Some(local_size), true) = (kernel.attributes.required_work_group_size, fixed) {
+            let key = PipelineKey {
+                local_size,
+                local_arguments: SmallVec::new(),
+            };
+            self.pipeline(index, &key)?;
+        }
+        Ok(())
+    }
+}
