@@ -2,35 +2,216 @@
 
 use super::error::{Error, Result};
 use super::out::EventArguments;
+use super::{handle, kernel};
 use crate::runtime::callback::NativeKernel;
-use opencl_sys::{CL_INVALID_OPERATION, cl_command_queue, cl_kernel, cl_mem, cl_uint};
+use crate::runtime::command::{Command, Ordering};
+use crate::runtime::dispatch::{self, NdRange};
+use crate::runtime::event::Event;
+use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
+use crate::runtime::queue::{Queue, Waits};
+use opencl_sys::{
+    CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
+    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE,
+    CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type, cl_kernel, cl_mem, cl_uint,
+};
 use std::ffi::c_void;
+use std::sync::Arc;
 
-/// `clEnqueueNDRangeKernel`
-pub fn enqueue_nd_range_kernel(
-    _command_queue: cl_command_queue,
-    _kernel: cl_kernel,
-    _work_dim: cl_uint,
-    _global_work_offset: *const usize,
-    _global_work_size: *const usize,
-    _local_work_size: *const usize,
-    _events: EventArguments,
-) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+/// `CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS`
+const MAX_DIMENSIONS: u32 = 3;
+
+/// "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
+pub(super) fn check_context(queue: &Queue, kernel: &Kernel) -> Result<()> {
+    match Arc::ptr_eq(queue.context(), kernel.program().context()) {
+        true => Ok(()),
+        false => Err(Error::new(
+            CL_INVALID_CONTEXT,
+            "command_queue and kernel belong to different contexts",
+        )),
+    }
 }
 
-/// `clEnqueueTask`
-pub fn enqueue_task(
-    _command_queue: cl_command_queue,
-    _kernel: cl_kernel,
-    _events: EventArguments,
+/// "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device
+/// associated with command_queue."
+pub(super) fn code<'a>(queue: &Queue, kernel: &'a Kernel) -> Result<(usize, &'a KernelCode)> {
+    kernel.code(queue.device()).ok_or_else(|| {
+        Error::new(
+            CL_INVALID_PROGRAM_EXECUTABLE,
+            "the program was not built for the queue's device",
+        )
+    })
+}
+
+/// "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
+pub(super) fn check_arguments(kernel: &Kernel) -> Result<()> {
+    let unset = kernel
+        .lock()
+        .arguments
+        .iter()
+        .position(|argument| matches!(argument, ArgumentValue::Unset));
+    match unset {
+        None => Ok(()),
+        Some(index) => Err(Error::new(
+            CL_INVALID_KERNEL_ARGS,
+            format!(
+                "argument {index} of kernel '{}' was never set",
+                kernel.name()
+            ),
+        )),
+    }
+}
+
+/// The range that the arguments describe.
+///
+/// # Safety
+/// The pointers are NULL or have `work_dim` entries.
+pub(super) unsafe fn range(
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    local_work_size: *const usize,
+) -> Result<NdRange> {
+    // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
+    // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
+    if !(1..=MAX_DIMENSIONS).contains(&work_dim) {
+        return Err(Error::new(
+            CL_INVALID_WORK_DIMENSION,
+            format!("work_dim is {work_dim}"),
+        ));
+    }
+    let read = |list: *const usize, beyond: u64| -> Option<[u64; 3]> {
+        if list.is_null() {
+            return None;
+        }
+        let mut values = [beyond; 3];
+        for (index, value) in values.iter_mut().take(work_dim as usize).enumerate() {
+            // SAFETY: the list has `work_dim` entries.
+            *value = unsafe { list.add(index).read() } as u64;
+        }
+        Some(values)
+    };
+    // "If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will
+    // trivially succeed after its event dependencies are satisfied".
+    let global = read(global_work_size, 1).unwrap_or([0; 3]);
+    let offset = read(global_work_offset, 0).unwrap_or([0; 3]);
+    for (dimension, (global, offset)) in global.iter().zip(offset).enumerate() {
+        // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size … exceed the maximum
+        // value representable by size_t on the device": the device computes in 64 bits, as size_t has here.
+        let Some(end) = global.checked_add(offset) else {
+            // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size + the corresponding values in
+            // global_work_offset for any dimensions is greater than the maximum value representable by size t
+            // on the device".
+            return Err(Error::new(
+                CL_INVALID_GLOBAL_OFFSET,
+                format!("dimension {dimension}: offset {offset} + size {global} exceeds size_t"),
+            ));
+        };
+        debug_assert!(end >= *global);
+    }
+    if global
+        .iter()
+        .try_fold(1u64, |total, size| total.checked_mul(*size))
+        .is_none()
+    {
+        return Err(Error::new(
+            CL_INVALID_GLOBAL_WORK_SIZE,
+            format!("{global:?} work-items are more than size_t can count"),
+        ));
+    }
+    Ok(NdRange {
+        dimensions: work_dim,
+        offset,
+        global,
+        local: read(local_work_size, 1),
+    })
+}
+
+/// `clEnqueueNDRangeKernel`
+///
+/// # Safety
+/// The arrays are NULL or have `work_dim` entries.
+pub unsafe fn enqueue_nd_range_kernel(
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    local_work_size: *const usize,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    // SAFETY: the caller's promise.
+    let range = || unsafe {
+        range(
+            work_dim,
+            global_work_offset,
+            global_work_size,
+            local_work_size,
+        )
+    };
+    enqueue(
+        command_queue,
+        kernel,
+        range,
+        CL_COMMAND_NDRANGE_KERNEL,
+        events,
+    )
+}
+
+/// `clEnqueueTask`: a range of one work-item.
+pub fn enqueue_task(
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    events: EventArguments,
+) -> Result<()> {
+    let range = || {
+        Ok(NdRange {
+            dimensions: 1,
+            offset: [0; 3],
+            global: [1; 3],
+            local: Some([1; 3]),
+        })
+    };
+    enqueue(command_queue, kernel, range, CL_COMMAND_TASK, events)
+}
+
+fn enqueue(
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    range: impl FnOnce() -> Result<NdRange>,
+    command_type: cl_command_type,
+    events: EventArguments,
+) -> Result<()> {
+    let queue = handle::get::<Queue>(command_queue)?;
+    let kernel = kernel::get(kernel)?;
+    code(&queue, &kernel)?;
+    check_context(&queue, &kernel)?;
+    let wait_list = events.wait_list::<Event>()?;
+    // "… or if the context associated with command_queue and events in event_wait_list are not the same."
+    if wait_list
+        .iter()
+        .any(|event| !Arc::ptr_eq(event.context(), queue.context()))
+    {
+        return Err(Error::new(
+            CL_INVALID_CONTEXT,
+            "an event of event_wait_list belongs to another context",
+        ));
+    }
+    check_arguments(&kernel)?;
+    let dispatch = dispatch::prepare(&kernel, &queue, &range()?)?;
+    let event = queue.enqueue(
+        command_type,
+        Command::Dispatch(dispatch),
+        Waits::on(&wait_list),
+        Ordering::default(),
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueNativeKernel`
+#[allow(clippy::too_many_arguments)]
 pub fn enqueue_native_kernel(
-    _command_queue: cl_command_queue,
+    command_queue: cl_command_queue,
     _user_func: NativeKernel,
     _args: *mut c_void,
     _cb_args: usize,
@@ -39,5 +220,42 @@ pub fn enqueue_native_kernel(
     _args_mem_loc: *mut *const c_void,
     _events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
+    Err(Error::invalid_operation(
+        "no device executes native kernels",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code_of(work_dim: u32, offset: &[usize], global: &[usize]) -> Result<NdRange> {
+        let pointer = |list: &[usize]| match list {
+            [] => std::ptr::null(),
+            list => list.as_ptr(),
+        };
+        // SAFETY: the lists of these tests have `work_dim` entries.
+        unsafe { range(work_dim, pointer(offset), pointer(global), std::ptr::null()) }
+    }
+
+    #[test]
+    fn ranges_are_read_and_checked() {
+        let range = code_of(2, &[5, 6], &[7, 8]).unwrap();
+        assert_eq!((range.offset, range.global), ([5, 6, 0], [7, 8, 1]));
+        assert!(code_of(3, &[], &[]).unwrap().is_empty());
+        assert!(code_of(1, &[], &[0]).unwrap().is_empty());
+        let code = |result: Result<NdRange>| result.unwrap_err().code();
+        assert_eq!(code(code_of(0, &[], &[])), CL_INVALID_WORK_DIMENSION);
+        assert_eq!(code(code_of(4, &[], &[])), CL_INVALID_WORK_DIMENSION);
+        assert_eq!(
+            code(code_of(1, &[usize::MAX], &[2])),
+            CL_INVALID_GLOBAL_OFFSET
+        );
+        assert_eq!(
+            code(code_of(2, &[], &[usize::MAX, 2])),
+            CL_INVALID_GLOBAL_WORK_SIZE
+        );
+    }
 }

@@ -56,6 +56,30 @@ impl Entry {
         object
     }
 
+    /// For `clLinkProgram`, which may return a handle and an error's code at once.
+    ///
+    /// # Safety
+    /// `errcode_ret` is NULL or writable.
+    pub unsafe fn object_despite_error(
+        &self,
+        errcode_ret: *mut cl_int,
+        function: impl FnOnce() -> Result<(*mut c_void, Option<Error>)>,
+    ) -> *mut c_void {
+        let (object, code) = match self.run(function) {
+            Ok((object, None)) => (object, CL_SUCCESS),
+            Ok((object, Some(error))) => {
+                log::debug!("{}: {error}", self.name);
+                (object, error.code())
+            }
+            Err(error) => (std::ptr::null_mut(), error.code()),
+        };
+        if !errcode_ret.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { errcode_ret.write(code) };
+        }
+        object
+    }
+
     /// For functions that return a pointer and no code: NULL is the error.
     pub fn pointer(&self, function: impl FnOnce() -> Result<*mut c_void>) -> *mut c_void {
         self.run(function).unwrap_or(std::ptr::null_mut())

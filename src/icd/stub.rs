@@ -8,6 +8,7 @@
 //! | `events` | `num_events_in_wait_list, event_wait_list, event` | `EventArguments` | `Result<()>` |
 //! | `errcode_ret` | `errcode_ret` | | `Result<handle>` |
 //! | `events_errcode_ret` | both of the above | `EventArguments` | `Result<pointer>` |
+//! | `despite_error` | `errcode_ret` | | `Result<(handle, Option<Error>)>`: both may be answered |
 //! | `pointer` | | | `Result<pointer>`, NULL on failure |
 //! | `nothing` | | | `Result<()>`, dropped |
 //! | `unsupported…` | as the rest of the word says | nothing | an error |
@@ -66,6 +67,11 @@ macro_rules! stub {
     ($k:ident $n:ident ($($a:ident: $t:ty),*) [errcode_ret] $r:ty, $path:path) => {
         crate::icd::stub::define! { $k $n ($($a: $t,)* errcode_ret: *mut cl_int) -> $r {
             entry => entry.object(errcode_ret, || $path($($a),*))
+        } }
+    };
+    ($k:ident $n:ident ($($a:ident: $t:ty),*) [despite_error] $r:ty, $path:path) => {
+        crate::icd::stub::define! { $k $n ($($a: $t,)* errcode_ret: *mut cl_int) -> $r {
+            entry => entry.object_despite_error(errcode_ret, || $path($($a),*))
         } }
     };
     ($k:ident $n:ident ($($a:ident: $t:ty),*) [events_errcode_ret] $r:ty, $path:path) => {

@@ -356,7 +356,7 @@ dispatch {
     core clLinkProgram(
         context: cl_context, num_devices: cl_uint, device_list: *const cl_device_id, options: *const c_char,
         num_input_programs: cl_uint, input_programs: *const cl_program, pfn_notify: ProgramNotify,
-        user_data: *mut c_void; errcode_ret
+        user_data: *mut c_void; despite_error
     ) -> cl_program = api::program_build::link_program;
     core clUnloadPlatformCompiler(
         platform: cl_platform_id
