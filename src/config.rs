@@ -53,7 +53,9 @@ impl Config {
         let cache_dir = match variable("PUMICE_CACHE_DIR") {
             Some(value) if value.is_empty() => None,
             Some(value) => Some(PathBuf::from(value)),
+            // The XDG specification: a relative path is to be ignored.
             None => path("XDG_CACHE_HOME")
+                .filter(|path| path.is_absolute())
                 .or_else(|| path("HOME").map(|home| home.join(".cache")))
                 .map(|cache| cache.join("pumice")),
         };
@@ -136,6 +138,11 @@ mod tests {
         let home = ("HOME", "/home/a");
         assert_eq!(config(&[]).cache_dir, CacheDir::Off);
         assert_eq!(config(&[home]).cache_dir, path("/home/a/.cache/pumice"));
+        let relative = ("XDG_CACHE_HOME", "x");
+        assert_eq!(
+            config(&[home, relative]).cache_dir,
+            path("/home/a/.cache/pumice")
+        );
         let xdg = ("XDG_CACHE_HOME", "/x");
         assert_eq!(config(&[home, xdg]).cache_dir, path("/x/pumice"));
         assert_eq!(

@@ -171,7 +171,11 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Answer {
 fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
     // "The mandated minimum floating-point capability for devices that are not of type
     // CL_DEVICE_TYPE_CUSTOM is: CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN."
-    let single = cl::CL_FP_ROUND_TO_NEAREST | cl::CL_FP_INF_NAN;
+    let mut single = cl::CL_FP_ROUND_TO_NEAREST | cl::CL_FP_INF_NAN;
+    let half = single;
+    if device.capabilities().fused_fma32 {
+        single |= cl::CL_FP_FMA;
+    }
     let double = cl::CL_FP_FMA
         | cl::CL_FP_ROUND_TO_NEAREST
         | cl::CL_FP_ROUND_TO_ZERO
@@ -188,7 +192,7 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
         cl::CL_DEVICE_SINGLE_FP_CONFIG => info.value(single),
         cl::CL_DEVICE_DOUBLE_FP_CONFIG => info.value(config("cl_khr_fp64", double)),
-        cl::CL_DEVICE_HALF_FP_CONFIG => info.value(config("cl_khr_fp16", single)),
+        cl::CL_DEVICE_HALF_FP_CONFIG => info.value(config("cl_khr_fp16", half)),
         _ => return Answer::Pending(info),
     })
 }

@@ -89,3 +89,98 @@ fn max_allocation_bytes(info: &PhysicalDeviceInfo, global_bytes: u64, heap_bytes
     }
     possible
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::vulkan::info::{self, Features, MemoryHeap, SubgroupInfo};
+
+    /// A software device as SwiftShader is one.
+    pub(crate) fn software_device() -> PhysicalDeviceInfo {
+        PhysicalDeviceInfo {
+            name: "Software".to_owned(),
+            vendor_id: 0x1AE0,
+            device_id: 0xC0DE,
+            device_type: DeviceType::Cpu,
+            driver_id: 10,
+            driver_name: "driver".to_owned(),
+            driver_info: String::new(),
+            driver_version: 1,
+            api_version: (1, 3, 0),
+            device_uuid: [1; 16],
+            driver_uuid: [2; 16],
+            device_luid: None,
+            device_node_mask: 0,
+            pci: None,
+            limits: info::Limits {
+                max_compute_work_group_count: [65535; 3],
+                max_compute_work_group_size: [256, 512, 64],
+                max_compute_work_group_invocations: 256,
+                max_compute_shared_memory_bytes: 32 << 10,
+                max_push_constant_bytes: 128,
+                max_memory_allocation_bytes: 2 << 30,
+                max_buffer_bytes: 4 << 30,
+                timestamp_period_ns: 1.5,
+                ..info::Limits::default()
+            },
+            features: Features::default(),
+            subgroup: SubgroupInfo {
+                size: 4,
+                min_size: 4,
+                max_size: 4,
+                basic: true,
+                ..SubgroupInfo::default()
+            },
+            float16_controls: info::FloatControls::default(),
+            float32_controls: info::FloatControls::default(),
+            float64_controls: info::FloatControls::default(),
+            dot_product: info::DotProductAcceleration::default(),
+            memory_heaps: vec![MemoryHeap {
+                size_bytes: 16 << 30,
+                device_local: true,
+            }],
+            memory_types: Vec::new(),
+            timestamp_valid_bits: 64,
+            compute_queues: 1,
+            calibrated_timestamps: false,
+            import_host_pointer_alignment_bytes: None,
+            min_placed_map_alignment_bytes: None,
+            extensions: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn limits_are_those_that_vulkan_gives_together() {
+        let limits = Limits::of(&software_device());
+        assert_eq!(limits.max_work_group_size, 256);
+        assert_eq!(limits.max_work_item_sizes, [256, 256, 64]);
+        assert_eq!(limits.timer_resolution_ns, 2);
+        assert_eq!(limits.subgroup_size, 4);
+    }
+
+    #[test]
+    fn an_allocation_fits_the_heap_the_buffer_and_the_full_profile() {
+        let mut info = software_device();
+        assert_eq!(
+            Limits::of(&info).max_allocation_bytes,
+            2 << 30,
+            "Vulkan's limit"
+        );
+        info.limits.max_memory_allocation_bytes = 64 << 30;
+        info.limits.max_buffer_bytes = 64 << 30;
+        assert_eq!(
+            Limits::of(&info).max_allocation_bytes,
+            4 << 30,
+            "a quarter of the memory"
+        );
+        info.device_type = DeviceType::DiscreteGpu;
+        assert_eq!(Limits::of(&info).max_allocation_bytes, 16 << 30, "the heap");
+        info.memory_heaps[0].size_bytes = 2 << 30;
+        info.device_type = DeviceType::Cpu;
+        assert_eq!(
+            Limits::of(&info).max_allocation_bytes,
+            1 << 30,
+            "the least allowed"
+        );
+    }
+}

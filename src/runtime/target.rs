@@ -86,3 +86,29 @@ fn map_subgroup(subgroup: &info::SubgroupInfo) -> SubgroupOperations {
         extended_types: here && subgroup.extended_types,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::limits::tests::software_device;
+
+    #[test]
+    fn only_hardware_fuses() {
+        let mut info = software_device();
+        assert!(!capabilities(&info).fused_fma32);
+        info.driver_id = 4;
+        assert!(capabilities(&info).fused_fma32);
+        assert!(!capabilities(&info).fused_fma64, "there is no double");
+        info.features.shader_float64 = true;
+        assert!(capabilities(&info).fused_fma64);
+    }
+
+    #[test]
+    fn sub_group_operations_count_only_in_compute() {
+        let mut info = software_device();
+        assert!(!capabilities(&info).subgroup.basic);
+        info.subgroup.in_compute = true;
+        assert!(capabilities(&info).subgroup.basic);
+        assert_eq!(capabilities(&info).subgroup_size, 4);
+    }
+}
