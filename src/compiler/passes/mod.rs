@@ -9,6 +9,8 @@ pub mod float_format;
 mod folding;
 pub mod infer_address_spaces;
 pub mod inline;
+#[cfg(test)]
+mod legal_evaluator;
 pub mod legalize_float16;
 pub mod legalize_int64;
 pub mod legalize_memory;

@@ -22,12 +22,16 @@ use crate::compiler::ir::{
     Access, Binary, Compare, Convert, Edge, FuncId, Function, Group, GroupOp, Module, Op, Place,
     Rounding, Scope, Terminator, Type, Unary, Value, Values,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{Capabilities, CompileError, Context};
 use smallvec::smallvec;
 
 /// Replaces 64-bit integers in every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.int64 {
+    legalize(module, cx.capabilities)
+}
+
+fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileError> {
+    if device.int64 {
         return Ok(());
     }
     if let Some(array) = module.arrays.iter().find(|a| a.element == Type::I64) {

@@ -31,8 +31,12 @@ use groups::groups;
 
 /// Legalizes every memory operation.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    legalize(module, cx.capabilities)
+}
+
+fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileError> {
     let pass = Memory {
-        capabilities: cx.capabilities,
+        capabilities: device,
         arrays: &module.arrays,
     };
     for function in &mut module.functions {
@@ -148,7 +152,7 @@ impl Memory<'_> {
         }
         if !self.accesses(ty) || access.align_bytes < ty.size_bytes() {
             self.check_splits(ty)?;
-            if let Some(narrow) = self.narrow_unit(access.align_bytes) {
+            if let Some(narrow) = self.narrow_unit(ty, access.align_bytes) {
                 let parts = split(b, &values, narrow);
                 return self.store(b, address, parts, access);
             }
@@ -167,11 +171,15 @@ impl Memory<'_> {
         Ok(())
     }
 
-    /// The widest integer below a word that the device can store at this alignment.
-    fn narrow_unit(&self, align_bytes: u32) -> Option<Type> {
+    /// The widest integer below a word, and narrower than `whole`, that the device can store at this
+    /// alignment.
+    fn narrow_unit(&self, whole: Type, align_bytes: u32) -> Option<Type> {
         [(2, Type::I16), (1, Type::I8)]
             .into_iter()
-            .find(|&(size, ty)| align_bytes >= size && align_bytes < 4 && self.accesses(ty))
+            .filter(|&(size, _)| {
+                align_bytes >= size && align_bytes < 4 && size < whole.size_bytes()
+            })
+            .find(|&(_, ty)| self.accesses(ty))
             .map(|(_, ty)| ty)
     }
 

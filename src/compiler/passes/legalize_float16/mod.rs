@@ -10,12 +10,15 @@
 //!
 //! Afterwards: no F16.
 
+#[cfg(test)]
+mod tests;
+
 use super::expand_values::{Expanded, Expander, Expansion, expand_function};
 use super::folding;
 use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, Edge, Module, Op, Rounding, Type, Unary, Value,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{Capabilities, CompileError, Context};
 use smallvec::smallvec;
 
 const SIGN: u64 = 0x8000;
@@ -29,7 +32,11 @@ const REBIAS: u64 = (127 - 15) << 23;
 
 /// Replaces half floats in every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.float16 {
+    legalize(module, cx.capabilities)
+}
+
+fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileError> {
+    if device.float16 {
         return Ok(());
     }
     if let Some(array) = module.arrays.iter().find(|a| a.element == Type::F16) {

@@ -10,20 +10,27 @@
 //!
 //! Afterwards: no I8 where the device lacks 8-bit integers, no I16 where it lacks 16-bit ones.
 
+#[cfg(test)]
+mod tests;
+
 use super::expand_values::{Expanded, Expander, Expansion, expand_function};
 use super::folding;
 use crate::compiler::ir::{
     Binary, Compare, Convert, Edge, GroupOp, Module, Op, Place, Terminator, Type, Unary, Value,
     Values,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{Capabilities, CompileError, Context};
 use smallvec::smallvec;
 
 /// Replaces narrow integers in every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    legalize(module, cx.capabilities)
+}
+
+fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileError> {
     let mut pass = SmallInts {
-        int8: cx.capabilities.int8,
-        int16: cx.capabilities.int16,
+        int8: device.int8,
+        int16: device.int16,
     };
     if pass.int8 && pass.int16 {
         return Ok(());
