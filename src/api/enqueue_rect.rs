@@ -1,59 +1,344 @@
-//! Rectangles of buffers.
+//! Rectangles of buffers (section 5.2.2).
 
+use super::enqueue;
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use opencl_sys::{CL_INVALID_OPERATION, cl_bool, cl_command_queue, cl_mem};
+use crate::runtime::command::{Command, HostPointer, Ordering};
+use crate::runtime::layout::{Extent, Layout, Shape};
+use crate::runtime::memory::Memory;
+use crate::runtime::queue::Waits;
+use opencl_sys::{
+    CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT,
+    CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
+    CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_queue, cl_mem,
+};
 use std::ffi::c_void;
 
 /// `clEnqueueReadBufferRect`
-pub fn enqueue_read_buffer_rect(
-    _command_queue: cl_command_queue,
-    _buffer: cl_mem,
-    _blocking_read: cl_bool,
-    _buffer_origin: *const usize,
-    _host_origin: *const usize,
-    _region: *const usize,
-    _buffer_row_pitch: usize,
-    _buffer_slice_pitch: usize,
-    _host_row_pitch: usize,
-    _host_slice_pitch: usize,
-    _ptr: *mut c_void,
-    _events: EventArguments,
+///
+/// # Safety
+/// `buffer_origin`, `host_origin`, `region` are NULL or three numbers; `ptr` is writable for the rectangle
+/// until the command is complete.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn enqueue_read_buffer_rect(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_read: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *mut c_void,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    let queue = enqueue::queue(command_queue)?;
+    let memory = enqueue::memory(&queue, buffer)?;
+    // SAFETY: the caller's promise.
+    let rectangle = unsafe {
+        HostRectangle::parse(
+            buffer_origin,
+            host_origin,
+            region,
+            (buffer_row_pitch, buffer_slice_pitch),
+            (host_row_pitch, host_slice_pitch),
+        )
+    }?;
+    rectangle.check(&memory, ptr)?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    enqueue::check_alignment(&queue, &memory)?;
+    // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
+    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+    enqueue::check_host_access(&memory, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)?;
+
+    let source = memory.access(&queue, false)?;
+    let event = queue.enqueue_read(
+        CL_COMMAND_READ_BUFFER_RECT,
+        &source,
+        Shape {
+            extent: rectangle.extent,
+            source: rectangle.buffer,
+            target: rectangle.host,
+        },
+        HostPointer(ptr.cast()),
+        blocking_read != CL_FALSE,
+        &wait_list,
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueWriteBufferRect`
-pub fn enqueue_write_buffer_rect(
-    _command_queue: cl_command_queue,
-    _buffer: cl_mem,
-    _blocking_write: cl_bool,
-    _buffer_origin: *const usize,
-    _host_origin: *const usize,
-    _region: *const usize,
-    _buffer_row_pitch: usize,
-    _buffer_slice_pitch: usize,
-    _host_row_pitch: usize,
-    _host_slice_pitch: usize,
-    _ptr: *const c_void,
-    _events: EventArguments,
+///
+/// # Safety
+/// As [`enqueue_read_buffer_rect`], `ptr` readable.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn enqueue_write_buffer_rect(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_write: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *const c_void,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    let queue = enqueue::queue(command_queue)?;
+    let memory = enqueue::memory(&queue, buffer)?;
+    // SAFETY: the caller's promise.
+    let rectangle = unsafe {
+        HostRectangle::parse(
+            buffer_origin,
+            host_origin,
+            region,
+            (buffer_row_pitch, buffer_slice_pitch),
+            (host_row_pitch, host_slice_pitch),
+        )
+    }?;
+    rectangle.check(&memory, ptr)?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    enqueue::check_alignment(&queue, &memory)?;
+    // "CL_INVALID_OPERATION if clEnqueueWriteBufferRect is called on buffer which has been created with
+    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+    enqueue::check_host_access(&memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)?;
+
+    let target = memory.access(&queue, true)?;
+    let event = queue.enqueue_write(
+        CL_COMMAND_WRITE_BUFFER_RECT,
+        &target,
+        Shape {
+            extent: rectangle.extent,
+            source: rectangle.host,
+            target: rectangle.buffer,
+        },
+        HostPointer(ptr.cast_mut().cast()),
+        blocking_write != CL_FALSE,
+        events.wants_event(),
+        &wait_list,
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueCopyBufferRect`
-pub fn enqueue_copy_buffer_rect(
-    _command_queue: cl_command_queue,
-    _src_buffer: cl_mem,
-    _dst_buffer: cl_mem,
-    _src_origin: *const usize,
-    _dst_origin: *const usize,
-    _region: *const usize,
-    _src_row_pitch: usize,
-    _src_slice_pitch: usize,
-    _dst_row_pitch: usize,
-    _dst_slice_pitch: usize,
-    _events: EventArguments,
+///
+/// # Safety
+/// `src_origin`, `dst_origin`, `region` are NULL or three numbers.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn enqueue_copy_buffer_rect(
+    command_queue: cl_command_queue,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    src_row_pitch: usize,
+    src_slice_pitch: usize,
+    dst_row_pitch: usize,
+    dst_slice_pitch: usize,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(Error::unsupported(CL_INVALID_OPERATION, "this function"))
+    let queue = enqueue::queue(command_queue)?;
+    let source = enqueue::memory(&queue, src_buffer)?;
+    let target = enqueue::memory(&queue, dst_buffer)?;
+    // SAFETY: the caller's promise.
+    let (from, to, region) = unsafe {
+        (
+            three(src_origin, "src_origin")?,
+            three(dst_origin, "dst_origin")?,
+            three(region, "region")?,
+        )
+    };
+    let extent = extent(region)?;
+    let from = layout(from, region, src_row_pitch, src_slice_pitch)?;
+    let to = layout(to, region, dst_row_pitch, dst_slice_pitch)?;
+    check_inside(&source, from, extent)?;
+    check_inside(&target, to, extent)?;
+    // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
+    // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch."
+    let shares = source.shares_storage(&target);
+    let same_pitches = from.row_pitch_bytes == to.row_pitch_bytes
+        && from.slice_pitch_bytes == to.slice_pitch_bytes;
+    if shares && std::ptr::eq(&*source, &*target) && !same_pitches {
+        return Err(Error::invalid_value(
+            "within one buffer the pitches of source and destination must be equal",
+        ));
+    }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    enqueue::check_alignment(&queue, &source)?;
+    enqueue::check_alignment(&queue, &target)?;
+
+    let from_place = source.access(&queue, false)?;
+    let to_place = target.access(&queue, true)?;
+    let shape = Shape {
+        extent,
+        source: Layout {
+            offset_bytes: from.offset_bytes + from_place.offset_bytes,
+            ..from
+        },
+        target: Layout {
+            offset_bytes: to.offset_bytes + to_place.offset_bytes,
+            ..to
+        },
+    };
+    // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the
+    // source and destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of
+    // the same associated buffer object and they overlap."
+    if shares && shape.overlaps() {
+        return Err(Error::new(
+            CL_MEM_COPY_OVERLAP,
+            "the source and destination regions overlap",
+        ));
+    }
+    let event = queue.enqueue(
+        CL_COMMAND_COPY_BUFFER_RECT,
+        Command::Copy {
+            source: from_place.allocation,
+            target: to_place.allocation,
+            shape,
+        },
+        Waits::on(&wait_list),
+        Ordering::default(),
+    )?;
+    events.give(event);
+    Ok(())
+}
+
+/// A rectangle of a buffer and one of the host.
+struct HostRectangle {
+    extent: Extent,
+    buffer: Layout,
+    host: Layout,
+}
+
+impl HostRectangle {
+    unsafe fn parse(
+        buffer_origin: *const usize,
+        host_origin: *const usize,
+        region: *const usize,
+        buffer_pitches: (usize, usize),
+        host_pitches: (usize, usize),
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let (buffer, host, region) = unsafe {
+            (
+                three(buffer_origin, "buffer_origin")?,
+                three(host_origin, "host_origin")?,
+                three(region, "region")?,
+            )
+        };
+        Ok(Self {
+            extent: extent(region)?,
+            buffer: layout(buffer, region, buffer_pitches.0, buffer_pitches.1)?,
+            host: layout(host, region, host_pitches.0, host_pitches.1)?,
+        })
+    }
+
+    /// "CL_INVALID_VALUE if the region being read or written specified by (buffer_origin, region,
+    /// buffer_row_pitch, buffer_slice_pitch) is out of bounds", "if ptr is NULL"
+    fn check(&self, memory: &Memory, ptr: *const c_void) -> Result<()> {
+        check_inside(memory, self.buffer, self.extent)?;
+        if ptr.is_null() {
+            return Err(Error::invalid_value("ptr is NULL"));
+        }
+        Ok(())
+    }
+}
+
+unsafe fn three(numbers: *const usize, argument: &'static str) -> Result<[usize; 3]> {
+    if numbers.is_null() {
+        return Err(Error::invalid_value(format!("{argument} is NULL")));
+    }
+    // SAFETY: the caller's promise: three numbers.
+    Ok(unsafe { numbers.cast::<[usize; 3]>().read() })
+}
+
+/// "CL_INVALID_VALUE if any region array element is 0."
+fn extent([width_bytes, rows, slices]: [usize; 3]) -> Result<Extent> {
+    if width_bytes == 0 || rows == 0 || slices == 0 {
+        return Err(Error::invalid_value("an element of region is 0"));
+    }
+    Ok(Extent {
+        width_bytes,
+        rows,
+        slices,
+    })
+}
+
+/// A pitch of 0 is the smallest that the region allows.
+fn layout(
+    origin: [usize; 3],
+    region: [usize; 3],
+    row_pitch: usize,
+    slice_pitch: usize,
+) -> Result<Layout> {
+    let too_large = || Error::invalid_value("the rectangle is larger than memory");
+    let row_pitch_bytes = if row_pitch == 0 { region[0] } else { row_pitch };
+    // "CL_INVALID_VALUE if row_pitch is not 0 and is less than region[0]."
+    if row_pitch_bytes < region[0] {
+        return Err(Error::invalid_value("a row pitch is less than region[0]"));
+    }
+    let least = region[1]
+        .checked_mul(row_pitch_bytes)
+        .ok_or_else(too_large)?;
+    let slice_pitch_bytes = if slice_pitch == 0 { least } else { slice_pitch };
+    // "CL_INVALID_VALUE if slice_pitch is not 0 and is less than region[1] × row_pitch and not a multiple of
+    // row_pitch."
+    if slice_pitch_bytes < least || !slice_pitch_bytes.is_multiple_of(row_pitch_bytes) {
+        return Err(Error::invalid_value(
+            "a slice pitch is less than region[1] rows or not a multiple of the row pitch",
+        ));
+    }
+    let offset_bytes = origin[2]
+        .checked_mul(slice_pitch_bytes)
+        .and_then(|offset| offset.checked_add(origin[1].checked_mul(row_pitch_bytes)?))
+        .and_then(|offset| offset.checked_add(origin[0]))
+        .ok_or_else(too_large)?;
+    // That `Layout::end_bytes` can't overflow.
+    region[2]
+        .checked_mul(slice_pitch_bytes)
+        .and_then(|size| size.checked_add(offset_bytes))
+        .and_then(|size| size.checked_add(least))
+        .ok_or_else(too_large)?;
+    Ok(Layout {
+        offset_bytes,
+        row_pitch_bytes,
+        slice_pitch_bytes,
+    })
+}
+
+fn check_inside(memory: &Memory, layout: Layout, extent: Extent) -> Result<()> {
+    enqueue::check_bounds(
+        memory,
+        layout.offset_bytes,
+        layout.end_bytes(extent) - layout.offset_bytes,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pitches_default_to_the_region() {
+        let layout = layout([1, 2, 3], [4, 5, 6], 0, 0).unwrap();
+        assert_eq!((layout.row_pitch_bytes, layout.slice_pitch_bytes), (4, 20));
+        assert_eq!(layout.offset_bytes, 3 * 20 + 2 * 4 + 1);
+    }
+
+    #[test]
+    fn bad_pitches_are_refused() {
+        assert!(layout([0; 3], [4, 5, 6], 3, 0).is_err());
+        assert!(layout([0; 3], [4, 5, 6], 4, 19).is_err());
+        assert!(layout([0; 3], [4, 5, 6], 4, 22).is_err());
+        assert!(layout([0; 3], [4, 5, 6], 4, 24).is_ok());
+        assert!(layout([usize::MAX, 1, 1], [4, 5, 6], 4, 24).is_err());
+        assert!(extent([1, 0, 1]).is_err());
+    }
 }

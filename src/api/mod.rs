@@ -8,6 +8,7 @@ pub mod buffer;
 pub mod context;
 pub mod device;
 pub mod device_info;
+pub mod enqueue;
 pub mod enqueue_buffer;
 pub mod enqueue_image;
 pub mod enqueue_kernel;

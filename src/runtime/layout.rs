@@ -110,6 +110,32 @@ impl Shape {
         shape
     }
 
+    /// Whether source and target, in the same memory, have bytes in common.
+    pub fn overlaps(&self) -> bool {
+        let sorted = |take: fn(&Run) -> usize| {
+            let mut places: Vec<usize> = self.runs().map(|run| take(&run)).collect();
+            places.sort_unstable();
+            places
+        };
+        let source = sorted(|run| run.source_bytes);
+        let target = sorted(|run| run.target_bytes);
+        let size_bytes = self.merged().extent.width_bytes;
+        let mut targets = target.iter().peekable();
+        for start in source {
+            while targets
+                .next_if(|&&place| place + size_bytes <= start)
+                .is_some()
+            {}
+            if targets
+                .peek()
+                .is_some_and(|&&place| place < start + size_bytes)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Copies on the host.
     ///
     /// # Safety
@@ -174,6 +200,32 @@ mod tests {
             .collect();
         assert_eq!(places, [(1, 0, 4), (11, 4, 4), (41, 8, 4), (51, 12, 4)]);
         assert_eq!(gaps.end_bytes(extent), 55);
+    }
+
+    #[test]
+    fn interleaved_rectangles_do_not_overlap() {
+        let extent = Extent {
+            width_bytes: 4,
+            rows: 3,
+            slices: 1,
+        };
+        let column = |offset_bytes| Layout {
+            offset_bytes,
+            row_pitch_bytes: 16,
+            slice_pitch_bytes: 48,
+        };
+        let shape = |from, to| Shape {
+            extent,
+            source: column(from),
+            target: column(to),
+        };
+        assert!(!shape(0, 4).overlaps());
+        assert!(!shape(8, 4).overlaps());
+        assert!(shape(0, 3).overlaps());
+        assert!(shape(0, 16).overlaps());
+        assert!(!shape(0, 48).overlaps());
+        assert!(Shape::linear(0, 5, 6).overlaps());
+        assert!(!Shape::linear(0, 6, 6).overlaps());
     }
 
     #[test]

@@ -50,6 +50,9 @@ impl Queue {
         if blocking {
             wait_for_all(wait_list)?;
         }
+        if shape.extent.size_bytes() == 0 {
+            return self.enqueue_nothing(kind, blocking, wait_list);
+        }
         let base = source.allocation.mapped();
         if let Some(base) = base.filter(|_| source.allocation.buffer().is_host_cached()) {
             let queued_ns = host_now_ns();
@@ -107,6 +110,9 @@ impl Queue {
         if blocking {
             wait_for_all(wait_list)?;
         }
+        if shape.extent.size_bytes() == 0 {
+            return self.enqueue_nothing(kind, blocking && until_done, wait_list);
+        }
         let mut waits = Waits::on(wait_list);
         waits.done = pending_host_writes::overlapping(source, &shape);
         let base = target.allocation.mapped().filter(|_| waits.done.is_empty());
@@ -142,6 +148,21 @@ impl Queue {
         let event = self.enqueue(kind, command, waits, Ordering::default())?;
         // Once recorded, the data has been taken.
         if blocking && (until_done || event.stage() == Stage::Held) {
+            finish_blocking(&event)?;
+        }
+        Ok(event)
+    }
+
+    /// A transfer of no bytes keeps its place in the order.
+    fn enqueue_nothing(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        until_done: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let waits = Waits::on(wait_list);
+        let event = self.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
+        if until_done {
             finish_blocking(&event)?;
         }
         Ok(event)
