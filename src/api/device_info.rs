@@ -6,6 +6,7 @@ use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
 use crate::runtime::device::Device;
 use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
+use crate::runtime::front_end::FrontEnd;
 use crate::runtime::platform::Platform;
 use opencl_sys as cl;
 use opencl_sys::{cl_device_id, cl_device_info, cl_uint, cl_ulong};
@@ -68,8 +69,9 @@ fn identity(device: &Device, name: cl_device_info, info: Info) -> Answer {
         // way to say so.
         cl::CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
         cl::CL_DEVICE_PLATFORM => info.handle(&**Platform::instance()),
+        // Looks for `clang`; without it, programs come as SPIR-V or binaries only.
+        cl::CL_DEVICE_COMPILER_AVAILABLE => info.boolean(FrontEnd::instance().clang().is_ok()),
         cl::CL_DEVICE_AVAILABLE
-        | cl::CL_DEVICE_COMPILER_AVAILABLE
         | cl::CL_DEVICE_LINKER_AVAILABLE
         | cl::CL_DEVICE_ENDIAN_LITTLE
         | cl::CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => info.boolean(true),

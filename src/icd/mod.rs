@@ -198,4 +198,95 @@ mod tests {
             assert!(names.contains(target) && !names.contains(alias), "{alias}");
         }
     }
+
+    /// What a C program can do: calls with arguments that don't fit the signature.
+    type AnyFunction = unsafe extern "C" fn(
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+    ) -> usize;
+
+    fn call(entry: &super::EntryPoint, first: usize) -> usize {
+        // SAFETY: every entry point takes at most 16 integers and pointers; the C calling convention of
+        // Linux passes them so that unused ones don't matter. Handles may be anything, pointers NULL.
+        unsafe {
+            let function: AnyFunction = std::mem::transmute(entry.function);
+            function(first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        }
+    }
+
+    fn returns_pointer(name: &str) -> bool {
+        let code = [
+            "clCreateSubDevices",
+            "clCreateSubDevicesEXT",
+            "clCreateKernelsInProgram",
+        ];
+        let pointer = [
+            "clCreate",
+            "clLink",
+            "clSVM",
+            "clEnqueueMap",
+            "clGetExtension",
+            "clClone",
+            "clIcdGetFunction",
+        ];
+        !code.contains(&name) && pointer.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    #[test]
+    fn no_entry_point_trusts_its_arguments() {
+        let mut memory = [0x5Au8; 256];
+        let garbage = memory.as_mut_ptr().expose_provenance();
+        let platform = crate::runtime::platform::Platform::instance();
+        let wrong_type = crate::api::handle::existing(&**platform).expose_provenance();
+        for entry in table::ENTRIES.iter().chain(table::BEYOND_DISPATCH) {
+            let name = entry.name;
+            // A number comes first, a string, or what any value serves for.
+            let skip_handles = name.contains("PlatformIDs")
+                || name == "clGetExtensionFunctionAddress"
+                || name == "clWaitForEvents";
+            // NULL is a platform in these, or the platform is the right type; no error, nothing to check.
+            let takes_platform = [
+                "Platform",
+                "GetDeviceIDs",
+                "UnloadCompiler",
+                "ContextFromType",
+            ]
+            .iter()
+            .any(|part| name.contains(part));
+            for first in [0, 1, garbage, wrong_type] {
+                if first != 0 && (skip_handles || (takes_platform && first == wrong_type))
+                    || first != 0 && name.starts_with("clCreateContext")
+                    || first != 0 && name.starts_with("clGetGLContext")
+                {
+                    continue;
+                }
+                let returned = call(entry, first);
+                if name == "clSVMFree" {
+                    continue;
+                }
+                if returns_pointer(name) {
+                    assert_eq!(returned, 0, "{name}({first:#x}, 0, ...) gave a pointer");
+                } else if name != "clUnloadCompiler" && !(takes_platform && first == 0) {
+                    assert!(
+                        (returned as i32) < 0,
+                        "{name}({first:#x}, 0, ...) succeeded"
+                    );
+                }
+            }
+        }
+    }
 }
