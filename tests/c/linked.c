@@ -110,7 +110,12 @@ int main(void) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(clGetDeviceInfo(wrong[i], 0x102B, sizeof text, text, NULL) == -33);
         CHECK(clRetainContext(wrong[i]) == -34);
+        CHECK(clFinish(wrong[i]) == -36);
+        CHECK(clReleaseMemObject(wrong[i]) == -38);
         CHECK(clRetainSampler(wrong[i]) == -41);
+        CHECK(clReleaseProgram(wrong[i]) == -44);
+        CHECK(clReleaseKernel(wrong[i]) == -48);
+        CHECK(clReleaseEvent(wrong[i]) == -58);
     }
 
     /* Contexts */
