@@ -49,6 +49,8 @@ pub struct Queue {
     pub(super) retiring: Mutex<()>,
     /// Last value handed to the device.
     submitted: AtomicU64,
+    /// Last value whose batch has been retired.
+    pub(super) retired: AtomicU64,
     /// A submission failed: nothing of this queue completes any more.
     pub(super) broken: AtomicBool,
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
@@ -134,6 +136,7 @@ impl Queue {
             state: Mutex::default(),
             retiring: Mutex::default(),
             submitted: AtomicU64::new(0),
+            retired: AtomicU64::new(0),
             broken: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
@@ -265,6 +268,8 @@ impl Queue {
                     let Some(queue) = event.queue() else { continue };
                     if Arc::ptr_eq(queue, self) {
                         sequence = sequence.max(Some(number));
+                    } else if queue.retired.load(Ordering::Acquire) >= value {
+                        // Done since the event was looked at.
                     } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
                         device.push((Arc::clone(queue), value));
                     } else {

@@ -48,7 +48,15 @@ impl Queue {
 
     /// Retires every batch that the device is done with.
     pub(super) fn retire(self: &Arc<Self>) {
-        while let Some(aftermath) = self.retire_one() {
+        self.retire_to(u64::MAX);
+    }
+
+    /// Retires the batches up to time `last` that the device is done with.
+    fn retire_to(self: &Arc<Self>, last: u64) {
+        while self.retired.load(Ordering::Acquire) < last {
+            let Some(aftermath) = self.retire_one(last) else {
+                return;
+            };
             aftermath.run();
         }
     }
@@ -67,20 +75,20 @@ impl Queue {
         u64::MAX
     }
 
-    fn retire_one(self: &Arc<Self>) -> Option<Aftermath> {
+    fn retire_one(self: &Arc<Self>, last: u64) -> Option<Aftermath> {
         let reached = {
             let state = self.lock();
             let first = state.in_flight.front()?;
             let value = first.value;
             let waits = first.waits.clone();
             drop(state);
-            let reached = self.reached();
+            let reached = self.reached().min(last);
             if reached < value {
                 return None;
             }
-            // What it came after must be seen done before it.
-            for (queue, _) in waits {
-                queue.retire();
+            // What it came after must be seen done before it. It was submitted before it, so this ends.
+            for (queue, value) in waits {
+                queue.retire_to(value);
             }
             reached
         };
@@ -110,6 +118,7 @@ impl Queue {
         for entry in &batch.entries {
             aftermath.merge(entry.event.finish(status, times.of(entry.timestamp)));
         }
+        self.retired.store(batch.value, Ordering::Release);
         drop(retiring);
 
         batch.recycle();
