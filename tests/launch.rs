@@ -1,14 +1,14 @@
 //! Kernels through the API, with code that is given and not compiled: programs from binaries, arguments,
 //! ranges, and what the specification says of wrong ones.
 
+mod common;
+
 use std::path::Path;
 use std::process::Command;
 use std::ptr;
-use std::sync::OnceLock;
 
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
-use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::error_codes::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_BINARY,
     CL_INVALID_GLOBAL_OFFSET, CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_NAME,
@@ -17,7 +17,6 @@ use opencl3::error_codes::{
 };
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
-use opencl3::platform::get_platforms;
 use opencl3::program::{CL_PROGRAM_BINARY_TYPE_EXECUTABLE, Program};
 use opencl3::types::CL_BLOCKING;
 use pumice::compiler::program::{
@@ -27,34 +26,6 @@ use pumice::compiler::program::{
 use pumice::compiler::{CompiledKernel, CompiledProgram};
 use pumice::runtime::platform::Platform;
 use pumice::runtime::program::binary::Binary;
-
-/// The library under test, loaded as an OpenCL implementation.
-fn load() {
-    static LOADED: OnceLock<()> = OnceLock::new();
-    LOADED.get_or_init(|| {
-        let test = std::env::current_exe().expect("a running test has a path");
-        let library = test.with_file_name("libpumice.so");
-        assert!(library.exists(), "{} is missing", library.display());
-        // SAFETY: every test comes through here first, and nothing else reads the environment meanwhile.
-        unsafe { std::env::set_var("OPENCL_DYLIB_PATH", library) };
-        let _ = get_platforms();
-    });
-}
-
-/// A device, or `None` (said on standard error) where the machine has none.
-fn device() -> Option<Device> {
-    load();
-    let platforms = get_platforms().unwrap_or_default();
-    let ids = platforms
-        .first()
-        .map(|platform| platform.get_devices(CL_DEVICE_TYPE_ALL).expect("devices"));
-    let Some(id) = ids.as_deref().and_then(<[_]>::first) else {
-        assert!(Platform::instance().devices().is_empty());
-        eprintln!("skipped: no usable Vulkan device");
-        return None;
-    };
-    Some(Device::new(*id))
-}
 
 fn iota() -> Vec<u32> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/iota.spvasm");
@@ -132,7 +103,7 @@ fn binary(required: Option<[u32; 3]>) -> Vec<u8> {
 }
 
 fn setup(required: Option<[u32; 3]>) -> Option<Setup> {
-    let device = device()?;
+    let device = common::device()?;
     let context = Context::from_device(&device).expect("context");
     #[allow(deprecated)]
     let queue = CommandQueue::create_default(&context, 0).expect("queue");
@@ -265,6 +236,23 @@ fn a_kernel_keeps_the_buffers_set_on_it() {
     drop(buffer);
     setup.enqueue(1, &[], &[64], &[]).expect("enqueue");
     setup.queue.finish().expect("finish");
+}
+
+#[test]
+fn ranges_beyond_the_dispatch_limit_are_whole() {
+    let Some(setup) = setup(None) else { return };
+    // More groups than the 65,535 that the software devices dispatch at once.
+    let count = 150_001;
+    let buffer = setup.buffer(count);
+    setup.set(&buffer, 3, 4);
+    setup.enqueue(1, &[], &[count], &[1]).expect("enqueue");
+    let values = setup.read(&buffer, count);
+    assert!(
+        values
+            .iter()
+            .zip(0u32..)
+            .all(|(value, index)| *value == index + 3 + 1)
+    );
 }
 
 #[test]
