@@ -15,6 +15,8 @@ pub mod link;
 pub mod parse;
 pub mod passes;
 pub mod program;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod verify;
 
 pub use capabilities::Capabilities;

@@ -118,6 +118,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Names under which functions can be imported by other modules.
     pub exports: Vec<(String, FuncId)>,
+    /// Exported names that other modules may define as well (`LinkOnceODR`): any one definition serves.
+    pub link_once: Vec<String>,
     /// Functions that are only declared: their name in the module that holds them.
     pub imports: Vec<(String, FuncId)>,
     pub globals: Vec<Global>,

@@ -1,0 +1,299 @@
+//! Arithmetic, comparisons, logic: one operation a component.
+
+use super::decode::Instruction;
+use super::function::FunctionParser;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{Binary, Builder, Compare, Op as IrOp, Type, Unary, Value, Values};
+use rspirv::spirv::Op;
+
+/// What the operands of an instruction must be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Int,
+    Float,
+    Bool,
+}
+
+impl Class {
+    fn holds(self, ty: Type) -> bool {
+        match self {
+            Self::Int => ty.is_int(),
+            Self::Float => ty.is_float(),
+            Self::Bool => ty == Type::Bool,
+        }
+    }
+}
+
+impl<'a> FunctionParser<'_, 'a> {
+    /// Translates arithmetic, comparisons and logic; false if the instruction is neither.
+    pub(super) fn arithmetic(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
+        use Class::{Bool, Float, Int};
+        use Compare::*;
+        match inst.op {
+            Op::SNegate => self.unary(inst, Int, Unary::Negate)?,
+            Op::FNegate => self.unary(inst, Float, Unary::FNegate)?,
+            Op::Not => self.unary(inst, Int, Unary::Not)?,
+            Op::LogicalNot => self.unary(inst, Bool, Unary::Not)?,
+            Op::IsNan => self.unary(inst, Float, Unary::IsNan)?,
+            Op::IsInf => self.unary(inst, Float, Unary::IsInf)?,
+            Op::IsFinite => self.unary(inst, Float, Unary::IsFinite)?,
+            Op::IsNormal => self.unary(inst, Float, Unary::IsNormal)?,
+            Op::SignBitSet => self.unary(inst, Float, Unary::SignBitSet)?,
+
+            Op::IAdd => self.binary(inst, Int, Binary::Add)?,
+            Op::ISub => self.binary(inst, Int, Binary::Sub)?,
+            Op::IMul => self.binary(inst, Int, Binary::Mul)?,
+            Op::UDiv => self.binary(inst, Int, Binary::UDiv)?,
+            Op::SDiv => self.binary(inst, Int, Binary::SDiv)?,
+            Op::UMod => self.binary(inst, Int, Binary::URem)?,
+            Op::SRem => self.binary(inst, Int, Binary::SRem)?,
+            Op::SMod => self.binary(inst, Int, Binary::SMod)?,
+            Op::FAdd => self.binary(inst, Float, Binary::FAdd)?,
+            Op::FSub => self.binary(inst, Float, Binary::FSub)?,
+            Op::FMul => self.binary(inst, Float, Binary::FMul)?,
+            Op::FDiv => self.binary(inst, Float, Binary::FDiv)?,
+            Op::FRem => self.binary(inst, Float, Binary::FRem)?,
+            Op::FMod => self.binary(inst, Float, Binary::FMod)?,
+            Op::BitwiseAnd => self.binary(inst, Int, Binary::And)?,
+            Op::BitwiseOr => self.binary(inst, Int, Binary::Or)?,
+            Op::BitwiseXor => self.binary(inst, Int, Binary::Xor)?,
+            Op::LogicalAnd => self.binary(inst, Bool, Binary::And)?,
+            Op::LogicalOr => self.binary(inst, Bool, Binary::Or)?,
+
+            Op::LogicalEqual => self.compare(inst, Bool, Equal, false)?,
+            Op::LogicalNotEqual => self.compare(inst, Bool, NotEqual, false)?,
+            Op::IEqual => self.compare(inst, Int, Equal, false)?,
+            Op::INotEqual => self.compare(inst, Int, NotEqual, false)?,
+            Op::ULessThan => self.compare(inst, Int, ULess, false)?,
+            Op::ULessThanEqual => self.compare(inst, Int, ULessEqual, false)?,
+            Op::UGreaterThan => self.compare(inst, Int, ULess, true)?,
+            Op::UGreaterThanEqual => self.compare(inst, Int, ULessEqual, true)?,
+            Op::SLessThan => self.compare(inst, Int, SLess, false)?,
+            Op::SLessThanEqual => self.compare(inst, Int, SLessEqual, false)?,
+            Op::SGreaterThan => self.compare(inst, Int, SLess, true)?,
+            Op::SGreaterThanEqual => self.compare(inst, Int, SLessEqual, true)?,
+            Op::FOrdEqual => self.compare(inst, Float, FOrdEqual, false)?,
+            Op::FUnordEqual => self.compare(inst, Float, FUnordEqual, false)?,
+            Op::FOrdNotEqual | Op::LessOrGreater => {
+                self.compare(inst, Float, FOrdNotEqual, false)?;
+            }
+            Op::FUnordNotEqual => self.compare(inst, Float, FUnordNotEqual, false)?,
+            Op::FOrdLessThan => self.compare(inst, Float, FOrdLess, false)?,
+            Op::FUnordLessThan => self.compare(inst, Float, FUnordLess, false)?,
+            Op::FOrdGreaterThan => self.compare(inst, Float, FOrdLess, true)?,
+            Op::FUnordGreaterThan => self.compare(inst, Float, FUnordLess, true)?,
+            Op::FOrdLessThanEqual => self.compare(inst, Float, FOrdLessEqual, false)?,
+            Op::FUnordLessThanEqual => self.compare(inst, Float, FUnordLessEqual, false)?,
+            Op::FOrdGreaterThanEqual => self.compare(inst, Float, FOrdLessEqual, true)?,
+            Op::FUnordGreaterThanEqual => self.compare(inst, Float, FUnordLessEqual, true)?,
+            Op::Ordered => self.compare(inst, Float, FOrdered, false)?,
+            Op::Unordered => self.compare(inst, Float, FUnordered, false)?,
+
+            Op::Any => self.reduce_bool(inst, Binary::Or)?,
+            Op::All => self.reduce_bool(inst, Binary::And)?,
+            Op::Select => self.select(inst)?,
+            Op::VectorTimesScalar => {
+                let factor = self.scalar(inst, 1)?;
+                let vector = self.operand(inst, 0)?;
+                self.check_same(inst, Float, &vector, &vec![factor; vector.len()])?;
+                self.each(inst, vector.len(), |b, lane| {
+                    b.binary(Binary::FMul, vector[lane], factor)
+                })?;
+            }
+            Op::Dot => self.dot(inst)?,
+            Op::IAddCarry => self.add_carry(inst)?,
+            Op::ISubBorrow => self.sub_borrow(inst)?,
+            Op::UMulExtended => self.mul_extended(inst, false)?,
+            Op::SMulExtended => self.mul_extended(inst, true)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Defines the result from one value for each of `count` components.
+    pub(super) fn each(
+        &mut self,
+        inst: &Instruction<'a>,
+        count: usize,
+        mut build: impl FnMut(&mut Builder<'_>, usize) -> Value,
+    ) -> Result<(), CompileError> {
+        let mut b = self.build();
+        let values: Values = (0..count).map(|lane| build(&mut b, lane)).collect();
+        self.define(inst, &values)
+    }
+
+    /// An operand whose components are all of a class.
+    pub(super) fn class_operand(
+        &mut self,
+        inst: &Instruction<'a>,
+        index: usize,
+        class: Class,
+    ) -> Result<std::rc::Rc<[Value]>, CompileError> {
+        let values = self.operand(inst, index)?;
+        match values.iter().all(|&value| class.holds(self.ty(value))) {
+            true => Ok(values),
+            false => Err(inst.error(format!("operand {} is of the wrong type", index + 1))),
+        }
+    }
+
+    fn check_same(
+        &self,
+        inst: &Instruction<'a>,
+        class: Class,
+        a: &[Value],
+        b: &[Value],
+    ) -> Result<(), CompileError> {
+        let same = a.len() == b.len()
+            && a.iter()
+                .zip(b)
+                .all(|(&a, &b)| class.holds(self.ty(a)) && self.ty(a) == self.ty(b));
+        match same {
+            true => Ok(()),
+            false => Err(inst.error("the operands' types do not match")),
+        }
+    }
+
+    fn unary(
+        &mut self,
+        inst: &Instruction<'a>,
+        class: Class,
+        op: Unary,
+    ) -> Result<(), CompileError> {
+        let a = self.class_operand(inst, 0, class)?;
+        self.each(inst, a.len(), |b, lane| b.unary(op, a[lane]))
+    }
+
+    fn binary(
+        &mut self,
+        inst: &Instruction<'a>,
+        class: Class,
+        op: Binary,
+    ) -> Result<(), CompileError> {
+        let x = self.operand(inst, 0)?;
+        let y = self.operand(inst, 1)?;
+        self.check_same(inst, class, &x, &y)?;
+        self.each(inst, x.len(), |b, lane| b.binary(op, x[lane], y[lane]))
+    }
+
+    fn compare(
+        &mut self,
+        inst: &Instruction<'a>,
+        class: Class,
+        op: Compare,
+        swap: bool,
+    ) -> Result<(), CompileError> {
+        let x = self.operand(inst, 0)?;
+        let y = self.operand(inst, 1)?;
+        self.check_same(inst, class, &x, &y)?;
+        let (x, y) = if swap { (y, x) } else { (x, y) };
+        self.each(inst, x.len(), |b, lane| b.compare(op, x[lane], y[lane]))
+    }
+
+    fn reduce_bool(&mut self, inst: &Instruction<'a>, op: Binary) -> Result<(), CompileError> {
+        let all = self.operand(inst, 0)?;
+        let class = all.iter().all(|&value| {
+            let ty = self.ty(value);
+            ty == Type::Bool || ty.is_int()
+        });
+        if !class {
+            return Err(inst.error("the operand is not of booleans"));
+        }
+        let mut b = self.build();
+        // clang-22 hands on the integers of OpenCL C's `any` and `all`, whose highest bit counts.
+        let all: Values = all
+            .iter()
+            .map(|&value| match b.ty(value) {
+                Type::Bool => value,
+                ty => {
+                    let zero = b.constant(ty, 0);
+                    b.compare(Compare::SLess, value, zero)
+                }
+            })
+            .collect();
+        let Some((&first, rest)) = all.split_first() else {
+            return Err(inst.error("the operand is empty"));
+        };
+        let result = rest.iter().fold(first, |a, &value| b.binary(op, a, value));
+        self.define(inst, &[result])
+    }
+
+    fn select(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        let condition = self.class_operand(inst, 0, Class::Bool)?;
+        let (x_type, x) = self.values(inst.id(1)?)?;
+        let (y_type, y) = self.values(inst.id(2)?)?;
+        if x_type != y_type || (condition.len() != 1 && condition.len() != x.len()) {
+            return Err(inst.error("the operands' types do not match"));
+        }
+        self.each(inst, x.len(), |b, lane| {
+            let condition = condition[if condition.len() == 1 { 0 } else { lane }];
+            b.select(condition, x[lane], y[lane])
+        })
+    }
+
+    fn dot(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        let x = self.operand(inst, 0)?;
+        let y = self.operand(inst, 1)?;
+        self.check_same(inst, Class::Float, &x, &y)?;
+        let mut b = self.build();
+        let sum = x.iter().zip(y.iter()).fold(None, |sum, (&x, &y)| {
+            let product = b.binary(Binary::FMul, x, y);
+            Some(match sum {
+                Some(sum) => b.binary(Binary::FAdd, sum, product),
+                None => product,
+            })
+        });
+        let sum = sum.ok_or_else(|| inst.error("the vectors are empty"))?;
+        self.define(inst, &[sum])
+    }
+
+    /// Two lists of components, the low ones of all lanes first: a structure of two vectors.
+    fn pairs(
+        &mut self,
+        inst: &Instruction<'a>,
+        mut build: impl FnMut(&mut Builder<'_>, Value, Value) -> (Value, Value),
+    ) -> Result<(), CompileError> {
+        let x = self.operand(inst, 0)?;
+        let y = self.operand(inst, 1)?;
+        self.check_same(inst, Class::Int, &x, &y)?;
+        let mut b = self.build();
+        let (mut first, second): (Values, Values) = x
+            .iter()
+            .zip(y.iter())
+            .map(|(&x, &y)| build(&mut b, x, y))
+            .unzip();
+        first.extend(second);
+        self.define(inst, &first)
+    }
+
+    fn add_carry(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        self.pairs(inst, |b, x, y| {
+            let sum = b.binary(Binary::Add, x, y);
+            let carry = b.compare(Compare::ULess, sum, x);
+            (sum, one_if(b, carry, x))
+        })
+    }
+
+    fn sub_borrow(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        self.pairs(inst, |b, x, y| {
+            let difference = b.binary(Binary::Sub, x, y);
+            let borrow = b.compare(Compare::ULess, x, y);
+            (difference, one_if(b, borrow, x))
+        })
+    }
+
+    fn mul_extended(&mut self, inst: &Instruction<'a>, signed: bool) -> Result<(), CompileError> {
+        self.pairs(inst, |b, x, y| {
+            let ty = b.ty(x);
+            let results = b.op(IrOp::MulExtended { signed, a: x, b: y }, [ty, ty]);
+            (results[0], results[1])
+        })
+    }
+}
+
+/// 1 of the type of `like` where `condition` holds, else 0.
+fn one_if(b: &mut Builder<'_>, condition: Value, like: Value) -> Value {
+    let ty = b.ty(like);
+    let one = b.constant(ty, 1);
+    let zero = b.constant(ty, 0);
+    b.select(condition, one, zero)
+}

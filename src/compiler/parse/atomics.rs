@@ -1,0 +1,131 @@
+//! Atomic instructions and barriers.
+
+use super::decode::Instruction;
+use super::function::FunctionParser;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{AtomicOp, Op as IrOp, Place, Scope, Semantics, Type, Value, Values};
+use rspirv::spirv::{self, Op};
+use smallvec::smallvec;
+
+impl<'a> FunctionParser<'_, 'a> {
+    /// Translates atomic instructions and barriers; false if the instruction is another.
+    pub(super) fn atomic(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
+        let op = match inst.op {
+            Op::ControlBarrier => {
+                let execution = self.scope(inst, 0)?;
+                let memory = self.scope(inst, 1)?;
+                let semantics = self.semantics(inst, 2)?;
+                self.build().op0(IrOp::ControlBarrier {
+                    execution,
+                    memory,
+                    semantics,
+                });
+                return Ok(true);
+            }
+            Op::MemoryBarrier => {
+                let memory = self.scope(inst, 0)?;
+                let semantics = self.semantics(inst, 1)?;
+                self.build().op0(IrOp::MemoryBarrier { memory, semantics });
+                return Ok(true);
+            }
+            Op::AtomicLoad => AtomicOp::Load,
+            Op::AtomicStore => AtomicOp::Store,
+            Op::AtomicExchange => AtomicOp::Exchange,
+            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => AtomicOp::CompareExchange,
+            Op::AtomicIIncrement | Op::AtomicIAdd => AtomicOp::Add,
+            Op::AtomicIDecrement | Op::AtomicISub => AtomicOp::Sub,
+            Op::AtomicSMin => AtomicOp::SMin,
+            Op::AtomicUMin => AtomicOp::UMin,
+            Op::AtomicSMax => AtomicOp::SMax,
+            Op::AtomicUMax => AtomicOp::UMax,
+            Op::AtomicAnd => AtomicOp::And,
+            Op::AtomicOr => AtomicOp::Or,
+            Op::AtomicXor => AtomicOp::Xor,
+            Op::AtomicFAddEXT => AtomicOp::FAdd,
+            Op::AtomicFMinEXT => AtomicOp::FMin,
+            Op::AtomicFMaxEXT => AtomicOp::FMax,
+            Op::AtomicFlagTestAndSet => AtomicOp::FlagTestAndSet,
+            Op::AtomicFlagClear => AtomicOp::FlagClear,
+            _ => return Ok(false),
+        };
+        let (pointer, pointee) = self.pointer(inst, 0)?;
+        let ty = self.source.types.scalar(pointee)?;
+        let scope = self.scope(inst, 1)?;
+        let semantics = self.semantics(inst, 2)?;
+        let float_op = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
+        let any_op = matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange);
+        let fits = match ty {
+            _ if self.source.types.lanes(pointee)? != 1 => false,
+            _ if ty.is_float() => float_op || any_op,
+            _ => ty.is_int() && !float_op,
+        };
+        if !fits {
+            return Err(inst.error("the operation is not defined on what the pointer points to"));
+        }
+        let values: Values = match inst.op {
+            Op::AtomicIIncrement | Op::AtomicIDecrement => {
+                smallvec![self.build().constant(ty, 1)]
+            }
+            Op::AtomicLoad | Op::AtomicFlagTestAndSet | Op::AtomicFlagClear => Values::new(),
+            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
+                let value = self.value_of(inst, 4, ty)?;
+                smallvec![value, self.value_of(inst, 5, ty)?]
+            }
+            _ => smallvec![self.value_of(inst, 3, ty)?],
+        };
+        let result = match op {
+            AtomicOp::Store | AtomicOp::FlagClear => None,
+            AtomicOp::FlagTestAndSet => Some(Type::Bool),
+            _ => Some(ty),
+        };
+        let results = self.build().op(
+            IrOp::Atomic {
+                op,
+                place: Place::Pointer(pointer),
+                values,
+                scope,
+                semantics,
+            },
+            result,
+        );
+        if result.is_some() {
+            self.define(inst, &results)?;
+        }
+        Ok(true)
+    }
+
+    fn value_of(
+        &mut self,
+        inst: &Instruction<'a>,
+        index: usize,
+        ty: Type,
+    ) -> Result<Value, CompileError> {
+        let value = self.scalar(inst, index)?;
+        match self.ty(value) == ty {
+            true => Ok(value),
+            false => Err(inst.error("the value's type is not what the pointer points to")),
+        }
+    }
+
+    /// A scope operand. Front ends give constants; anything else would need code for each.
+    pub(super) fn scope(
+        &self,
+        inst: &Instruction<'a>,
+        index: usize,
+    ) -> Result<Scope, CompileError> {
+        let number = self.constant_integer(inst, index)?;
+        let scope = u32::try_from(number).ok().and_then(spirv::Scope::from_u32);
+        Ok(match scope {
+            Some(spirv::Scope::CrossDevice) => Scope::CrossDevice,
+            Some(spirv::Scope::Device) => Scope::Device,
+            Some(spirv::Scope::Workgroup) => Scope::Workgroup,
+            Some(spirv::Scope::Subgroup) => Scope::Subgroup,
+            Some(spirv::Scope::Invocation) => Scope::Invocation,
+            _ => return Err(inst.error(format!("the scope {number} is not supported"))),
+        })
+    }
+
+    fn semantics(&self, inst: &Instruction<'a>, index: usize) -> Result<Semantics, CompileError> {
+        Ok(Semantics(self.constant_integer(inst, index)? as u32))
+    }
+}

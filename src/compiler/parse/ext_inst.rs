@@ -1,0 +1,151 @@
+//! `OpExtInst`: functions of `OpenCL.std`, split into components.
+
+use super::ExtendedSet;
+use super::decode::Instruction;
+use super::function::FunctionParser;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{Op as IrOp, OpenClStd, Type, Value, Values};
+use rspirv::spirv::{Op, OpenclStd100Op as ClStd};
+use std::rc::Rc;
+
+/// Operands of `OpExtInst` after the set and the number.
+pub(super) const FIRST_ARGUMENT: usize = 2;
+
+impl<'a> FunctionParser<'_, 'a> {
+    /// Translates extended instructions; false if the instruction is another.
+    pub(super) fn extended(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
+        if inst.op != Op::ExtInst {
+            return Ok(false);
+        }
+        let set = inst.id(0)?;
+        match self.source.extended_sets.get(&set) {
+            Some(ExtendedSet::NonSemantic) => return Ok(true),
+            Some(ExtendedSet::OpenClStd) => {}
+            None => return Err(inst.error(format!("{set} is not an instruction set"))),
+        }
+        let number = inst.word(1)?;
+        let function = ClStd::from_u32(number)
+            .ok_or_else(|| inst.error(format!("OpenCL.std has no instruction {number}")))?;
+        self.opencl_std(inst, function)
+            .map_err(|error| inst.locate_extended(error, &format!("{function:?}")))?;
+        Ok(true)
+    }
+
+    fn opencl_std(&mut self, inst: &Instruction<'a>, function: ClStd) -> Result<(), CompileError> {
+        use ClStd::{
+            cross, distance, fast_distance, fast_length, fast_normalize, length, normalize,
+            prefetch, printf, shuffle, shuffle2,
+        };
+        match function {
+            prefetch => Ok(()),
+            printf => self.printf(inst),
+            shuffle => {
+                let from = self.operand(inst, FIRST_ARGUMENT)?;
+                self.shuffle(inst, &from, FIRST_ARGUMENT + 1)
+            }
+            shuffle2 => {
+                let first = self.operand(inst, FIRST_ARGUMENT)?;
+                let second = self.operand(inst, FIRST_ARGUMENT + 1)?;
+                if first.len() != second.len() {
+                    return Err(inst.error("the vectors' types differ"));
+                }
+                let from: Values = first.iter().chain(&*second).copied().collect();
+                self.shuffle(inst, &from, FIRST_ARGUMENT + 2)
+            }
+            cross | distance | length | normalize | fast_distance | fast_length
+            | fast_normalize => self.geometric(inst, function),
+            _ => match self.vector_memory(inst, function)? {
+                true => Ok(()),
+                false => self.component_wise(inst, function),
+            },
+        }
+    }
+
+    fn arguments(&mut self, inst: &Instruction<'a>) -> Result<Vec<Rc<[Value]>>, CompileError> {
+        (FIRST_ARGUMENT..inst.operands.len())
+            .map(|index| self.operand(inst, index))
+            .collect()
+    }
+
+    /// Functions of whole vectors: all components in one instruction.
+    fn geometric(&mut self, inst: &Instruction<'a>, function: ClStd) -> Result<(), CompileError> {
+        let arguments = self.arguments(inst)?;
+        let slots = self.result_slots(inst)?;
+        let flat: Values = arguments
+            .iter()
+            .flat_map(|list| list.iter())
+            .copied()
+            .collect();
+        let number = OpenClStd(function as u32);
+        let types = slots.iter().map(|slot| slot.ty);
+        let results = self.build().op(IrOp::OpenClStd(number, flat), types);
+        self.define(inst, &results)
+    }
+
+    /// Functions of each component for itself. A pointer operand (`sincos`, `modf`…) points to a vector with
+    /// one element for each.
+    fn component_wise(
+        &mut self,
+        inst: &Instruction<'a>,
+        function: ClStd,
+    ) -> Result<(), CompileError> {
+        let arguments = self.arguments(inst)?;
+        let slots = self.result_slots(inst)?;
+        let mut strides = Vec::with_capacity(arguments.len());
+        for (index, argument) in arguments.iter().enumerate() {
+            let is_pointer = argument
+                .first()
+                .is_some_and(|&value| self.ty(value).is_pointer());
+            strides.push(match is_pointer {
+                true => {
+                    let (_, pointee) = self.pointer(inst, FIRST_ARGUMENT + index)?;
+                    if self.source.types.lanes(pointee)? as usize != slots.len() {
+                        return Err(inst.error("the pointer is not to a value for each component"));
+                    }
+                    Some(self.source.types.scalar(pointee)?.size_bytes())
+                }
+                false => None,
+            });
+            let lanes = argument.len();
+            if strides[index].is_none() && lanes != slots.len() && lanes != 1 {
+                return Err(inst.error("the operands' numbers of components differ"));
+            }
+        }
+        self.each(inst, slots.len(), |b, lane| {
+            let operands = arguments
+                .iter()
+                .zip(&strides)
+                .map(|(argument, stride)| match stride {
+                    Some(bytes) => b.ptr_add_const(argument[0], i64::from(*bytes) * lane as i64),
+                    None if argument.len() == 1 => argument[0],
+                    None => argument[lane],
+                })
+                .collect();
+            b.op1(
+                IrOp::OpenClStd(OpenClStd(function as u32), operands),
+                slots[lane].ty,
+            )
+        })
+    }
+
+    fn printf(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        let (format, _) = self.pointer(inst, FIRST_ARGUMENT)?;
+        let mut arguments = Values::new();
+        let mut lanes = Vec::new();
+        for list in self.arguments(inst)?.iter().skip(1) {
+            lanes.push(
+                list.len()
+                    .try_into()
+                    .map_err(|_| inst.error("an argument is neither a scalar nor a vector"))?,
+            );
+            arguments.extend_from_slice(list);
+        }
+        let op = IrOp::Printf {
+            format,
+            arguments,
+            lanes,
+        };
+        let result = self.build().op1(op, Type::I32);
+        self.define(inst, &[result])
+    }
+}

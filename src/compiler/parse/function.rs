@@ -1,0 +1,434 @@
+//! A function's body: blocks, phis, and the values that ids stand for.
+//!
+//! Blocks are translated in reverse postorder, so that an id is known before it is used, whatever order the
+//! module has; unreachable blocks are left out. A phi becomes block parameters, its operands are attached to
+//! the edges when all blocks are done.
+
+use super::Source;
+use super::constants::Scalar;
+use super::control;
+use super::decode::{Id, Instruction};
+use super::inputs::InputPointer;
+use super::types::Slot;
+use crate::compiler::CompileError;
+use crate::compiler::analysis::Dominators;
+use crate::compiler::ir::{
+    Block, Builder, Convert, Function, Inst, InstFlags, Op as IrOp, Type, Value, Values,
+};
+use rspirv::spirv::{Decoration, FPFastMathMode, Op};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// What an id of the function stands for.
+#[derive(Clone)]
+pub(super) enum Local {
+    Values(Rc<[Value]>),
+    /// A pointer to a built-in input.
+    Input(InputPointer),
+}
+
+/// A basic block of the source.
+struct SourceBlock<'b, 'a> {
+    phis: Vec<&'b Instruction<'a>>,
+    instructions: &'b [Instruction<'a>],
+    block: Block,
+    /// Where the translation of the block ended: expansions may have split it.
+    end: Block,
+}
+
+/// State of a function's translation.
+pub(super) struct FunctionParser<'s, 'a> {
+    pub source: &'s Source<'a>,
+    pub function: Function,
+    /// Instructions go to the end of this block.
+    pub block: Block,
+    flags: InstFlags,
+    locals: HashMap<Id, (Id, Local)>,
+    /// Reachable blocks by label.
+    pub labels: HashMap<Id, Block>,
+    /// Constants and addresses: they go before everything else.
+    prologue: Vec<Inst>,
+    /// The type that the function returns.
+    pub result: Id,
+}
+
+/// Translates the body of the function `id`; `function` has its parameters already.
+pub(super) fn parse<'a>(
+    source: &Source<'a>,
+    id: Id,
+    function: Function,
+    body: &[Instruction<'a>],
+) -> Result<Function, CompileError> {
+    let missing = || CompileError::new("the function has no blocks");
+    let declared = source.functions.get(&id).ok_or_else(missing)?;
+    let mut parser = FunctionParser {
+        source,
+        block: function.entry(),
+        function,
+        flags: InstFlags::default(),
+        locals: HashMap::new(),
+        labels: HashMap::new(),
+        prologue: Vec::new(),
+        result: declared.result,
+    };
+    let mut params = parser.function.params().to_vec().into_iter();
+    for parameter in &declared.parameters {
+        let count = source.types.slots(parameter.ty)?.len();
+        let values = params.by_ref().take(count).collect();
+        let local = (parameter.ty, Local::Values(values));
+        if parser.locals.insert(parameter.id, local).is_some() {
+            return Err(CompileError::new("a parameter's id is defined twice"));
+        }
+    }
+
+    let blocks = control::split(body)?;
+    let order = control::reverse_postorder(&blocks, |id| {
+        let constant = source.constants.get(id).map(|constant| constant.ty);
+        let local = parser.locals.get(&id).map(|(ty, _)| *ty);
+        let ty = constant.or(local).or_else(|| {
+            let definition = body.iter().find(|inst| inst.result_if_any() == Some(id))?;
+            definition.result_type().ok()
+        })?;
+        let ty = source.types.scalar(ty).ok()?;
+        ty.is_int().then_some(ty.bits())
+    })?;
+    let mut source_blocks: Vec<(Id, SourceBlock<'_, 'a>)> = Vec::with_capacity(order.len());
+    for (index, label) in order.iter().enumerate() {
+        let instructions = blocks.get(label).ok_or_else(missing)?.instructions;
+        let block = match index {
+            0 => parser.function.entry(),
+            _ => parser.function.add_block(),
+        };
+        parser.labels.insert(*label, block);
+        let phis: Vec<_> = instructions
+            .iter()
+            .filter(|inst| inst.op == Op::Phi)
+            .collect();
+        for phi in &phis {
+            if index == 0 {
+                return Err(phi.error("the first block of a function has no predecessors"));
+            }
+            parser.phi(phi, block).map_err(|error| phi.locate(error))?;
+        }
+        source_blocks.push((
+            *label,
+            SourceBlock {
+                phis,
+                instructions,
+                block,
+                end: block,
+            },
+        ));
+    }
+
+    for (_, source_block) in &mut source_blocks {
+        parser.block = source_block.block;
+        for inst in source_block.instructions {
+            parser
+                .instruction(inst)
+                .map_err(|error| inst.locate(error))?;
+        }
+        source_block.end = parser.block;
+    }
+    parser.fill_edges(&source_blocks)?;
+
+    let FunctionParser {
+        mut function,
+        prologue,
+        ..
+    } = parser;
+    let entry = function.entry();
+    function.block_mut(entry).insts.splice(0..0, prologue);
+    check_dominance(&function)?;
+    Ok(function)
+}
+
+impl<'a> FunctionParser<'_, 'a> {
+    /// The end of the current block.
+    pub fn build(&mut self) -> Builder<'_> {
+        let mut builder = Builder::new(&mut self.function, self.block);
+        builder.flags = self.flags;
+        builder
+    }
+
+    /// Goes on in a new block, reached from wherever the caller makes it reached from.
+    pub fn new_block(&mut self) -> Block {
+        self.function.add_block()
+    }
+
+    fn phi(&mut self, inst: &Instruction<'a>, block: Block) -> Result<(), CompileError> {
+        let slots = self.slots(inst.result_type()?)?;
+        let params: Values = slots
+            .iter()
+            .map(|slot| self.function.add_param(block, slot.ty))
+            .collect();
+        self.define(inst, &params)
+    }
+
+    /// Gives every edge the values of its target's phis.
+    fn fill_edges(&mut self, blocks: &[(Id, SourceBlock<'_, 'a>)]) -> Result<(), CompileError> {
+        let by_block: HashMap<Block, &SourceBlock<'_, 'a>> = blocks
+            .iter()
+            .map(|(_, source_block)| (source_block.block, source_block))
+            .collect();
+        // For each phi the operand for each predecessor.
+        let mut incoming: HashMap<(Id, Id), Id> = HashMap::new();
+        for (_, source_block) in blocks {
+            for phi in &source_block.phis {
+                for pair in phi.operands.chunks_exact(2) {
+                    incoming.insert((phi.result()?, Id(pair[1])), Id(pair[0]));
+                }
+            }
+        }
+        for (label, source_block) in blocks {
+            let mut terminator = self.function.block(source_block.end).terminator.clone();
+            for edge in terminator.edges_mut() {
+                let Some(target) = by_block.get(&edge.block) else {
+                    continue;
+                };
+                for phi in &target.phis {
+                    let value = incoming.get(&(phi.result()?, *label)).ok_or_else(|| {
+                        phi.error(format!("there is no value for the predecessor {label}"))
+                    })?;
+                    let (ty, values) = self.values(*value).map_err(|error| phi.locate(error))?;
+                    if ty != phi.result_type()? {
+                        return Err(phi.error(format!("{value} has another type")));
+                    }
+                    self.spend(values.len())?;
+                    edge.args.extend_from_slice(&values);
+                }
+            }
+            self.function.block_mut(source_block.end).terminator = terminator;
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        self.flags = self.flags_of(inst);
+        match inst.op {
+            Op::Phi
+            | Op::Label
+            | Op::Line
+            | Op::NoLine
+            | Op::Nop
+            | Op::LoopMerge
+            | Op::SelectionMerge
+            | Op::LoopControlINTEL
+            | Op::LifetimeStart
+            | Op::LifetimeStop
+            | Op::AssumeTrueKHR => Ok(()),
+            Op::ExpectKHR => self.copy_object(inst),
+            _ => {
+                if self.control(inst)?
+                    || self.memory(inst)?
+                    || self.pointer_instruction(inst)?
+                    || self.arithmetic(inst)?
+                    || self.bit_instruction(inst)?
+                    || self.conversion(inst)?
+                    || self.composite(inst)?
+                    || self.atomic(inst)?
+                    || self.group(inst)?
+                    || self.extended(inst)?
+                {
+                    Ok(())
+                } else {
+                    Err(inst.not_supported())
+                }
+            }
+        }
+    }
+
+    fn flags_of(&self, inst: &Instruction<'a>) -> InstFlags {
+        let Some(id) = inst.result_if_any() else {
+            return InstFlags::default();
+        };
+        let decorations = &self.source.decorations;
+        let fast = FPFastMathMode::FAST | FPFastMathMode::ALLOW_RECIP;
+        InstFlags {
+            no_contraction: decorations.has(id, Decoration::NoContraction),
+            fast_math: decorations
+                .literal(id, Decoration::FPFastMathMode)
+                .is_some_and(|mode| FPFastMathMode::from_bits_truncate(mode).intersects(fast)),
+            no_signed_wrap: decorations.has(id, Decoration::NoSignedWrap),
+            no_unsigned_wrap: decorations.has(id, Decoration::NoUnsignedWrap),
+        }
+    }
+
+    /// The scalars of a value of a type.
+    pub fn slots(&self, ty: Id) -> Result<Rc<[Slot]>, CompileError> {
+        self.source.types.slots(ty).cloned()
+    }
+
+    /// The scalars of the instruction's result.
+    pub fn result_slots(&self, inst: &Instruction<'a>) -> Result<Rc<[Slot]>, CompileError> {
+        self.slots(inst.result_type()?)
+    }
+
+    /// Counts scalars made, so that a small module can't ask for any amount of them.
+    pub fn spend(&self, scalars: usize) -> Result<(), CompileError> {
+        const MAX_SCALARS: usize = 1 << 23;
+        let total = self.source.scalars.get() + scalars;
+        self.source.scalars.set(total);
+        if total > MAX_SCALARS {
+            return Err(CompileError::new("the module is too large"));
+        }
+        Ok(())
+    }
+
+    /// Makes `values` the instruction's result, if they are what its type wants.
+    pub fn define(&mut self, inst: &Instruction<'a>, values: &[Value]) -> Result<(), CompileError> {
+        let ty = inst.result_type()?;
+        let slots = self.slots(ty)?;
+        let fits = slots.len() == values.len()
+            && slots
+                .iter()
+                .zip(values)
+                .all(|(slot, &value)| slot.ty == self.function.ty(value));
+        if !fits {
+            return Err(inst.error("the operands do not match the result's type"));
+        }
+        self.spend(values.len())?;
+        self.define_local(inst, ty, Local::Values(values.into()))
+    }
+
+    pub fn define_local(
+        &mut self,
+        inst: &Instruction<'a>,
+        ty: Id,
+        local: Local,
+    ) -> Result<(), CompileError> {
+        let id = inst.result()?;
+        let elsewhere = self.source.constants.get(id).is_some();
+        if elsewhere || self.locals.insert(id, (ty, local)).is_some() {
+            return Err(inst.error(format!("{id} is defined twice")));
+        }
+        Ok(())
+    }
+
+    /// The type of an id, and what it stands for.
+    pub fn local(&mut self, id: Id) -> Result<(Id, Local), CompileError> {
+        if let Some(local) = self.locals.get(&id) {
+            return Ok(local.clone());
+        }
+        if let Some(constant) = self.source.constants.get(id) {
+            let local = (constant.ty, Local::Values(self.constant(id, constant.ty)?));
+            self.locals.insert(id, local.clone());
+            return Ok(local);
+        }
+        if let Some(variable) = self.source.variables.get(&id) {
+            return Ok((variable.ty, Local::Input(InputPointer::new(variable))));
+        }
+        Err(CompileError::new(format!(
+            "{id} is not a value, or not defined on every way here"
+        )))
+    }
+
+    /// The type and scalars of an id.
+    pub fn values(&mut self, id: Id) -> Result<(Id, Rc<[Value]>), CompileError> {
+        match self.local(id)? {
+            (ty, Local::Values(values)) => Ok((ty, values)),
+            (_, Local::Input(_)) => Err(CompileError::new(
+                "a pointer to a built-in input is used otherwise than for loading",
+            )),
+        }
+    }
+
+    /// The scalars of operand `index`.
+    pub fn operand(
+        &mut self,
+        inst: &Instruction<'a>,
+        index: usize,
+    ) -> Result<Rc<[Value]>, CompileError> {
+        Ok(self.values(inst.id(index)?)?.1)
+    }
+
+    /// The only scalar of operand `index`.
+    pub fn scalar(&mut self, inst: &Instruction<'a>, index: usize) -> Result<Value, CompileError> {
+        match *self.operand(inst, index)? {
+            [value] => Ok(value),
+            _ => Err(inst.error(format!("operand {} is not a scalar", index + 1))),
+        }
+    }
+
+    /// The value of operand `index`, which must be an integer.
+    pub fn integer(&mut self, inst: &Instruction<'a>, index: usize) -> Result<Value, CompileError> {
+        let value = self.scalar(inst, index)?;
+        match self.function.ty(value).is_int() {
+            true => Ok(value),
+            false => Err(inst.error(format!("operand {} is not an integer", index + 1))),
+        }
+    }
+
+    /// The value of a constant integer operand: scopes, memory semantics.
+    pub fn constant_integer(
+        &self,
+        inst: &Instruction<'a>,
+        index: usize,
+    ) -> Result<u64, CompileError> {
+        self.source
+            .constants
+            .integer(inst.id(index)?)
+            .ok_or_else(|| inst.error(format!("operand {} is not a constant", index + 1)))
+    }
+
+    pub fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// A module-scope constant's scalars, built once for the function.
+    fn constant(&mut self, id: Id, ty: Id) -> Result<Rc<[Value]>, CompileError> {
+        let slots = self.slots(ty)?;
+        self.spend(slots.len())?;
+        let scalars = self.source.constants.flatten(id, &self.source.types)?;
+        if scalars.len() != slots.len() {
+            return Err(CompileError::new(format!(
+                "the constant {id} does not match its type"
+            )));
+        }
+        slots
+            .iter()
+            .zip(scalars)
+            .map(|(slot, scalar)| self.constant_scalar(slot.ty, scalar))
+            .collect()
+    }
+
+    fn constant_scalar(&mut self, ty: Type, scalar: Scalar) -> Result<Value, CompileError> {
+        Ok(match scalar {
+            Scalar::Undef => self.early(IrOp::Undef, ty),
+            Scalar::Bits(bits) => self.early(IrOp::Const(bits & ty.mask()), ty),
+            Scalar::Address { global, addend } => {
+                let space = self.source.module.global(global).space;
+                let own = Type::Ptr(space);
+                let mut value = self.early(IrOp::GlobalAddress(global), own);
+                if addend != 0 {
+                    let offset = self.early(IrOp::Const(addend as u64), Type::I64);
+                    value = self.early(IrOp::PtrAdd(value, offset), own);
+                }
+                match ty {
+                    _ if ty == own => value,
+                    Type::Ptr(_) => self.early(IrOp::Convert(Convert::AddressSpaceCast, value), ty),
+                    Type::I64 => self.early(IrOp::Convert(Convert::PtrToInt, value), ty),
+                    _ => return Err(CompileError::new("an address is no value of this type")),
+                }
+            }
+        })
+    }
+
+    /// An instruction of the function's prologue.
+    fn early(&mut self, op: IrOp, ty: Type) -> Value {
+        let inst = self.function.make_inst(op, [ty], InstFlags::default());
+        self.prologue.push(inst);
+        self.function.inst(inst).results[0]
+    }
+}
+
+/// Passes rely on definitions dominating their uses; here it is the application that could break that.
+fn check_dominance(function: &Function) -> Result<(), CompileError> {
+    let dominators = Dominators::new(function);
+    match crate::compiler::verify::first_dominance_error(function, &dominators) {
+        None => Ok(()),
+        Some(_) => Err(CompileError::new(
+            "a value is used where its definition does not dominate it",
+        )),
+    }
+}

@@ -1,0 +1,90 @@
+//! Variables of module scope.
+
+use super::Source;
+use super::constants::{Constant, Data, Scalar};
+use super::decode::{Id, Instruction};
+use super::decorations::Linkage;
+use super::types::Storage;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{AddressSpace, Global};
+use rspirv::spirv::{self, Decoration};
+
+/// What a module-scope `OpVariable` that is not memory stands for; memory is among the constants.
+pub(super) struct Variable {
+    /// The pointer type.
+    pub ty: Id,
+    pub built_in: spirv::BuiltIn,
+    /// The type that the pointer points to.
+    pub pointee: Id,
+}
+
+/// Declares a variable of module scope.
+pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result<(), CompileError> {
+    let id = inst.result()?;
+    let ty = inst.result_type()?;
+    let (storage, pointee) = source.types.pointee(ty)?;
+    let space = match storage {
+        Storage::Input => {
+            let built_in = source
+                .decorations
+                .literal(id, Decoration::BuiltIn)
+                .and_then(spirv::BuiltIn::from_u32)
+                .ok_or_else(|| inst.error("an input variable is not a known built-in"))?;
+            let variable = Variable {
+                ty,
+                built_in,
+                pointee,
+            };
+            source.variables.insert(id, variable);
+            return Ok(());
+        }
+        Storage::Space(AddressSpace::Private | AddressSpace::Generic) => {
+            return Err(
+                inst.error("a module-scope variable is not in local, global or constant memory")
+            );
+        }
+        Storage::Space(space) => space,
+    };
+    let layout = source.types.layout(pointee)?;
+    let (import, export) = match source.decorations.linkage(id) {
+        Some(Linkage::Import(name)) => (Some(name), None),
+        Some(Linkage::Export(name)) => (None, Some(name)),
+        Some(Linkage::LinkOnce(name)) => {
+            source.module.link_once.push(name.clone());
+            (None, Some(name))
+        }
+        None => (None, None),
+    };
+    let name = match (&import, &export, source.decorations.name(id)) {
+        (Some(name), _, _) | (_, Some(name), _) => name.clone(),
+        (None, None, Some(name)) => name.to_owned(),
+        (None, None, None) => format!("variable_{}", id.0),
+    };
+    let (initializer, relocations) = match inst.operands.get(1) {
+        Some(&initializer) if space != AddressSpace::Local => {
+            let initializer = Id(initializer);
+            let same_type = source
+                .constants
+                .get(initializer)
+                .is_some_and(|constant| constant.ty == pointee);
+            if !same_type {
+                return Err(inst.error("the initializer is no constant of the variable's type"));
+            }
+            source.constants.bytes(initializer, &source.types)?.unzip()
+        }
+        _ => (None, None),
+    };
+    let global = source.module.add_global(Global {
+        name,
+        space,
+        size_bytes: layout.size_bytes,
+        align_bytes: layout.align_bytes.max(source.alignment(id).unwrap_or(1)),
+        initializer,
+        relocations: relocations.unwrap_or_default(),
+        spec_id: None,
+        export,
+        import,
+    });
+    let data = Data::Scalar(Scalar::Address { global, addend: 0 });
+    source.constants.insert(id, Constant { ty, data })
+}

@@ -1,0 +1,193 @@
+//! Entry points: kernels, their parameters, attributes and argument information.
+
+use super::decode::Instruction;
+use super::types::{Kind, Storage};
+use super::{EntryPoint, Parameter, Source};
+use crate::compiler::CompileError;
+use crate::compiler::ir::{AddressSpace, Kernel, KernelParameter, KernelParameterKind};
+use crate::compiler::program::{AddressQualifier, ArgumentBlock, ArgumentInfo, KernelAttributes};
+use rspirv::spirv::{ExecutionMode, Op};
+
+/// Adds a kernel for every entry point.
+pub(super) fn add(source: &mut Source<'_>) -> Result<(), CompileError> {
+    for entry in std::mem::take(&mut source.entry_points) {
+        let kernel = kernel(source, &entry)
+            .map_err(|error| entry.inst.locate(error).in_function(entry.name.as_str()))?;
+        if source
+            .module
+            .kernels
+            .iter()
+            .any(|other| other.name == kernel.name)
+        {
+            let error = entry.inst.error("two kernels have the same name");
+            return Err(error.in_function(entry.name));
+        }
+        source.module.kernels.push(kernel);
+    }
+    Ok(())
+}
+
+fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, CompileError> {
+    let declared = source.functions.get(&entry.function).ok_or_else(|| {
+        entry
+            .inst
+            .error(format!("{} is not a function", entry.function))
+    })?;
+    if !source.types.is_void(declared.result) {
+        return Err(entry.inst.error("a kernel returns a value"));
+    }
+    let types = argument_strings(source, "kernel_arg_type", &entry.name);
+    let qualifiers = argument_strings(source, "kernel_arg_type_qual", &entry.name);
+    let mut parameters = Vec::with_capacity(declared.parameters.len());
+    let mut first_param = 0;
+    for (index, parameter) in declared.parameters.iter().enumerate() {
+        let kind = parameter_kind(source, parameter)?;
+        let mut info = ArgumentInfo {
+            address: map_address(&kind),
+            ..ArgumentInfo::default()
+        };
+        if let Some(types) = &types {
+            info.type_name = types.get(index).cloned();
+            info.name = source.decorations.name(parameter.id).map(str::to_owned);
+        }
+        if let Some(qualifiers) = qualifiers.as_ref().and_then(|all| all.get(index)) {
+            let has = |word: &str| qualifiers.split_whitespace().any(|other| other == word);
+            info.is_const = has("const");
+            info.is_restrict = has("restrict");
+            info.is_volatile = has("volatile");
+        }
+        let param_count = source.types.slots(parameter.ty)?.len();
+        parameters.push(KernelParameter {
+            kind,
+            info,
+            first_param,
+            param_count,
+        });
+        first_param += param_count;
+    }
+    let mut kernel = Kernel {
+        name: entry.name.clone(),
+        function: declared.id,
+        parameters,
+        attributes: KernelAttributes::default(),
+        contraction_off: false,
+        arguments: Vec::new(),
+        argument_block: ArgumentBlock::default(),
+    };
+    for mode in &source.execution_modes {
+        if mode.id(0)? == entry.function {
+            execution_mode(source, mode, &mut kernel)?;
+        }
+    }
+    Ok(kernel)
+}
+
+fn parameter_kind(
+    source: &Source<'_>,
+    parameter: &Parameter,
+) -> Result<KernelParameterKind, CompileError> {
+    let too_large = || CompileError::new("a kernel argument is too large");
+    let data = source.types.get(parameter.ty)?;
+    if let Kind::Pointer {
+        storage: Storage::Space(space),
+        pointee,
+    } = data.kind
+    {
+        return match space {
+            AddressSpace::Global | AddressSpace::Constant | AddressSpace::Local => {
+                Ok(KernelParameterKind::Pointer(space))
+            }
+            AddressSpace::Private => {
+                let layout = match parameter.by_value {
+                    Some(layout) => layout,
+                    None => source.by_value_layout(parameter.id, pointee)?,
+                };
+                Ok(KernelParameterKind::ByValue {
+                    size_bytes: layout.size_bytes.try_into().map_err(|_| too_large())?,
+                    align_bytes: layout.align_bytes,
+                })
+            }
+            AddressSpace::Generic => {
+                Err(CompileError::new("a kernel argument is a generic pointer"))
+            }
+        };
+    }
+    let layout = source.types.layout(parameter.ty)?;
+    let slots = source.types.slots(parameter.ty)?;
+    let offsets = slots.iter().map(|slot| u32::try_from(slot.offset_bytes));
+    Ok(KernelParameterKind::Value {
+        size_bytes: layout.size_bytes.try_into().map_err(|_| too_large())?,
+        align_bytes: layout.align_bytes,
+        offsets_bytes: offsets.collect::<Result<_, _>>().map_err(|_| too_large())?,
+    })
+}
+
+fn map_address(kind: &KernelParameterKind) -> AddressQualifier {
+    match kind {
+        KernelParameterKind::Pointer(AddressSpace::Global) => AddressQualifier::Global,
+        KernelParameterKind::Pointer(AddressSpace::Local) => AddressQualifier::Local,
+        KernelParameterKind::Pointer(AddressSpace::Constant) => AddressQualifier::Constant,
+        _ => AddressQualifier::Private,
+    }
+}
+
+fn execution_mode(
+    source: &Source<'_>,
+    inst: &Instruction<'_>,
+    kernel: &mut Kernel,
+) -> Result<(), CompileError> {
+    let operand = |index: usize| -> Result<u32, CompileError> {
+        if inst.op == Op::ExecutionMode {
+            return inst.word(index);
+        }
+        source
+            .constants
+            .integer(inst.id(index)?)
+            .and_then(|value| u32::try_from(value).ok())
+            .ok_or_else(|| inst.error("the operand is not a constant"))
+    };
+    let attributes = &mut kernel.attributes;
+    match ExecutionMode::from_u32(inst.word(1)?) {
+        Some(ExecutionMode::LocalSize | ExecutionMode::LocalSizeId) => {
+            attributes.required_work_group_size = Some([operand(2)?, operand(3)?, operand(4)?]);
+        }
+        Some(ExecutionMode::LocalSizeHint | ExecutionMode::LocalSizeHintId) => {
+            attributes.work_group_size_hint = Some([operand(2)?, operand(3)?, operand(4)?]);
+        }
+        Some(ExecutionMode::VecTypeHint) => {
+            attributes.vec_type_hint = map_vector_type(operand(2)?);
+        }
+        Some(ExecutionMode::SubgroupSize) => {
+            attributes.required_sub_group_size = Some(operand(2)?);
+        }
+        Some(ExecutionMode::ContractionOff) => kernel.contraction_off = true,
+        // Hints, and float behaviour that is the default of OpenCL.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// SPIR-V section 3.6, `VecTypeHint`: the number of components and the scalar's kind, as OpenCL C spells it.
+fn map_vector_type(hint: u32) -> Option<String> {
+    let scalar = ["char", "short", "int", "long", "half", "float", "double"];
+    let scalar = scalar.get((hint & 0xffff) as usize)?;
+    Some(match hint >> 16 {
+        0 | 1 => (*scalar).to_owned(),
+        count => format!("{scalar}{count}"),
+    })
+}
+
+/// The parts of `OpString "KIND.KERNEL.part,part,"`: how LLVM's translators hand on argument information.
+fn argument_strings(source: &Source<'_>, kind: &str, kernel: &str) -> Option<Vec<String>> {
+    let list = source.decorations.strings.iter().find_map(|string| {
+        string
+            .strip_prefix(kind)?
+            .strip_prefix('.')?
+            .strip_prefix(kernel)?
+            .strip_prefix('.')
+    })?;
+    let mut parts: Vec<String> = list.split(',').map(str::to_owned).collect();
+    // Each part ends with a comma.
+    parts.pop();
+    Some(parts)
+}

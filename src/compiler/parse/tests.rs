@@ -1,0 +1,440 @@
+use super::parse;
+use crate::compiler::ir::{
+    AddressSpace, Convert, KernelParameterKind, Module, Op, Rounding, Type, WorkItem,
+};
+use crate::compiler::testing::{assemble, opencl_c};
+use crate::compiler::verify::{self, Stage};
+use crate::compiler::{CompileError, Options};
+
+fn parse_valid(words: &[u32]) -> Module {
+    let module = parse(words, &Options::default()).expect("the module is valid");
+    verify::module(&module, Stage::Parsed).expect("the parser makes valid IR");
+    module
+}
+
+fn parse_c(source: &str) -> Module {
+    parse_valid(&opencl_c(source))
+}
+
+/// The operations of the function behind the first kernel.
+fn operations(module: &Module) -> Vec<Op> {
+    let function = module.function(module.kernels[0].function);
+    let insts = function
+        .layout
+        .iter()
+        .flat_map(|&block| function.block(block).insts.clone());
+    insts.map(|inst| function.inst(inst).op.clone()).collect()
+}
+
+const HEADER: &str = r#"
+    OpCapability Addresses
+    OpCapability Kernel
+    OpCapability Linkage
+    OpCapability Int64
+    OpCapability Int8
+    OpCapability Int16
+    %ext = OpExtInstImport "OpenCL.std"
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %kernel "kernel"
+"#;
+
+const TYPES: &str = r#"
+    %void = OpTypeVoid
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %ulong = OpTypeInt 64 0
+    %uchar = OpTypeInt 8 0
+    %ushort = OpTypeInt 16 0
+    %float = OpTypeFloat 32
+    %uint_0 = OpConstant %uint 0
+    %uint_1 = OpConstant %uint 1
+    %uint_2 = OpConstant %uint 2
+    %uint_7 = OpConstant %uint 7
+    %global_uint = OpTypePointer CrossWorkgroup %uint
+    %signature = OpTypeFunction %void %global_uint %uint
+"#;
+
+/// A kernel of a pointer `%out` and a number `%n` with this body.
+fn kernel(declarations: &str, body: &str) -> Vec<u32> {
+    assemble(&format!(
+        "{HEADER}\n{TYPES}\n{declarations}
+        %kernel = OpFunction %void None %signature
+        %out = OpFunctionParameter %global_uint
+        %n = OpFunctionParameter %uint
+        %entry = OpLabel
+        {body}
+        OpFunctionEnd"
+    ))
+}
+
+#[test]
+fn a_vector_add() {
+    let module = parse_c(
+        "kernel void add(global const float *a, global const float *b, global float *c, uint n) {
+             size_t i = get_global_id(0); if (i < n) c[i] = a[i] + b[i]; }",
+    );
+    let kernel = &module.kernels[0];
+    assert_eq!(kernel.name, "add");
+    assert_eq!(kernel.parameters.len(), 4);
+    assert_eq!(
+        kernel.parameters[0].kind,
+        KernelParameterKind::Pointer(AddressSpace::Global)
+    );
+    let operations = operations(&module);
+    assert!(operations.contains(&Op::WorkItem(WorkItem::GlobalId(0))));
+    let loads = operations.iter().filter(|op| matches!(op, Op::Load(..)));
+    assert_eq!(loads.count(), 2);
+}
+
+#[test]
+fn what_clang_makes_of_ordinary_programs() {
+    for source in [
+        include_str!("../../../tests/compiler/structures.cl"),
+        include_str!("../../../tests/compiler/vectors.cl"),
+        include_str!("../../../tests/compiler/work_groups.cl"),
+    ] {
+        parse_c(source);
+    }
+}
+
+#[test]
+fn the_whole_of_libclc() {
+    let bytes = std::fs::read("/usr/lib/clc/spirv64-mesa3d-.spv").expect("libclc is installed");
+    let words: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        .collect();
+    let module = parse_valid(&words);
+    assert!(module.exports.len() > 2000);
+    let swapped: Vec<u32> = words.iter().map(|word| word.swap_bytes()).collect();
+    let other = parse(&swapped, &Options::default()).expect("byte order does not matter");
+    assert_eq!(other.exports, module.exports);
+}
+
+#[test]
+fn three_components_take_the_place_of_four() {
+    let module = parse_c(
+        "typedef struct { char c; float3 v; short s; } S;
+         kernel void k(global S *s) { s[1].v = s[0].v + 1; s[1].s = 3; }",
+    );
+    let offsets: Vec<u64> = {
+        let function = module.function(module.kernels[0].function);
+        operations(&module)
+            .iter()
+            .filter_map(|op| match op {
+                Op::PtrAdd(_, offset) => function.constant(*offset),
+                _ => None,
+            })
+            .collect()
+    };
+    assert!(
+        offsets.contains(&16),
+        "the vector comes after 16 bytes: {offsets:?}"
+    );
+    assert!(
+        offsets.contains(&(48 + 32)) || offsets.contains(&32),
+        "{offsets:?}"
+    );
+}
+
+#[test]
+fn rounding_and_saturation_are_kept() {
+    let module = parse_c(
+        "kernel void k(global char *c, global float *f, global half *h) {
+             c[0] = convert_char_sat_rtp(f[0]); vstore_half_rtz(f[1], 3, h); }",
+    );
+    let operations = operations(&module);
+    let saturating = Convert::FloatToSigned {
+        rounding: Some(Rounding::Rtp),
+        saturate: true,
+    };
+    let narrowing = Convert::FloatToFloat(Some(Rounding::Rtz));
+    for wanted in [saturating, narrowing] {
+        let found = operations
+            .iter()
+            .any(|op| matches!(op, Op::Convert(convert, _) if *convert == wanted));
+        assert!(found, "{wanted:?} among {operations:?}");
+    }
+}
+
+#[test]
+fn argument_information_comes_from_strings() {
+    let words = assemble(&format!(
+        r#"{HEADER}
+        %types = OpString "kernel_arg_type.kernel.int*,uint,"
+        %qualifiers = OpString "kernel_arg_type_qual.kernel.restrict const,,"
+        OpName %out "out"
+        OpName %n "n"
+        OpExecutionMode %kernel LocalSize 4 2 1
+        OpExecutionMode %kernel VecTypeHint 262149
+        {TYPES}
+        %kernel = OpFunction %void None %signature
+        %out = OpFunctionParameter %global_uint
+        %n = OpFunctionParameter %uint
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd"#
+    ));
+    let module = parse_valid(&words);
+    let kernel = &module.kernels[0];
+    let info = &kernel.parameters[0].info;
+    assert_eq!(info.name.as_deref(), Some("out"));
+    assert_eq!(info.type_name.as_deref(), Some("int*"));
+    assert!(info.is_const && info.is_restrict && !info.is_volatile);
+    assert_eq!(kernel.parameters[1].info.type_name.as_deref(), Some("uint"));
+    assert_eq!(kernel.attributes.required_work_group_size, Some([4, 2, 1]));
+    assert_eq!(kernel.attributes.vec_type_hint.as_deref(), Some("float4"));
+}
+
+#[test]
+fn specialization_constants_take_given_values() {
+    let text = format!(
+        "{HEADER}
+        OpDecorate %a SpecId 5
+        OpDecorate %b SpecId 6
+        {TYPES}
+        %a = OpSpecConstant %uint 3
+        %b = OpSpecConstantTrue %bool
+        %sum = OpSpecConstantOp %uint IAdd %a %uint_7
+        %chosen = OpSpecConstantOp %uint Select %b %sum %uint_0
+        %kernel = OpFunction %void None %signature
+        %out = OpFunctionParameter %global_uint
+        %n = OpFunctionParameter %uint
+        %entry = OpLabel
+        OpStore %out %chosen Aligned 4
+        OpReturn
+        OpFunctionEnd"
+    );
+    let words = assemble(&text);
+    assert!(operations(&parse_valid(&words)).contains(&Op::Const(10)));
+    let mut options = Options::default();
+    options.specialization.insert(5, vec![100, 0, 0, 0]);
+    let module = parse(&words, &options).unwrap();
+    assert!(operations(&module).contains(&Op::Const(107)));
+    options.specialization.insert(6, vec![0]);
+    let module = parse(&words, &options).unwrap();
+    assert!(operations(&module).contains(&Op::Const(0)));
+}
+
+#[test]
+fn addresses_in_initializers() {
+    let words = kernel(
+        "%uint_4 = OpConstant %uint 4
+        %array = OpTypeArray %uint %uint_4
+        %constant_array = OpTypePointer UniformConstant %array
+        %constant_uint = OpTypePointer UniformConstant %uint
+        %table = OpConstantComposite %array %uint_0 %uint_1 %uint_2 %uint_7
+        %first = OpVariable %constant_array UniformConstant %table
+        %address = OpSpecConstantOp %constant_uint InBoundsAccessChain %first %uint_2
+        %pair = OpTypeStruct %uint %constant_uint
+        %constant_pair = OpTypePointer UniformConstant %pair
+        %value = OpConstantComposite %pair %uint_7 %address
+        %second = OpVariable %constant_pair UniformConstant %value",
+        "OpReturn",
+    );
+    let module = parse_valid(&words);
+    let [table, pair] = module.globals.as_slice() else {
+        panic!("two variables");
+    };
+    assert_eq!(table.initializer.as_deref().map(|bytes| bytes[12]), Some(7));
+    assert_eq!((pair.size_bytes, pair.align_bytes), (16, 8));
+    let [relocation] = pair.relocations.as_slice() else {
+        panic!("one relocation");
+    };
+    assert_eq!(
+        (
+            relocation.offset_bytes,
+            relocation.target.0,
+            relocation.addend
+        ),
+        (8, 0, 8)
+    );
+}
+
+#[test]
+fn a_loop_with_phis_in_any_block_order() {
+    let words = kernel(
+        "",
+        "OpBranch %header
+        %header = OpLabel
+        %i = OpPhi %uint %uint_0 %entry %next %body
+        %more = OpULessThan %bool %i %n
+        OpBranchConditional %more %body %exit
+        %exit = OpLabel
+        OpStore %out %i Aligned 4
+        OpReturn
+        %body = OpLabel
+        %next = OpIAdd %uint %i %uint_1
+        OpBranch %header",
+    );
+    let module = parse_valid(&words);
+    let function = module.function(module.kernels[0].function);
+    let header = function.successors(function.entry())[0];
+    assert_eq!(function.block(header).params.len(), 1);
+}
+
+#[test]
+fn a_value_that_is_an_inner_vector() {
+    let words = kernel(
+        "%v2 = OpTypeVector %ushort 2
+        %uint_3 = OpConstant %uint 3
+        %v4 = OpTypeVector %uchar 4
+        %array = OpTypeArray %v2 %uint_2
+        %undef = OpUndef %array",
+        "%x = OpBitcast %v2 %n
+        %y = OpCompositeInsert %array %x %undef 1
+        %z = OpCompositeExtract %ushort %y 1 1
+        %w = OpUConvert %uint %z
+        %bytes = OpBitcast %v4 %x
+        %b = OpVectorExtractDynamic %uchar %bytes %n
+        %c = OpUConvert %uint %b
+        %field = OpBitFieldSExtract %uint %w %uint_1 %uint_7
+        %sum = OpIAdd %uint %field %c
+        OpStore %out %sum Aligned 4
+        OpReturn",
+    );
+    parse_valid(&words);
+}
+
+fn error_of(words: &[u32]) -> CompileError {
+    parse(words, &Options::default()).expect_err("the module is refused")
+}
+
+#[test]
+fn errors_name_instruction_and_offset() {
+    let words = kernel(
+        "%image = OpTypeMatrix %v2 2\n%v2 = OpTypeVector %float 2",
+        "OpReturn",
+    );
+    assert_eq!(
+        error_of(&words).instruction.as_deref(),
+        Some("OpTypeMatrix")
+    );
+
+    let words = kernel("", "OpKill");
+    let error = error_of(&words);
+    assert_eq!(error.instruction.as_deref(), Some("OpKill"));
+    assert_eq!(error.function.as_deref(), Some("function_2"));
+    // The instruction before OpFunctionEnd, which ends the module.
+    assert_eq!(error.offset_words, Some(words.len() - 2));
+
+    let words = kernel("", "%x = OpIAdd %uint %n %missing\nOpReturn");
+    let error = error_of(&words);
+    assert!(error.reason.contains("is not a value"), "{error}");
+
+    let words = kernel(
+        "",
+        "OpBranchConditional %c %a %b
+        %a = OpLabel
+        %x = OpIAdd %uint %n %n
+        OpBranch %b
+        %b = OpLabel
+        OpStore %out %x Aligned 4
+        OpReturn",
+    );
+    assert!(error_of(&words).reason.contains("is not a value"));
+    let words = kernel(
+        "%c = OpConstantTrue %bool",
+        "OpBranchConditional %c %a %b
+        %a = OpLabel
+        %x = OpIAdd %uint %n %n
+        OpBranch %b
+        %b = OpLabel
+        OpStore %out %x Aligned 4
+        OpReturn",
+    );
+    assert!(error_of(&words).reason.contains("dominate"));
+}
+
+#[test]
+fn headers_are_checked() {
+    let words = kernel("", "OpReturn");
+    for length in 0..words.len() {
+        // Cut short anywhere: an error, or nothing that needs what was cut.
+        let _ = parse(&words[..length], &Options::default());
+    }
+    let mut version = words.clone();
+    version[1] = 0x0002_0000;
+    assert!(error_of(&version).reason.contains("version"));
+    assert!(error_of(&[]).reason.contains("magic"));
+    let mut endless = words.clone();
+    endless[5] &= 0xffff;
+    assert!(error_of(&endless).reason.contains("no words"));
+}
+
+/// Small modules that ask for huge values.
+#[test]
+fn what_is_asked_for_is_bounded() {
+    let mut types = String::from("%array0 = OpTypeArray %uint %uint_7\n");
+    for level in 1..40 {
+        let inner = level - 1;
+        types += &format!("%array{level} = OpTypeArray %array{inner} %uint_7\n");
+    }
+    assert!(
+        error_of(&kernel(&types, "OpReturn"))
+            .reason
+            .contains("too large")
+    );
+
+    let mut types = String::from("%s0 = OpTypeStruct\n%c0 = OpConstantComposite %s0\n");
+    for level in 1..60 {
+        let inner = level - 1;
+        types += &format!("%s{level} = OpTypeStruct %s{inner} %s{inner}\n");
+        types += &format!("%c{level} = OpConstantComposite %s{level} %c{inner} %c{inner}\n");
+    }
+    types += "%p = OpTypePointer UniformConstant %s59\n%v = OpVariable %p UniformConstant %c59\n";
+    parse_valid(&kernel(&types, "%x = OpCopyObject %s59 %c59\nOpReturn"));
+}
+
+/// Every word of a module of all kinds of instructions, changed in several ways: no panic, no hang.
+#[test]
+fn damaged_modules_are_refused_calmly() {
+    let words = opencl_c(include_str!("../../../tests/compiler/structures.cl"));
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for round in 0..4000 {
+        let mut damaged = words.clone();
+        for _ in 0..1 + round % 3 {
+            let index = random() as usize % damaged.len();
+            let other = damaged[random() as usize % words.len()];
+            damaged[index] = match random() % 5 {
+                0 => damaged[index] ^ 1 << (random() % 32),
+                1 => damaged[index].wrapping_add(1),
+                2 => other,
+                3 => random() as u32 % 700,
+                _ => u32::MAX,
+            };
+        }
+        if let Ok(module) = parse(&damaged, &Options::default()) {
+            verify::module(&module, Stage::Parsed).expect("what is accepted is valid");
+        }
+    }
+}
+
+#[test]
+fn booleans_in_memory_are_bytes() {
+    let words = kernel(
+        "%pair = OpTypeStruct %bool %uint
+        %private_pair = OpTypePointer Function %pair",
+        "%variable = OpVariable %private_pair Function
+        %value = OpLoad %pair %variable
+        %flag = OpCompositeExtract %bool %value 0
+        %other = OpLogicalNot %bool %flag
+        %changed = OpCompositeInsert %pair %other %value 0
+        OpStore %variable %changed
+        OpReturn",
+    );
+    let module = parse_valid(&words);
+    let function = module.function(module.kernels[0].function);
+    assert_eq!(function.variables[0].size_bytes, 8);
+    let stored = operations(&module).into_iter().find_map(|op| match op {
+        Op::Store(_, values, _) => Some(function.ty(values[0])),
+        _ => None,
+    });
+    assert_eq!(stored, Some(Type::I8));
+}

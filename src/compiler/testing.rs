@@ -1,0 +1,106 @@
+//! What the compiler's tests share: SPIR-V from OpenCL C and from text, and the validator.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A file name that no other test uses.
+fn temporary(extension: &str) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!(
+        "pumice-{}-{number}.{extension}",
+        std::process::id()
+    ))
+}
+
+fn run(command: &mut Command, input: &[u8]) {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    child
+        .stdin
+        .take()
+        .expect("piped")
+        .write_all(input)
+        .expect("written");
+    let output = child.wait_with_output().expect("finished");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {text}");
+}
+
+fn read_words(path: &PathBuf) -> Vec<u32> {
+    let bytes = std::fs::read(path).expect("the tool wrote its output");
+    std::fs::remove_file(path).expect("it can be removed");
+    bytes
+        .chunks_exact(4)
+        .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        .collect()
+}
+
+/// OpenCL C 3.0 compiled as the driver does it.
+pub(crate) fn opencl_c(source: &str) -> Vec<u32> {
+    opencl_c_with(source, &["-O2"])
+}
+
+/// The same with other compiler flags.
+pub(crate) fn opencl_c_with(source: &str, flags: &[&str]) -> Vec<u32> {
+    let output = temporary("spv");
+    let mut clang = Command::new("clang-22");
+    clang
+        .args([
+            "-target",
+            "spirv64",
+            "-cl-std=CL3.0",
+            "-Xclang",
+            "-cl-ext=+all",
+            "-w",
+        ])
+        .args([
+            "-mllvm",
+            "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space",
+        ])
+        .args([
+            "-fno-vectorize",
+            "-fno-slp-vectorize",
+            "-x",
+            "cl",
+            "-c",
+            "-",
+            "-o",
+        ])
+        .arg(&output)
+        .args(flags);
+    run(&mut clang, source.as_bytes());
+    read_words(&output)
+}
+
+/// SPIR-V 1.4 from its text form. Ids keep the order in which they first occur.
+pub(crate) fn assemble(text: &str) -> Vec<u32> {
+    let output = temporary("spv");
+    let mut assembler = Command::new("spirv-as");
+    assembler
+        .args(["--target-env", "spv1.4", "-", "-o"])
+        .arg(&output);
+    run(&mut assembler, text.as_bytes());
+    read_words(&output)
+}
+
+/// Panics with `spirv-val`'s message unless the module is valid for Vulkan 1.3.
+pub(crate) fn validate(words: &[u32]) {
+    let path = temporary("spv");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&path, bytes).expect("written");
+    let output = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.3", "--scalar-block-layout"])
+        .arg(&path)
+        .output()
+        .expect("spirv-val runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}: {}", path.display());
+    std::fs::remove_file(&path).expect("it can be removed");
+}
