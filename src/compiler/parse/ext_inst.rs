@@ -4,7 +4,7 @@ use super::ExtendedSet;
 use super::decode::Instruction;
 use super::function::FunctionParser;
 use crate::compiler::CompileError;
-use crate::compiler::ir::{Op as IrOp, OpenClStd, Type, Value, Values};
+use crate::compiler::ir::{Binary, Op as IrOp, OpenClStd, Type, Value, Values};
 use rspirv::spirv::{Op, OpenclStd100Op as ClStd};
 use std::rc::Rc;
 
@@ -89,8 +89,11 @@ impl<'a> FunctionParser<'_, 'a> {
         inst: &Instruction<'a>,
         function: ClStd,
     ) -> Result<(), CompileError> {
-        let arguments = self.arguments(inst)?;
+        let mut arguments = self.arguments(inst)?;
         let slots = self.result_slots(inst)?;
+        if function == ClStd::select && slots.len() > 1 {
+            self.select_by_highest_bit(inst, &mut arguments)?;
+        }
         let mut strides = Vec::with_capacity(arguments.len());
         for (index, argument) in arguments.iter().enumerate() {
             let is_pointer = argument
@@ -126,6 +129,30 @@ impl<'a> FunctionParser<'_, 'a> {
                 slots[lane].ty,
             )
         })
+    }
+
+    /// `select` on vectors looks at the highest bit of the condition, on scalars at all of it (OpenCL C
+    /// section 6.15.6): afterwards the condition is the latter.
+    fn select_by_highest_bit(
+        &mut self,
+        inst: &Instruction<'a>,
+        arguments: &mut [Rc<[Value]>],
+    ) -> Result<(), CompileError> {
+        let [_, _, condition] = arguments else {
+            return Err(inst.error("the number of operands is not three"));
+        };
+        if !condition.iter().all(|&value| self.ty(value).is_int()) {
+            return Err(inst.error("the condition is not of integers"));
+        }
+        let mut b = self.build();
+        *condition = condition
+            .iter()
+            .map(|&value| {
+                let highest = u64::from(b.ty(value).bits()) - 1;
+                b.binary_const(Binary::LShr, value, highest)
+            })
+            .collect();
+        Ok(())
     }
 
     fn printf(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {

@@ -71,6 +71,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         parameters,
         attributes: KernelAttributes::default(),
         contraction_off: false,
+        follows_pointers: false,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
     };
