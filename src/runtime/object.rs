@@ -20,9 +20,10 @@ use opencl_sys::{
     CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, cl_int,
 };
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The type of an object behind a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,13 +140,18 @@ pub fn expose<T: Object>(object: &Arc<T>) -> *mut c_void {
 pub fn lookup<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
     let slot = slot_of::<T>(handle)?;
     let object = slot.object.load(Ordering::Relaxed).cast::<T>();
-    // SAFETY: the tag says that the slot leads to a living `T`, which came from an `Arc`; only an
-    // application that releases its last reference at this very moment can end it, which the
-    // specification forbids.
-    unsafe {
-        Arc::increment_strong_count(object);
-        Ok(Arc::from_raw(object))
-    }
+    // A weak reference, because the object may be on its way out: callbacks run from its `drop`.
+    // SAFETY: the tag says that the slot leads to a `T` whose `drop` has not ended. Until then its
+    // allocation stays: the strong references own one weak reference together, which is borrowed here and
+    // not dropped. Only an application that releases its last reference on another thread at this very
+    // moment breaks this, which the specification forbids.
+    let weak = ManuallyDrop::new(unsafe { Weak::from_raw(object) });
+    weak.upgrade().ok_or_else(|| {
+        Error::new(
+            T::KIND.invalid_code(),
+            format!("{:?} {handle:p} is being destroyed", T::KIND),
+        )
+    })
 }
 
 /// `clRetain*`: one more reference of the application.
@@ -434,6 +440,38 @@ mod tests {
         assert_eq!(code_of::<Chair>(handle), Some(CL_INVALID_SAMPLER));
         assert!(lookup::<Lamp>(handle.wrapping_byte_add(8)).is_err());
         release::<Lamp>(handle).unwrap();
+    }
+
+    struct Farewell {
+        handle: Handle,
+        seen: Arc<Mutex<Option<cl_int>>>,
+    }
+
+    // SAFETY: as above, for kernels.
+    unsafe impl Object for Farewell {
+        const KIND: Kind = Kind::Kernel;
+        fn handle(&self) -> &Handle {
+            &self.handle
+        }
+    }
+
+    impl Drop for Farewell {
+        fn drop(&mut self) {
+            let handle = self.handle.as_ptr();
+            *self.seen.lock().unwrap() = code_of::<Farewell>(handle);
+            assert!(release::<Farewell>(handle).is_err());
+        }
+    }
+
+    #[test]
+    fn an_object_that_is_being_destroyed_is_not_found() {
+        let seen = Arc::new(Mutex::new(None));
+        let handle = expose(&Arc::new(Farewell {
+            handle: Handle::default(),
+            seen: Arc::clone(&seen),
+        }));
+        release::<Farewell>(handle).unwrap();
+        assert_eq!(*seen.lock().unwrap(), Some(CL_INVALID_KERNEL));
     }
 
     #[test]

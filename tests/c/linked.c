@@ -54,8 +54,9 @@ cl_int clReleaseProgram(cl_handle);
 static char destroyed[8];
 
 static void on_destruction(cl_handle context, void *user_data) {
-    (void)context;
-    strcat(destroyed, user_data);
+    size_t size;
+    /* "... this context is no longer valid." */
+    strcat(destroyed, clGetContextInfo(context, 0x1080, 0, NULL, &size) == -34 ? user_data : "!");
 }
 
 int main(void) {
