@@ -1,0 +1,130 @@
+//! Floats to floats of another width, with rounding.
+
+use super::Lower;
+use crate::compiler::ir::{Binary, Compare, Convert, Rounding, Type, Value};
+use crate::compiler::passes::float_format::FloatFormat;
+use crate::compiler::passes::legalize_float16;
+
+impl Lower<'_, '_> {
+    pub(super) fn float_to_float(
+        &mut self,
+        x: Value,
+        ty: Type,
+        rounding: Option<Rounding>,
+    ) -> Option<Value> {
+        match (self.b.ty(x), ty) {
+            (Type::F16, Type::F32) => self.is_integer_half().then(|| self.to_f32(x)),
+            (Type::F16, Type::F64) => {
+                let single = self.to_f32(x);
+                Some(self.plain(single, ty))
+            }
+            (Type::F32, Type::F16) => {
+                let native = !self.is_integer_half() && is_to_nearest(rounding);
+                (!native || rounding.is_some()).then(|| self.to_f16(x, rounding))
+            }
+            (Type::F64, Type::F16) => {
+                let single = self.to_single(x, Inexact::Odd);
+                Some(self.to_f16(single, rounding))
+            }
+            (Type::F64, Type::F32) => {
+                let rounding = rounding?;
+                Some(self.to_single(x, Inexact::Rounded(rounding)))
+            }
+            _ => rounding.map(|_| self.plain(x, ty)),
+        }
+    }
+
+    /// Whether half conversions are done in integer arithmetic here: where the device has halves, but
+    /// might flush denormals or round as it likes.
+    fn is_integer_half(&self) -> bool {
+        let controls = self.cx.capabilities.float16_controls;
+        self.cx.capabilities.float16 && !(controls.denorm_preserve && controls.rounding_rte)
+    }
+
+    fn plain(&mut self, x: Value, ty: Type) -> Value {
+        self.b.convert(Convert::FloatToFloat(None), x, ty)
+    }
+
+    /// A half as a single, exactly.
+    pub(super) fn to_f32(&mut self, half: Value) -> Value {
+        if !self.is_integer_half() {
+            return self.plain(half, Type::F32);
+        }
+        let bits = self.bits(half);
+        legalize_float16::to_f32(self.b, bits)
+    }
+
+    /// A single as a half. Without halves, legalization does it.
+    pub(super) fn to_f16(&mut self, single: Value, rounding: Option<Rounding>) -> Value {
+        if !self.cx.capabilities.float16 {
+            let op = Convert::FloatToFloat(rounding);
+            return self.b.convert(op, single, Type::F16);
+        }
+        if !self.is_integer_half() && is_to_nearest(rounding) {
+            return self.plain(single, Type::F16);
+        }
+        let rounding = rounding.unwrap_or(Rounding::Rte);
+        let bits = legalize_float16::from_f32(self.b, single, rounding);
+        self.b.bitcast(bits, Type::F16)
+    }
+
+    /// Double to single: what the device makes of it is one of the two neighbours, and is moved to the
+    /// other one if it lies on the wrong side.
+    fn to_single(&mut self, x: Value, inexact: Inexact) -> Value {
+        let near = self.plain(x, Type::F32);
+        if inexact == Inexact::Rounded(Rounding::Rte) {
+            return near;
+        }
+        let back = self.plain(near, Type::F64);
+        let bits = self.bits(near);
+        let away = self.binary_const(Binary::Add, bits, 1);
+        let towards = self.binary_const(Binary::Sub, bits, 1);
+        let sign = FloatFormat::of(Type::F32).sign();
+        // Zero has two neighbours of its own.
+        let magnitude = self.binary_const(Binary::And, bits, sign - 1);
+        let is_zero = self.compare_const(Compare::Equal, magnitude, 0);
+        let x_bits = self.bits(x);
+        let negative = self.compare_const(Compare::SLess, x_bits, 0);
+        let too_high = self.b.compare(Compare::FOrdLess, x, back);
+        let too_low = self.b.compare(Compare::FOrdLess, back, x);
+        let fixed = match inexact {
+            Inexact::Rounded(Rounding::Rtp) => {
+                let least = self.b.i32(1);
+                let up = self.b.select(negative, towards, away);
+                let up = self.b.select(is_zero, least, up);
+                self.b.select(too_low, up, bits)
+            }
+            Inexact::Rounded(Rounding::Rtn) => {
+                let least = self.b.i32(sign as u32 | 1);
+                let down = self.b.select(negative, away, towards);
+                let down = self.b.select(is_zero, least, down);
+                self.b.select(too_high, down, bits)
+            }
+            Inexact::Rounded(_) | Inexact::Odd => {
+                let too_far = self.b.select(negative, too_low, too_high);
+                let truncated = self.b.select(too_far, towards, bits);
+                if inexact == Inexact::Odd {
+                    let lost = self.binary(Binary::Or, too_high, too_low);
+                    let (one, zero) = (self.b.i32(1), self.b.i32(0));
+                    let sticky = self.b.select(lost, one, zero);
+                    self.binary(Binary::Or, truncated, sticky)
+                } else {
+                    truncated
+                }
+            }
+        };
+        self.b.bitcast(fixed, Type::F32)
+    }
+}
+
+/// What happens to numbers that do not fit exactly.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inexact {
+    Rounded(Rounding),
+    /// Toward zero, then the last bit is set, so that another rounding is as good as one.
+    Odd,
+}
+
+fn is_to_nearest(rounding: Option<Rounding>) -> bool {
+    matches!(rounding, None | Some(Rounding::Rte))
+}
