@@ -8,6 +8,7 @@
 //! - [`source`]: one source to one SPIR-V module and a log.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`cache`]: compiled things kept between processes.
+//! - [`validate`]: generated code checked in the field.
 //! - [`words`]: SPIR-V bytes to words.
 
 pub mod argument_info;
@@ -19,6 +20,7 @@ pub mod options;
 pub mod process;
 pub mod source;
 pub mod target;
+pub mod validate;
 pub mod words;
 
 pub use cache::DiskCache;

@@ -13,10 +13,12 @@ use crate::compiler::{self, CompiledProgram};
 use crate::runtime::callback::{ProgramNotify, UserData};
 use crate::runtime::device::Device;
 use crate::runtime::front_end::{FrontEnd, language_target};
+use crate::runtime::platform::Platform;
 use crate::runtime::{Error, Result};
 use crate::toolchain::cache::KeyBuilder;
 use crate::toolchain::options::MathOptions;
 use crate::toolchain::source::SourceOutcome;
+use crate::toolchain::validate::validate;
 use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source, words};
 
 /// The outcome for one device.
@@ -111,7 +113,7 @@ fn start(
 ) -> Result<()> {
     program.begin(&devices, text)?;
     let Some(function) = notify.function else {
-        return run(program, &devices, &task);
+        return run_on_own_stack(program, &devices, &task);
     };
     // "If pfn_notify is not NULL, clBuildProgram does not need to wait for the build to complete and can
     // return immediately".
@@ -129,12 +131,28 @@ fn start(
     };
     let spawned = std::thread::Builder::new()
         .name("pumice-build".into())
-        // Deep recursion over a program's expressions is the compiler's; give it the usual main stack.
-        .stack_size(8 << 20)
+        .stack_size(STACK_BYTES)
         .spawn(work);
     spawned
         .map(drop)
         .map_err(|error| Error::out_of_host_memory(format!("no thread for the build: {error}")))
+}
+
+/// Room for the compiler's recursion over deeply nested programs. Only what is touched is ever taken.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Runs the build while the caller waits. Not on the caller's stack: an application's thread may have little.
+fn run_on_own_stack(program: &Program, devices: &[usize], task: &Task) -> Result<()> {
+    let finished = std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("pumice-build".into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || run(program, devices, task))
+            .ok()
+            .and_then(|thread| thread.join().ok())
+    });
+    // No thread to be had: the caller's stack must do.
+    finished.unwrap_or_else(|| run(program, devices, task))
 }
 
 /// The handle the callback gets: the program exists for the application already, or is about to.
@@ -360,6 +378,14 @@ fn compile_modules(
         .map_err(Clone::clone)
         .and_then(|library| compiler::compile(&slices, library, capabilities, &options))
         .map_err(|error| format!("{error}\n"))?;
+    if Platform::instance().config().validate {
+        for kernel in &program.kernels {
+            validate(&kernel.spirv).map_err(|message| {
+                let name = &kernel.name;
+                format!("error: the code generated for kernel '{name}' is not valid: {message}\n")
+            })?;
+        }
+    }
     if let Ok(bytes) = postcard::to_allocvec(&program) {
         cache.put(key, &bytes);
     }
