@@ -59,6 +59,8 @@ struct State {
     /// Queues that hold commands until this event moves on.
     dependents: Vec<Weak<Queue>>,
     callbacks: Vec<Callback>,
+    /// The command is the last piece of several: this is the first one's event.
+    begun_by: Option<Arc<Event>>,
 }
 
 struct Callback {
@@ -195,7 +197,24 @@ impl Event {
     /// The times, once the command is done without error.
     pub fn profile(&self) -> Option<Profile> {
         let state = self.lock();
-        (state.stage == Stage::Done(CL_COMPLETE)).then_some(state.profile)
+        if state.stage != Stage::Done(CL_COMPLETE) {
+            return None;
+        }
+        let end_ns = state.profile.end_ns;
+        match &state.begun_by {
+            Some(first) => Some(Profile {
+                end_ns,
+                ..first.profile()?
+            }),
+            None => Some(state.profile),
+        }
+    }
+
+    /// The command is the last piece of work that began with `first`, an earlier command.
+    pub(super) fn continues(self: &Arc<Self>, first: &Arc<Self>) {
+        if !Arc::ptr_eq(self, first) {
+            self.lock().begun_by = Some(Arc::clone(first));
+        }
     }
 
     /// `clSetUserEventStatus`: `status` is 0 or negative. Fails when it was set before.
@@ -341,6 +360,7 @@ impl State {
             profile,
             dependents: Vec::new(),
             callbacks: Vec::new(),
+            begun_by: None,
         }
     }
 }

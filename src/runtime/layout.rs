@@ -89,6 +89,44 @@ impl Shape {
         })
     }
 
+    /// The same copy in parts of about `size_bytes`: a plain range is cut, a rectangle between its rows.
+    pub fn pieces(&self, size_bytes: usize) -> impl Iterator<Item = Self> + use<> {
+        let shape = self.merged();
+        let Extent {
+            width_bytes,
+            rows,
+            slices,
+        } = shape.extent;
+        let rows_at_once = (size_bytes / width_bytes.max(1)).clamp(1, rows.max(1));
+        let width_at_once = if rows == 1 && slices == 1 {
+            size_bytes
+        } else {
+            width_bytes
+        };
+        (0..slices).flat_map(move |slice| {
+            (0..rows).step_by(rows_at_once).flat_map(move |row| {
+                (0..width_bytes).step_by(width_at_once).map(move |column| {
+                    let at = |layout: Layout| Layout {
+                        offset_bytes: layout.offset_bytes
+                            + slice * layout.slice_pitch_bytes
+                            + row * layout.row_pitch_bytes
+                            + column,
+                        ..layout
+                    };
+                    Self {
+                        extent: Extent {
+                            width_bytes: width_at_once.min(width_bytes - column),
+                            rows: rows_at_once.min(rows - row),
+                            slices: 1,
+                        },
+                        source: at(shape.source),
+                        target: at(shape.target),
+                    }
+                })
+            })
+        })
+    }
+
     /// The same copy with rows and slices joined where there is no gap on either side.
     fn merged(&self) -> Self {
         let mut shape = *self;
@@ -200,6 +238,40 @@ mod tests {
             .collect();
         assert_eq!(places, [(1, 0, 4), (11, 4, 4), (41, 8, 4), (51, 12, 4)]);
         assert_eq!(gaps.end_bytes(extent), 55);
+    }
+
+    #[test]
+    fn pieces_cover_the_same_bytes() {
+        let extent = Extent {
+            width_bytes: 4,
+            rows: 5,
+            slices: 2,
+        };
+        let source = Layout {
+            offset_bytes: 3,
+            row_pitch_bytes: 6,
+            slice_pitch_bytes: 60,
+        };
+        let rectangle = Shape {
+            extent,
+            source,
+            target: extent.packed(1),
+        };
+        let bytes = |shapes: &mut dyn Iterator<Item = Shape>| {
+            let mut pairs = Vec::new();
+            for run in shapes.flat_map(|shape| shape.runs()) {
+                for byte in 0..run.size_bytes {
+                    pairs.push((run.source_bytes + byte, run.target_bytes + byte));
+                }
+            }
+            pairs
+        };
+        for shape in [rectangle, Shape::linear(7, 9, 45)] {
+            let whole = bytes(&mut std::iter::once(shape));
+            assert_eq!(bytes(&mut shape.pieces(10)), whole);
+            assert!(shape.pieces(10).count() > 2);
+            assert!(shape.pieces(10).all(|piece| piece.extent.size_bytes() <= 10));
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+/// Buffers up to this size are mirrored whole however little of them is mapped.
+const MIRROR_BYTES: usize = 16 << 20;
+
 /// A memory object.
 pub struct Memory {
     handle: Handle,
@@ -91,6 +94,8 @@ struct Storage {
     /// The application's memory, which the allocation shares or copies (`CL_MEM_USE_HOST_PTR`).
     shared: Option<HostPointer>,
     places: Places,
+    /// What the host sees of memory that it can't reach, made by the first map.
+    mirror: Mutex<Option<Arc<Allocation>>>,
 }
 
 enum Places {
@@ -167,6 +172,7 @@ impl Memory {
                 kind,
                 shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
                 places,
+                mirror: Mutex::default(),
             }),
             part: None,
             mappings: Mutex::default(),
@@ -441,14 +447,43 @@ impl Memory {
                 .wrapping_add(place.offset_bytes + offset_bytes);
             return Ok((HostPointer(pointer), MappingWay::Direct));
         }
-        let staging = Allocation::new(
+        let (staging, offset_bytes) = self.storage.staging(
             queue.device().vulkan()?,
-            size_bytes as u64,
-            MemoryKind::Readback,
+            place.offset_bytes + offset_bytes,
+            size_bytes,
         )?;
-        let pointer = staging
-            .mapped()
-            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
-        Ok((HostPointer(pointer.as_ptr()), MappingWay::Staged(staging)))
+        let base = staging.mapped().ok_or_else(|| {
+            Error::out_of_resources("staging memory is not visible to the host")
+        })?;
+        let pointer = base.as_ptr().wrapping_add(offset_bytes);
+        Ok((HostPointer(pointer), MappingWay::Staged(staging)))
+    }
+}
+
+impl Storage {
+    /// Memory through which the host sees `size_bytes` at `offset_bytes`, and where in it they are. A
+    /// mirror of the whole buffer, so that mapping again costs no allocation, unless that is large and the
+    /// region small.
+    fn staging(
+        &self,
+        device: &Arc<vulkan::Device>,
+        offset_bytes: usize,
+        size_bytes: usize,
+    ) -> Result<(Arc<Allocation>, usize)> {
+        if self.size_bytes > MIRROR_BYTES && size_bytes < self.size_bytes / 2 {
+            let size_bytes = size_bytes as u64;
+            let staging = Allocation::new(device, size_bytes, MemoryKind::Readback)?;
+            return Ok((staging, 0));
+        }
+        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        let staging = match &*mirror {
+            Some(staging) => Arc::clone(staging),
+            None => {
+                let size_bytes = self.size_bytes as u64;
+                let staging = Allocation::new(device, size_bytes, MemoryKind::Readback)?;
+                Arc::clone(mirror.insert(staging))
+            }
+        };
+        Ok((staging, offset_bytes))
     }
 }

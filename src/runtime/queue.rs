@@ -232,6 +232,12 @@ impl Queue {
         Ok(event)
     }
 
+    /// Whether a command that waits for `waits` would be recorded at once.
+    pub(super) fn would_issue(self: &Arc<Self>, waits: &Waits) -> bool {
+        matches!(self.resolve(waits), Resolution::Ready { .. })
+            && !self.must_hold(&self.lock(), Order::default())
+    }
+
     fn must_hold(&self, state: &State, order: Order) -> bool {
         if state.held.is_empty() {
             return false;

@@ -16,8 +16,13 @@ use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
     cl_command_type, cl_map_flags,
 };
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Staging memory for one piece of a large transfer, and how many pieces are under way at once.
+const PIECE_BYTES: usize = 4 << 20;
+const PIECES_UNDER_WAY: usize = 4;
 
 impl Place {
     fn layout(&self, layout: Layout) -> Layout {
@@ -73,12 +78,16 @@ impl Queue {
                 }
             }
         }
-        let command = Command::Read {
+        let command = |shape| Command::Read {
             source: Arc::clone(&source.allocation),
             target,
             shape,
         };
-        let event = self.enqueue(kind, command, Waits::on(wait_list), Ordering::default())?;
+        let waits = Waits::on(wait_list);
+        if blocking && shape.extent.size_bytes() > PIECE_BYTES {
+            return self.in_pieces(kind, shape, command, waits, true);
+        }
+        let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
         if blocking {
             finish_blocking(&event)?;
         } else {
@@ -140,17 +149,58 @@ impl Queue {
                 }
             }
         }
-        let command = Command::Write {
+        let command = |shape| Command::Write {
             source,
             target: Arc::clone(&target.allocation),
             shape,
         };
-        let event = self.enqueue(kind, command, waits, Ordering::default())?;
+        if shape.extent.size_bytes() > PIECE_BYTES && (blocking || self.would_issue(&waits)) {
+            return self.in_pieces(kind, shape, command, waits, blocking && until_done);
+        }
+        let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
         // Once recorded, the data has been taken.
         if blocking && (until_done || event.stage() == Stage::Held) {
             finish_blocking(&event)?;
         }
         Ok(event)
+    }
+
+    /// A large transfer, so that the host fills or empties one piece of staging memory while the device
+    /// copies another. The event is that of the last piece; it knows when the first began.
+    fn in_pieces(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        shape: Shape,
+        command: impl Fn(Shape) -> Command,
+        waits: Waits,
+        until_done: bool,
+    ) -> Result<Arc<Event>> {
+        let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(PIECES_UNDER_WAY);
+        let mut first: Option<Arc<Event>> = None;
+        for piece in shape.pieces(PIECE_BYTES) {
+            if under_way.len() == PIECES_UNDER_WAY
+                && let Some(oldest) = under_way.pop_front()
+            {
+                finish_blocking(&oldest)?;
+            }
+            let event = self.enqueue(kind, command(piece), waits.clone(), Ordering::default())?;
+            self.flush();
+            first.get_or_insert_with(|| Arc::clone(&event));
+            under_way.push_back(event);
+        }
+        let last = under_way
+            .back()
+            .map(Arc::clone)
+            .ok_or_else(|| Error::out_of_resources("a transfer without a piece"))?;
+        if let Some(first) = first {
+            last.continues(&first);
+        }
+        if until_done {
+            for event in under_way {
+                finish_blocking(&event)?;
+            }
+        }
+        Ok(last)
     }
 
     /// A transfer of no bytes keeps its place in the order.
@@ -202,7 +252,7 @@ impl Queue {
             MappingWay::Staged(staging) if needs_contents => Command::Copy {
                 source,
                 target: Arc::clone(staging),
-                shape,
+                shape: Shape::linear(from_bytes, offset_in(staging, pointer), size_bytes),
             },
             MappingWay::HostPointer if needs_contents => Command::Read {
                 source,
@@ -265,9 +315,9 @@ impl Queue {
         let mut waits = Waits::on(wait_list);
         let command = match mapping.way {
             MappingWay::Staged(source) if writes => Command::Copy {
+                shape: Shape::linear(offset_in(&source, pointer), to_bytes, mapping.size_bytes),
                 source,
                 target,
-                shape,
             },
             MappingWay::HostPointer if writes => {
                 waits.done = pending_host_writes::overlapping(pointer, &shape);
@@ -308,6 +358,12 @@ pub fn wait_for_all(wait_list: &[Arc<Event>]) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Where `pointer`, into the mapping of `staging`, points.
+fn offset_in(staging: &Allocation, pointer: HostPointer) -> usize {
+    let base = staging.mapped().map_or(0, |base| base.as_ptr() as usize);
+    (pointer.0 as usize).saturating_sub(base)
 }
 
 fn finish_blocking(event: &Event) -> Result<()> {
