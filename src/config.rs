@@ -17,6 +17,9 @@ pub struct Config {
     pub cache_dir: CacheDir,
     /// `PUMICE_VALIDATE=1`: check generated code with `spirv-val`, and turn the Vulkan validation layer on.
     pub validate: bool,
+    /// `PUMICE_DISCRETE=1`: treat device memory as invisible to the host, as it is on most discrete GPUs, so
+    /// that transfers and maps go through staging memory. For tests on a software driver.
+    pub discrete: bool,
 }
 
 /// Where compiled programs are kept.
@@ -45,6 +48,7 @@ impl Config {
 
     fn from(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| variable(name).and_then(|value| value.into_string().ok());
+        let switch = |name| text(name).is_some_and(|value| !["", "0"].contains(&&*value));
         let path = |name| {
             variable(name)
                 .filter(|value| !value.is_empty())
@@ -66,7 +70,8 @@ impl Config {
                 .filter(|filters| !filters.is_empty()),
             clang: path("PUMICE_CLANG"),
             cache_dir: cache_dir.map_or(CacheDir::Off, CacheDir::Path),
-            validate: text("PUMICE_VALIDATE").is_some_and(|value| !["", "0"].contains(&&*value)),
+            validate: switch("PUMICE_VALIDATE"),
+            discrete: switch("PUMICE_DISCRETE"),
         }
     }
 

@@ -89,6 +89,11 @@ impl Shape {
         })
     }
 
+    /// Whether it is one range or the rows of one slice: then [`Self::pieces`] are not small.
+    pub fn is_flat(&self) -> bool {
+        self.merged().extent.slices == 1
+    }
+
     /// The same copy in parts of about `size_bytes`: a plain range is cut, a rectangle between its rows.
     pub fn pieces(&self, size_bytes: usize) -> impl Iterator<Item = Self> + use<> {
         let shape = self.merged();
@@ -270,7 +275,11 @@ mod tests {
             let whole = bytes(&mut std::iter::once(shape));
             assert_eq!(bytes(&mut shape.pieces(10)), whole);
             assert!(shape.pieces(10).count() > 2);
-            assert!(shape.pieces(10).all(|piece| piece.extent.size_bytes() <= 10));
+            assert!(
+                shape
+                    .pieces(10)
+                    .all(|piece| piece.extent.size_bytes() <= 10)
+            );
         }
     }
 

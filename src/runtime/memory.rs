@@ -452,9 +452,9 @@ impl Memory {
             place.offset_bytes + offset_bytes,
             size_bytes,
         )?;
-        let base = staging.mapped().ok_or_else(|| {
-            Error::out_of_resources("staging memory is not visible to the host")
-        })?;
+        let base = staging
+            .mapped()
+            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
         let pointer = base.as_ptr().wrapping_add(offset_bytes);
         Ok((HostPointer(pointer), MappingWay::Staged(staging)))
     }

@@ -70,6 +70,7 @@ impl Platform {
 fn find_devices(config: &Config) -> Vec<Arc<Device>> {
     let options = InstanceOptions {
         validate: config.validate,
+        discrete: config.discrete,
     };
     let instance = match Instance::new(options) {
         Ok(instance) => instance,

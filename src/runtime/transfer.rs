@@ -84,7 +84,7 @@ impl Queue {
             shape,
         };
         let waits = Waits::on(wait_list);
-        if blocking && shape.extent.size_bytes() > PIECE_BYTES {
+        if blocking && shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat() {
             return self.in_pieces(kind, shape, command, waits, true);
         }
         let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
@@ -154,7 +154,8 @@ impl Queue {
             target: Arc::clone(&target.allocation),
             shape,
         };
-        if shape.extent.size_bytes() > PIECE_BYTES && (blocking || self.would_issue(&waits)) {
+        let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
+        if large && (blocking || self.would_issue(&waits)) {
             return self.in_pieces(kind, shape, command, waits, blocking && until_done);
         }
         let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;

@@ -99,7 +99,11 @@ impl Device {
             host_cached: false,
         };
         let allocation = self.allocate_for(handle, kind)?;
-        buffer.mapped = allocation.mapped_ptr().map(NonNull::cast);
+        let hidden = self.instance.options.discrete && kind == MemoryKind::Device;
+        buffer.mapped = allocation
+            .mapped_ptr()
+            .filter(|_| !hidden)
+            .map(NonNull::cast);
         buffer.host_cached = allocation
             .memory_properties()
             .contains(vk::MemoryPropertyFlags::HOST_CACHED);

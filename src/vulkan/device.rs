@@ -34,7 +34,7 @@ pub struct Device {
     queues: Vec<Mutex<vk::Queue>>,
     next_queue: AtomicUsize,
     lost: AtomicBool,
-    _instance: Arc<Instance>,
+    pub(super) instance: Arc<Instance>,
 }
 
 /// The three commands of synchronization2, core or extension: the types are the same.
@@ -126,7 +126,7 @@ impl Device {
             queues,
             next_queue: AtomicUsize::new(0),
             lost: AtomicBool::new(false),
-            _instance: Arc::clone(instance),
+            instance: Arc::clone(instance),
         }))
     }
 

@@ -14,6 +14,8 @@ use super::query_info;
 pub struct InstanceOptions {
     /// Turn the validation layer on where it is installed, and forward its messages to `log`.
     pub validate: bool,
+    /// Treat device memory as invisible to the host, as on a discrete GPU (for tests on software drivers).
+    pub discrete: bool,
 }
 
 /// One physical device.
@@ -31,6 +33,7 @@ pub struct PhysicalDevice {
 pub struct Instance {
     messenger: Option<Messenger>,
     pub(super) raw: ash::Instance,
+    pub(super) options: InstanceOptions,
     physical_devices: Vec<PhysicalDevice>,
     /// Keeps `libvulkan.so.1` loaded: declared last, so dropped last.
     pub(super) entry: ash::Entry,
@@ -101,6 +104,7 @@ impl Instance {
         let mut instance = Self {
             messenger: None,
             raw,
+            options,
             physical_devices: Vec::new(),
             entry,
         };

@@ -9,7 +9,10 @@ pub(crate) fn get() -> Option<Arc<Device>> {
     static DEVICE: OnceLock<Option<Arc<Device>>> = OnceLock::new();
     DEVICE
         .get_or_init(|| {
-            let instance = match Instance::new(InstanceOptions { validate: true }) {
+            let instance = match Instance::new(InstanceOptions {
+                validate: true,
+                discrete: false,
+            }) {
                 Ok(instance) => instance,
                 Err(error) => {
                     eprintln!("skipped: {error}");
