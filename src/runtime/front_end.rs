@@ -63,7 +63,8 @@ impl FrontEnd {
                 );
                 match &found {
                     Ok(clang) => log::info!("{}: {}", clang.path.display(), clang.version),
-                    Err(missing) => log::warn!("{missing}"),
+                    // The build log and `pumice info` say it to the user.
+                    Err(missing) => log::debug!("{missing}"),
                 }
                 found
             })
