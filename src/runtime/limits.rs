@@ -38,7 +38,7 @@ impl Limits {
             .unwrap_or(0);
         let max_work_group_size = vulkan.max_compute_work_group_invocations as usize;
         Self {
-            compute_units: compute_units(info.device_type),
+            compute_units: compute_units(info),
             max_work_group_size,
             max_work_item_sizes: vulkan
                 .max_compute_work_group_size
@@ -65,13 +65,14 @@ impl Limits {
     }
 }
 
-/// Vulkan has no query for this: the processors of a software device, else the least that is true.
-fn compute_units(kind: DeviceType) -> u32 {
-    match kind {
-        DeviceType::Cpu => {
+/// What an extension tells, or the processors of a software device; else the least that is true.
+fn compute_units(info: &PhysicalDeviceInfo) -> u32 {
+    match (info.compute_units, info.device_type) {
+        (Some(count), _) => count,
+        (None, DeviceType::Cpu) => {
             std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
         }
-        _ => 1,
+        (None, _) => 1,
     }
 }
 
@@ -112,6 +113,7 @@ pub(crate) mod tests {
             device_luid: None,
             device_node_mask: 0,
             pci: None,
+            compute_units: Some(6),
             limits: info::Limits {
                 max_compute_work_group_count: [65535; 3],
                 max_compute_work_group_size: [256, 512, 64],
@@ -156,6 +158,7 @@ pub(crate) mod tests {
         assert_eq!(limits.max_work_item_sizes, [256, 256, 64]);
         assert_eq!(limits.timer_resolution_ns, 2);
         assert_eq!(limits.subgroup_size, 4);
+        assert_eq!(limits.compute_units, 6);
     }
 
     #[test]

@@ -189,6 +189,8 @@ pub struct PhysicalDeviceInfo {
     pub device_luid: Option<[u8; 8]>,
     pub device_node_mask: u32,
     pub pci: Option<PciBusInfo>,
+    /// Streaming multiprocessors, compute units or shader cores, where an extension of the vendor tells.
+    pub compute_units: Option<u32>,
     pub limits: Limits,
     pub features: Features,
     pub subgroup: SubgroupInfo,

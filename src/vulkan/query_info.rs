@@ -1,6 +1,6 @@
 //! Asks Vulkan everything that [`PhysicalDeviceInfo`] holds.
 
-use ash::{ext, khr, vk};
+use ash::{amd, arm, ext, khr, nv, vk};
 
 use super::conv;
 use super::error::Error;
@@ -58,6 +58,7 @@ pub(super) fn physical_device(
         device_luid: properties.device_luid,
         device_node_mask: properties.device_node_mask,
         pci: properties.pci,
+        compute_units: properties.compute_units,
         limits: properties.limits,
         features: features.features,
         subgroup: properties.subgroup,
@@ -129,6 +130,7 @@ struct FoundProperties {
     device_luid: Option<[u8; 8]>,
     device_node_mask: u32,
     pci: Option<PciBusInfo>,
+    compute_units: Option<u32>,
     limits: Limits,
     subgroup: SubgroupInfo,
     float_controls: [super::info::FloatControls; 3],
@@ -267,6 +269,9 @@ impl Query<'_> {
         let mut floats = vk::PhysicalDeviceFloatControlsProperties::default();
         let mut pci = vk::PhysicalDevicePCIBusInfoPropertiesEXT::default();
         let mut import = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+        let mut nv_cores = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
+        let mut amd_cores = vk::PhysicalDeviceShaderCoreProperties2AMD::default();
+        let mut arm_cores = vk::PhysicalDeviceShaderCoreBuiltinsPropertiesARM::default();
         let mut placed = vk::PhysicalDeviceMapMemoryPlacedPropertiesEXT::default();
 
         let mut all = vk::PhysicalDeviceProperties2::default();
@@ -284,6 +289,15 @@ impl Query<'_> {
         }
         if self.has(ext::external_memory_host::NAME) {
             all = all.push_next(&mut import);
+        }
+        if self.has(nv::shader_sm_builtins::NAME) {
+            all = all.push_next(&mut nv_cores);
+        }
+        if self.has(amd::shader_core_properties2::NAME) {
+            all = all.push_next(&mut amd_cores);
+        }
+        if self.has(arm::shader_core_builtins::NAME) {
+            all = all.push_next(&mut arm_cores);
         }
         if found.features.map_memory_placed {
             all = all.push_next(&mut placed);
@@ -308,6 +322,13 @@ impl Query<'_> {
                 device: pci.pci_device,
                 function: pci.pci_function,
             }),
+            compute_units: [
+                nv_cores.shader_sm_count,
+                amd_cores.active_compute_unit_count,
+                arm_cores.shader_core_count,
+            ]
+            .into_iter()
+            .find(|&count| count > 0),
             limits: map_limits(core, &v11, &v13),
             subgroup: map_subgroup(&v11, &v13, found),
             float_controls: conv::map_float_controls(&floats),
