@@ -2,7 +2,7 @@
 
 use super::lower::{Lower, Std, glsl};
 use crate::compiler::CompileError;
-use crate::compiler::ir::{Binary, Compare, Convert, Type, Unary, Value};
+use crate::compiler::ir::{Binary, Compare, Convert, Op, Type, Unary, Value};
 use crate::compiler::passes::float_format::FloatFormat;
 
 impl Lower<'_, '_> {
@@ -83,6 +83,20 @@ impl Lower<'_, '_> {
             _ => return Ok(None),
         };
         Ok(Some(value))
+    }
+
+    /// A conversion of the library: it converts infinities and NaN on the way to a result that it then does
+    /// not use, but SPIR-V leaves undefined what happens. Out of range becomes zero.
+    pub fn defined_conversion(&mut self, mut op: Op, x: Value, to: Type) -> Value {
+        let ty = self.b.ty(x);
+        let size = self.magnitude(x);
+        let end = FloatFormat::of(ty).power_of_two(to.bits() as i32 - 1);
+        let end = self.b.constant(ty, end);
+        let fits = self.compare(Compare::FOrdLess, size, end);
+        let zero = self.float(ty, 0.0);
+        let safe = self.select(fits, x, zero);
+        op.for_each_operand_mut(|operand| *operand = safe);
+        self.b.op1(op, to)
     }
 
     /// `x` without its sign.

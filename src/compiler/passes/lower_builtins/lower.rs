@@ -84,9 +84,6 @@ impl<'a, 'f> Lower<'a, 'f> {
     }
 
     fn dispatch(&mut self, op: Std, args: &[Value], types: &[Type]) -> Lowered {
-        if let Some(values) = self.memory(op, args, types)? {
-            return Ok(Some(values));
-        }
         if let Some(values) = self.geometric(op, args, types)? {
             return Ok(Some(values));
         }

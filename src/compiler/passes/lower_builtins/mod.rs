@@ -1,6 +1,6 @@
 //! `OpenCL.std` → core operations, `GLSL.std.450`, or calls of the built-in library.
 //!
-//! Needs: the linked module as parsed. How: every instruction is either spelled out (what is cheap and exact)
+//! Needs: the linked module as parsed (the parser expands vector loads, stores and shuffles). How: every instruction is either spelled out (what is cheap and exact)
 //! or becomes a call of a libclc function (precise mathematics). Called functions are imported together
 //! with what they call, and are lowered in turn, until nothing is missing. Guarantees: no
 //! [`Op::OpenClStd`] is left, nor a float remainder ([`Binary::FRem`], [`Binary::FMod`]).
@@ -14,12 +14,15 @@ mod integer;
 mod integer_wide;
 mod lower;
 mod math;
-mod memory;
+#[cfg(test)]
+mod precision_tests;
 mod target;
 #[cfg(test)]
 mod tests;
 
-use crate::compiler::ir::{Binary, FuncId, Function, Module, Op, Rewrite, rewrite_instructions};
+use crate::compiler::ir::{
+    Binary, Convert, FuncId, Function, Module, Op, Rewrite, rewrite_instructions,
+};
 use crate::compiler::{CompileError, Context};
 use imports::Imports;
 use lower::Lower;
@@ -63,6 +66,15 @@ fn lower_function(
             Op::Binary(op @ (Binary::FRem | Binary::FMod), x, y) => {
                 let mut lower = Lower::new(b, cx, imports, relaxed);
                 let result = lower.remainder(op, x, y)?;
+                Ok(Rewrite::Replace(smallvec![result]))
+            }
+            Op::Convert(
+                Convert::FloatToSigned { saturate, .. } | Convert::FloatToUnsigned { saturate, .. },
+                x,
+            ) if library && !saturate => {
+                let to_integer = data.op.clone();
+                let mut lower = Lower::new(b, cx, imports, relaxed);
+                let result = lower.defined_conversion(to_integer, x, types[0]);
                 Ok(Rewrite::Replace(smallvec![result]))
             }
             _ => Ok(Rewrite::Keep),

@@ -11,10 +11,10 @@ use crate::compiler::ir::{
 use crate::compiler::passes::testing::run_on;
 
 /// A module whose function 0 is one instruction of `OpenCL.std`, lowered.
-struct Lowered(Module);
+pub(super) struct Lowered(Module);
 
 impl Lowered {
-    fn new(caps: &Capabilities, op: Std, args: &[Type], results: &[Type]) -> Self {
+    pub(super) fn new(caps: &Capabilities, op: Std, args: &[Type], results: &[Type]) -> Self {
         let mut function = Function::new("f");
         function.return_types = results.to_vec();
         let entry = function.entry();
@@ -30,12 +30,12 @@ impl Lowered {
         Self(module)
     }
 
-    fn run(&self, args: &[u64]) -> Vec<u64> {
+    pub(super) fn run(&self, args: &[u64]) -> Vec<u64> {
         Interpreter::new(&self.0).run(FuncId(0), args).unwrap()
     }
 
     /// The result, and the bytes behind a pointer that is given as the last argument.
-    fn run_with_pointer(&self, args: &[u64]) -> (u64, u64) {
+    pub(super) fn run_with_pointer(&self, args: &[u64]) -> (u64, u64) {
         let mut interpreter = Interpreter::new(&self.0);
         let pointer = interpreter.allocate(&[0xEE; 8]);
         let args = [args, &[pointer]].concat();
@@ -46,7 +46,7 @@ impl Lowered {
 }
 
 /// A device that has none of the optional operations, though all types.
-fn plain() -> Capabilities {
+pub(super) fn plain() -> Capabilities {
     Capabilities {
         fused_fma32: false,
         fused_fma64: false,
@@ -55,10 +55,10 @@ fn plain() -> Capabilities {
 }
 
 /// Pseudo-random bits (xorshift).
-struct Bits(u64);
+pub(super) struct Bits(pub u64);
 
 impl Bits {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -486,36 +486,6 @@ fn geometry_does_not_overflow() {
     close(distance.run(&bits(&[1.0, 2.0, 3.0, 3.0, 5.0, 9.0]))[0], 7.0);
     let v = cross.run(&bits(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
     assert_eq!(v, bits(&[-3.0, 6.0, -3.0]));
-}
-
-#[test]
-fn memory_and_shuffles() {
-    let pointer = Type::Ptr(AddressSpace::Private);
-    let caps = plain();
-    let vload = Lowered::new(&caps, Std::vloadn, &[Type::I64, pointer], &[Type::I16; 4]);
-    let mut interpreter = Interpreter::new(&vload.0);
-    let bytes: Vec<u8> = (0..32).collect();
-    let at = interpreter.allocate(&bytes);
-    let lanes = interpreter.run(FuncId(0), &[1, at]).unwrap();
-    assert_eq!(lanes, [0x0908, 0x0b0a, 0x0d0c, 0x0f0e]);
-
-    let types = [Type::F32, Type::F32, Type::F32, Type::I64, pointer];
-    let vstorea = Lowered::new(&caps, Std::vstorea_halfn, &types, &[]);
-    let mut interpreter = Interpreter::new(&vstorea.0);
-    let at = interpreter.allocate(&[0; 32]);
-    let lane = |x: f32| u64::from(x.to_bits());
-    let args = [lane(1.0), lane(-2.0), lane(0.5), 1, at];
-    interpreter.run(FuncId(0), &args).unwrap();
-    // Three halves lie four apart.
-    assert_eq!(
-        interpreter.bytes(at + 8, 8),
-        [0, 0x3c, 0, 0xc0, 0, 0x38, 0, 0]
-    );
-
-    let types = [Type::I32; 4 + 4 + 2];
-    let shuffle2 = Lowered::new(&caps, Std::shuffle2, &types, &[Type::I32; 2]);
-    let args = [10, 11, 12, 13, 20, 21, 22, 23, 8 + 6, 1];
-    assert_eq!(shuffle2.run(&args), [22, 11]);
 }
 
 #[test]
