@@ -25,6 +25,7 @@ pub use library::Library;
 pub use program::{CompiledKernel, CompiledProgram};
 
 use std::collections::HashMap;
+use verify::Stage;
 
 /// How an OpenCL program is compiled, beyond what the module itself says.
 #[derive(Clone, Debug, Default)]
@@ -47,16 +48,157 @@ pub struct Context<'a> {
     pub library: &'a Library,
 }
 
+/// A pass over a module.
+type Pass = fn(&mut ir::Module, &Context<'_>) -> Result<(), CompileError>;
+
+/// What is done to each kernel, in order, and how far its module is then.
+const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
+    use Stage::{ArgumentsLowered, BuiltinsLowered, PointersLowered, WorkItemsLowered};
+    &[
+        ("inline", passes::inline::run, BuiltinsLowered),
+        (
+            "lower_work_items",
+            passes::lower_work_items::run,
+            WorkItemsLowered,
+        ),
+        (
+            "infer_address_spaces",
+            passes::infer_address_spaces::run,
+            WorkItemsLowered,
+        ),
+        ("promote", passes::promote::run, WorkItemsLowered),
+        ("lower_copies", passes::lower_copies::run, WorkItemsLowered),
+        ("simplify", passes::simplify::run, WorkItemsLowered),
+        (
+            "lower_arguments",
+            passes::lower_arguments::run,
+            ArgumentsLowered,
+        ),
+        ("promote", passes::promote::run, ArgumentsLowered),
+        ("simplify", passes::simplify::run, ArgumentsLowered),
+        (
+            "infer_address_spaces",
+            passes::infer_address_spaces::run,
+            ArgumentsLowered,
+        ),
+        (
+            "lower_pointers",
+            passes::lower_pointers::run,
+            PointersLowered,
+        ),
+        ("simplify", passes::simplify::run, PointersLowered),
+        (
+            "lower_conversions",
+            passes::lower_conversions::run,
+            PointersLowered,
+        ),
+        (
+            "legalize_memory",
+            passes::legalize_memory::run,
+            PointersLowered,
+        ),
+        (
+            "legalize_float16",
+            passes::legalize_float16::run,
+            PointersLowered,
+        ),
+        (
+            "legalize_int64",
+            passes::legalize_int64::run,
+            PointersLowered,
+        ),
+        (
+            "legalize_small_ints",
+            passes::legalize_small_ints::run,
+            PointersLowered,
+        ),
+        ("simplify", passes::simplify::run, Stage::Emit),
+    ]
+};
+
 /// Compiles OpenCL SPIR-V modules, linked together in order, for one device.
 ///
 /// `modules` are SPIR-V words (1.0 to 1.6, capability `Kernel`, addressing Physical32/64). The result
-/// holds one Vulkan module per kernel. `library` is indexed once and shared by all compilations. Errors name the instruction and its word offset.
+/// holds one Vulkan module per kernel. `library` is indexed once and shared by all compilations. Errors
+/// name the instruction and its word offset.
 pub fn compile(
     modules: &[&[u32]],
     library: &Library,
     capabilities: &Capabilities,
     options: &Options,
 ) -> Result<CompiledProgram, CompileError> {
-    let _ = (modules, library, capabilities, options);
-    Err(CompileError::new("the compiler is not written yet"))
+    compile_observed(
+        modules,
+        library,
+        capabilities,
+        options,
+        &mut |pass, module| {
+            log::trace!("after {pass}:\n{module}");
+        },
+    )
 }
+
+/// [`compile`], showing the IR to `observe` after each pass: first the whole program's (`link`,
+/// `lower_builtins`), then each kernel's.
+pub fn compile_observed(
+    modules: &[&[u32]],
+    library: &Library,
+    capabilities: &Capabilities,
+    options: &Options,
+    observe: &mut dyn FnMut(&str, &ir::Module),
+) -> Result<CompiledProgram, CompileError> {
+    let cx = Context {
+        capabilities,
+        options,
+        library,
+    };
+    let parsed: Vec<ir::Module> = modules
+        .iter()
+        .map(|words| parse::parse(words, options))
+        .collect::<Result<_, _>>()?;
+    let mut program = link::link(parsed)?;
+    verify_after("link", &program, Stage::Parsed)?;
+    observe("link", &program);
+    passes::lower_builtins::run(&mut program, &cx)?;
+    verify_after("lower_builtins", &program, Stage::BuiltinsLowered)?;
+    observe("lower_builtins", &program);
+
+    let (data, _) = passes::data_segment::layout(&program);
+    let mut compiled = CompiledProgram {
+        data,
+        ..CompiledProgram::default()
+    };
+    for (index, kernel) in program.kernels.iter().enumerate() {
+        let Some(mut module) = extract_kernel::extract_kernel(&program, index) else {
+            continue;
+        };
+        let located = |error: CompileError| error.in_function(kernel.name.as_str());
+        verify_after("extract_kernel", &module, Stage::BuiltinsLowered).map_err(located)?;
+        observe("extract_kernel", &module);
+        for (name, pass, stage) in KERNEL_PASSES {
+            pass(&mut module, &cx).map_err(located)?;
+            verify_after(name, &module, *stage).map_err(located)?;
+            observe(name, &module);
+        }
+        compiled
+            .kernels
+            .push(emit::emit(&module, &cx).map_err(located)?);
+    }
+    Ok(compiled)
+}
+
+/// In debug builds: a pass that broke the IR is found at once, and named.
+fn verify_after(pass: &str, module: &ir::Module, stage: Stage) -> Result<(), CompileError> {
+    if cfg!(debug_assertions)
+        && let Err(errors) = verify::module(module, stage)
+    {
+        let errors = errors.join("\n");
+        return Err(CompileError::new(format!(
+            "internal: after {pass}: {errors}"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

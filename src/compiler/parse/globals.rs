@@ -18,6 +18,9 @@ pub(super) struct Variable {
     pub pointee: Id,
 }
 
+/// All variables of a module together: they become one allocation.
+const MAX_VARIABLE_BYTES: u64 = 1 << 30;
+
 /// Declares a variable of module scope.
 pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result<(), CompileError> {
     let id = inst.result()?;
@@ -46,6 +49,10 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
         Storage::Space(space) => space,
     };
     let layout = source.types.layout(pointee)?;
+    source.variable_bytes += layout.size_bytes;
+    if source.variable_bytes > MAX_VARIABLE_BYTES {
+        return Err(inst.error("the module's variables are too large"));
+    }
     let (import, export) = match source.decorations.linkage(id) {
         Some(Linkage::Import(name)) => (Some(name), None),
         Some(Linkage::Export(name)) => (None, Some(name)),

@@ -82,6 +82,8 @@ struct Source<'a> {
     module: ir::Module,
     /// Scalar values made so far: see [`function::FunctionParser::spend`].
     scalars: Cell<usize>,
+    /// Size of all module-scope variables so far.
+    variable_bytes: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
