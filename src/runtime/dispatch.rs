@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::allocation::Access;
 use super::command::{Arguments, Dispatch, DispatchRegion};
 use super::device::Device;
-use super::kernel::{ArgumentValue, Kernel, KernelCode, KernelState, RecentPipeline};
+use super::kernel::{ArgumentValue, ChosenSize, Kernel, KernelCode, KernelState, RecentPipeline};
 use super::program::executable::PipelineKey;
 use super::queue::Queue;
 use super::work_size::{WorkLimits, choose_local_size, split_groups};
@@ -151,7 +151,25 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
         return Ok(dispatch);
     }
     let limits = work_limits(device);
-    let local = local_size(compiled, range, &limits)?;
+    // Choosing costs microseconds; launches tend to repeat their range.
+    let local = match &state.chosen {
+        Some(chosen)
+            if range.local.is_none() && chosen.device == place && chosen.global == range.global =>
+        {
+            chosen.local
+        }
+        _ => {
+            let local = local_size(compiled, range, &limits)?;
+            if range.local.is_none() {
+                state.chosen = Some(ChosenSize {
+                    device: place,
+                    global: range.global,
+                    local,
+                });
+            }
+            local
+        }
+    };
     let mut groups = [0u64; 3];
     for ((groups, global), local) in groups.iter_mut().zip(range.global).zip(local) {
         *groups = global / u64::from(local);

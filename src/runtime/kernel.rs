@@ -118,6 +118,15 @@ pub struct KernelState {
     pub arguments: SmallVec<[ArgumentValue; 8]>,
     /// The pipeline of the last launch, for the next: most launches repeat the same sizes.
     pub recent: Option<RecentPipeline>,
+    /// The local size last chosen for a launch without one.
+    pub chosen: Option<ChosenSize>,
+}
+
+/// A local size and what it was chosen for.
+pub struct ChosenSize {
+    pub device: usize,
+    pub global: [u64; 3],
+    pub local: [u32; 3],
 }
 
 /// A pipeline and what it was made for.
@@ -178,6 +187,7 @@ impl Kernel {
             state: Mutex::new(KernelState {
                 arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
                 recent: None,
+                chosen: None,
             }),
             classes,
             codes,
@@ -196,6 +206,7 @@ impl Kernel {
             state: Mutex::new(KernelState {
                 arguments,
                 recent: None,
+                chosen: None,
             }),
         })
     }
