@@ -1,0 +1,366 @@
+//! Casts and `convert_` functions between all types.
+
+use super::Test;
+use super::harness::{Launch, Plain, assert_equal};
+use super::random::Random;
+
+pub const TESTS: &[Test] = &[
+    ("integer_casts", integer_casts),
+    ("integers_to_float", integers_to_float),
+    ("float_to_integers", float_to_integers),
+    ("saturating", saturating),
+    ("rounding", rounding),
+    ("half", half),
+    ("as_type", as_type),
+];
+
+fn numbers() -> Vec<u64> {
+    let mut random = Random::new(10);
+    let edges = [
+        0,
+        1,
+        127,
+        128,
+        255,
+        256,
+        0x7fff,
+        0x8000,
+        0xffff,
+        0x1_0000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0x1_0000_0000,
+        0x7fff_ffff_ffff_ffff,
+        0x8000_0000_0000_0000,
+        u64::MAX,
+        0xffff_ffff_8000_0000,
+        0x0100_0001,
+        0x7fff_ffbf_ffff_ffff,
+        0xff_ffff_8000_0000,
+    ];
+    edges
+        .into_iter()
+        .chain((0..500).map(|_| random.number()))
+        .collect()
+}
+
+fn integer_casts() {
+    let source = "
+    kernel void test(global const ulong *in, global ulong *out) {
+        size_t i = get_global_id(0);
+        ulong u = in[i];
+        global ulong *o = out + i * 10;
+        o[0] = (ulong)(long)(char)u;   o[1] = (uchar)u;
+        o[2] = (ulong)(long)(short)u;  o[3] = (ushort)u;
+        o[4] = (ulong)(long)(int)u;    o[5] = (uint)u;
+        o[6] = (ulong)(int)(char)(short)u;
+        o[7] = (ushort)(short)(char)u;
+        o[8] = (uint)(int)(short)u;
+        o[9] = (bool)u;
+    }";
+    let a = numbers();
+    let expected: Vec<u64> = a
+        .iter()
+        .flat_map(|&u| {
+            [
+                u as i8 as u64,
+                u as u8 as u64,
+                u as i16 as u64,
+                u as u16 as u64,
+                u as i32 as u64,
+                u as u32 as u64,
+                u as i8 as u64,
+                u as i8 as u16 as u64,
+                u as i16 as u32 as u64,
+                u64::from(u != 0),
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<u64>(expected.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("cast {} of {:#x}", i % 10, a[i / 10])
+    });
+}
+
+fn integers_to_float() {
+    let source = "
+    kernel void test(global const ulong *in, global float *out) {
+        size_t i = get_global_id(0);
+        ulong u = in[i];
+        global float *o = out + i * 8;
+        o[0] = (char)u;  o[1] = (uchar)u; o[2] = (short)u; o[3] = (ushort)u;
+        o[4] = (int)u;   o[5] = (uint)u;  o[6] = (long)u;  o[7] = u;
+    }";
+    let a = numbers();
+    let expected: Vec<f32> = a
+        .iter()
+        .flat_map(|&u| {
+            [
+                u as i8 as f32,
+                u as u8 as f32,
+                u as i16 as f32,
+                u as u16 as f32,
+                u as i32 as f32,
+                u as u32 as f32,
+                u as i64 as f32,
+                u as f32,
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<f32>(expected.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("type {} of {:#x}", i % 8, a[i / 8])
+    });
+}
+
+fn float_to_integers() {
+    let source = "
+    kernel void test(global const float *in, global long *out) {
+        size_t i = get_global_id(0);
+        float x = in[i];
+        float small = fmod(x, 100.0f);
+        global long *o = out + i * 8;
+        o[0] = (char)small; o[1] = (uchar)fabs(small); o[2] = (short)small; o[3] = (ushort)fabs(small);
+        o[4] = (int)x;      o[5] = (uint)fabs(x);
+        o[6] = (long)(x * 1048576.0f); o[7] = (long)(ulong)fabs(x * 1073741824.0f);
+    }";
+    let mut random = Random::new(11);
+    let a: Vec<f32> = (0..500)
+        .map(|i| random.float(2e9) / (1 << (i % 31)) as f32)
+        .collect();
+    let expected: Vec<i64> = a
+        .iter()
+        .flat_map(|&x| {
+            let small = x % 100.0;
+            [
+                small as i8 as i64,
+                small.abs() as u8 as i64,
+                small as i16 as i64,
+                small.abs() as u16 as i64,
+                x as i32 as i64,
+                x.abs() as u32 as i64,
+                (x * 1_048_576.0) as i64,
+                (x * 1_073_741_824.0).abs() as u64 as i64,
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<i64>(expected.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("type {} of {:e}", i % 8, a[i / 8])
+    });
+}
+
+fn saturating() {
+    let source = "
+    kernel void test(global const float *in, global const long *ints, global long *out) {
+        size_t i = get_global_id(0);
+        float x = in[i]; long l = ints[i];
+        global long *o = out + i * 13;
+        o[0] = convert_char_sat(x);  o[1] = convert_uchar_sat(x);
+        o[2] = convert_short_sat(x); o[3] = convert_ushort_sat(x);
+        o[4] = convert_int_sat(x);   o[5] = convert_uint_sat(x);
+        o[6] = convert_long_sat(x);  o[7] = (long)convert_ulong_sat(x);
+        o[8] = convert_char_sat(l);  o[9] = convert_ushort_sat(l);
+        o[10] = convert_int_sat(l);  o[11] = convert_uint_sat((ulong)l);
+        o[12] = convert_uchar_sat((int)l);
+    }";
+    let mut random = Random::new(12);
+    let special = [
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        127.5,
+        128.0,
+        -129.0,
+        255.9,
+        65535.5,
+        2147483648.0,
+        -2147483904.0,
+        4294967296.0,
+        9.3e18,
+        -9.3e18,
+        1.9e19,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        1e38,
+    ];
+    let a: Vec<f32> = special
+        .into_iter()
+        .chain((0..493).map(|i| random.float(2e10) / (1u64 << (i % 36)) as f32))
+        .collect();
+    let ints: Vec<i64> = a.iter().map(|_| random.number() as i64).collect();
+    let expected: Vec<i64> = a
+        .iter()
+        .zip(&ints)
+        .flat_map(|(&x, &l)| {
+            [
+                x as i8 as i64,
+                x as u8 as i64,
+                x as i16 as i64,
+                x as u16 as i64,
+                x as i32 as i64,
+                x as u32 as i64,
+                x as i64,
+                x as u64 as i64,
+                l.clamp(-128, 127),
+                l.clamp(0, 65535),
+                l.clamp(i32::MIN.into(), i32::MAX.into()),
+                (l as u64).min(u32::MAX.into()) as i64,
+                i64::from(l as i32).clamp(0, 255),
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&ints)
+        .output::<i64>(expected.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(2), &expected, |i| {
+        format!("type {} of {:e} or {}", i % 13, a[i / 13], ints[i / 13])
+    });
+}
+
+fn rounding() {
+    let source = "
+    kernel void test(global const float *in, global const int *ints, global int *out, global float *floats) {
+        size_t i = get_global_id(0);
+        float x = in[i];
+        global int *o = out + i * 6;
+        o[0] = convert_int_rte(x); o[1] = convert_int_rtz(x);
+        o[2] = convert_int_rtp(x); o[3] = convert_int_rtn(x);
+        o[4] = convert_char_sat_rte(x); o[5] = convert_ushort_sat_rtp(x);
+        global float *f = floats + i * 4;
+        f[0] = convert_float_rte(ints[i]); f[1] = convert_float_rtz(ints[i]);
+        f[2] = convert_float_rtp(ints[i]); f[3] = convert_float_rtn(ints[i]);
+    }";
+    let mut random = Random::new(13);
+    let special = [
+        0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 126.5, 127.5, -128.5, 8388609.0, 1e-30, -1e-30,
+    ];
+    let a: Vec<f32> = special
+        .into_iter()
+        .chain((0..499).map(|i| random.float(1e9) / (1u64 << (i % 31)) as f32))
+        .collect();
+    let ints: Vec<i32> = a.iter().map(|_| random.number() as i32).collect();
+    let mut expected = Vec::new();
+    let mut floats = Vec::new();
+    for (&x, &n) in a.iter().zip(&ints) {
+        expected.extend([
+            x.round_ties_even() as i32,
+            x as i32,
+            x.ceil() as i32,
+            x.floor() as i32,
+            x.round_ties_even() as i8 as i32,
+            x.ceil() as u16 as i32,
+        ]);
+        let near = n as f32;
+        let (mut low, mut high) = (near, near);
+        if f64::from(near) > f64::from(n) {
+            low = near.next_down();
+        } else if f64::from(near) < f64::from(n) {
+            high = near.next_up();
+        }
+        floats.extend([near, if n < 0 { high } else { low }, high, low]);
+    }
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&ints)
+        .output::<i32>(expected.len())
+        .output::<f32>(floats.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(2), &expected, |i| {
+        format!("rounding {} of {:e}", i % 6, a[i / 6])
+    });
+    assert_equal(&found.get(3), &floats, |i| {
+        format!("rounding {} of {}", i % 4, ints[i / 4])
+    });
+}
+
+/// The value of a half by its definition.
+fn half_value(half: u16) -> f32 {
+    let sign = if half & 0x8000 != 0 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(half >> 10 & 31), f32::from(half & 0x3ff));
+    sign * match exponent {
+        0 => fraction * 2f32.powi(-24),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f32.powi(exponent - 15),
+    }
+}
+
+fn half() {
+    let source = "
+    kernel void test(global const half *in, global float *out, global half *back, global ushort *vectors) {
+        size_t i = get_global_id(0);
+        float x = vload_half(i, in);
+        out[i] = x;
+        vstore_half(x, i, back);
+        if (i % 4 == 0)
+            vstore_half4_rtz(vload_half4(i / 4, in) * 1.0001f, i / 4, (global half *)vectors);
+    }";
+    let bits: Vec<u16> = (0..0x7c00u16)
+        .step_by(5)
+        .flat_map(|half| [half, half | 0x8000])
+        .chain([0x7c00, 0xfc00])
+        .collect();
+    let bits: Vec<u16> = bits.iter().copied().take(bits.len() / 4 * 4).collect();
+    let found = Launch::new(source)
+        .buffer(&bits)
+        .output::<f32>(bits.len())
+        .output::<u16>(bits.len())
+        .output::<u16>(bits.len())
+        .run(&[bits.len()], &[]);
+    let expected: Vec<f32> = bits.iter().map(|&half| half_value(half)).collect();
+    assert_equal(&found.get(1), &expected, |i| format!("half {:#x}", bits[i]));
+    assert_equal(&found.get(2), &bits, |i| format!("half {:#x}", bits[i]));
+    // Toward zero, a little more of a normal number is the number itself.
+    for (at, &half) in found.get::<u16>(3).iter().enumerate() {
+        let normal = bits[at] & 0x7c00 != 0;
+        assert!(
+            !normal || half == bits[at],
+            "{:#x} became {half:#x}",
+            bits[at]
+        );
+    }
+}
+
+fn as_type() {
+    let source = "
+    kernel void test(global const uint4 *in, global float4 *floats, global ushort8 *shorts, global long2 *longs) {
+        size_t i = get_global_id(0);
+        floats[i] = as_float4(in[i]);
+        shorts[i] = as_ushort8(in[i]);
+        longs[i] = as_long2(as_uchar16(in[i]));
+    }";
+    let mut random = Random::new(14);
+    // Bits of normal floats, which pass through unchanged.
+    let a: Vec<u32> = (0..1024)
+        .map(|_| random.next() as u32 & 0xbfff_ffff | 0x1000_0000)
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<f32>(a.len())
+        .output::<u16>(2 * a.len())
+        .output::<i64>(a.len() / 2)
+        .run(&[a.len() / 4], &[]);
+    let mut bytes = Vec::new();
+    a.iter().for_each(|&word| word.put(&mut bytes));
+    let floats: Vec<f32> = a.iter().map(|&word| f32::from_bits(word)).collect();
+    assert_equal(&found.get(1), &floats, |_| "as_float4".into());
+    let shorts: Vec<u16> = bytes.chunks(2).map(u16::get).collect();
+    assert_equal(&found.get(2), &shorts, |_| "as_ushort8".into());
+    let longs: Vec<i64> = bytes.chunks(8).map(i64::get).collect();
+    assert_equal(&found.get(3), &longs, |_| "as_long2".into());
+}

@@ -1,0 +1,311 @@
+//! Builds a program, launches its kernel `test` and returns its buffers.
+
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
+use opencl3::kernel::{ExecuteKernel, Kernel};
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
+use opencl3::platform::get_platforms;
+use opencl3::program::Program;
+use opencl3::types::CL_BLOCKING;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// The device under test.
+pub struct Session {
+    device: Device,
+    context: Context,
+    queue: CommandQueue,
+}
+
+impl Session {
+    fn open() -> Option<Self> {
+        let platforms = match get_platforms() {
+            Ok(platforms) => platforms,
+            Err(error) => {
+                eprintln!("clGetPlatformIDs: {error}");
+                return None;
+            }
+        };
+        let devices = platforms.first()?.get_devices(CL_DEVICE_TYPE_ALL);
+        let device = Device::new(*devices.ok()?.first()?);
+        let context = Context::from_device(&device).expect("a context");
+        let queue = CommandQueue::create_default_with_properties(&context, 0, 0).expect("a queue");
+        Some(Self {
+            device,
+            context,
+            queue,
+        })
+    }
+
+    pub fn name(&self) -> String {
+        self.device.name().expect("a device has a name")
+    }
+
+    /// Whether the device reports an extension.
+    pub fn has(&self, extension: &str) -> bool {
+        let all = self
+            .device
+            .extensions()
+            .expect("a device lists its extensions");
+        all.split_whitespace().any(|one| one == extension)
+    }
+
+    /// Whether pointers may leave out their address space.
+    pub fn has_generic_pointers(&self) -> bool {
+        self.device.generic_address_space_support().unwrap_or(false)
+    }
+
+    /// Whether a range need not be a multiple of the local size.
+    pub fn has_non_uniform_groups(&self) -> bool {
+        self.device
+            .non_uniform_work_group_support()
+            .unwrap_or(false)
+    }
+
+    /// Whether programs may have `global` variables.
+    pub fn has_program_scope_variables(&self) -> bool {
+        self.device
+            .max_global_variable_size()
+            .is_ok_and(|size| size > 0)
+    }
+}
+
+/// The device under test; `None` where there is none.
+pub fn session() -> Option<&'static Session> {
+    static SESSION: OnceLock<Option<Session>> = OnceLock::new();
+    SESSION.get_or_init(Session::open).as_ref()
+}
+
+/// A type that host and device lay out alike.
+pub trait Plain: Copy + PartialEq + std::fmt::Debug {
+    const SIZE: usize;
+    fn put(self, bytes: &mut Vec<u8>);
+    fn get(bytes: &[u8]) -> Self;
+}
+
+macro_rules! plain {
+    ($($ty:ty),*) => {$(
+        impl Plain for $ty {
+            const SIZE: usize = size_of::<$ty>();
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
+            }
+            fn get(bytes: &[u8]) -> Self {
+                Self::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
+            }
+        }
+    )*};
+}
+plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// A vector.
+impl<T: Plain, const N: usize> Plain for [T; N] {
+    const SIZE: usize = N * T::SIZE;
+    fn put(self, bytes: &mut Vec<u8>) {
+        self.into_iter().for_each(|one| one.put(bytes));
+    }
+    fn get(bytes: &[u8]) -> Self {
+        std::array::from_fn(|at| T::get(&bytes[at * T::SIZE..(at + 1) * T::SIZE]))
+    }
+}
+
+enum Argument {
+    /// Initial contents of a buffer.
+    Buffer(Vec<u8>),
+    Value(Vec<u8>),
+    Local(usize),
+    Null,
+}
+
+/// Bytes after each buffer that must not change.
+const GUARD: [u8; 16] = [0xd7; 16];
+
+/// A kernel and its arguments.
+pub struct Launch {
+    source: String,
+    options: String,
+    arguments: Vec<Argument>,
+    offset: Vec<usize>,
+}
+
+impl Launch {
+    /// OpenCL C with a kernel named `test`.
+    pub fn new(source: impl Into<String>) -> Self {
+        Self {
+            source: source.into(),
+            options: "-cl-std=CL3.0".into(),
+            arguments: Vec::new(),
+            offset: Vec::new(),
+        }
+    }
+
+    pub fn option(mut self, option: &str) -> Self {
+        self.options = format!("{} {option}", self.options);
+        self
+    }
+
+    /// A buffer with these elements.
+    pub fn buffer<T: Plain>(mut self, elements: &[T]) -> Self {
+        let mut bytes = Vec::new();
+        elements.iter().for_each(|&one| one.put(&mut bytes));
+        self.arguments.push(Argument::Buffer(bytes));
+        self
+    }
+
+    /// A buffer for so many elements, filled with a pattern.
+    pub fn output<T: Plain>(mut self, count: usize) -> Self {
+        self.arguments
+            .push(Argument::Buffer(vec![0xcc; count * T::SIZE]));
+        self
+    }
+
+    pub fn value<T: Plain>(mut self, value: T) -> Self {
+        let mut bytes = Vec::new();
+        value.put(&mut bytes);
+        self.arguments.push(Argument::Value(bytes));
+        self
+    }
+
+    /// So many bytes of local memory.
+    pub fn local(mut self, bytes: usize) -> Self {
+        self.arguments.push(Argument::Local(bytes));
+        self
+    }
+
+    /// A null buffer.
+    pub fn null(mut self) -> Self {
+        self.arguments.push(Argument::Null);
+        self
+    }
+
+    pub fn offset(mut self, offset: &[usize]) -> Self {
+        self.offset = offset.to_vec();
+        self
+    }
+
+    fn build(&self, session: &Session) -> Kernel {
+        match Program::create_and_build_from_source(&session.context, &self.source, &self.options) {
+            Ok(program) => Kernel::create(&program, "test").expect("a kernel named test"),
+            Err(log) => panic!("the program does not build:\n{log}\n{}", self.source),
+        }
+    }
+
+    /// Launches; an empty local size leaves the choice to the driver.
+    pub fn run(self, global: &[usize], local: &[usize]) -> Buffers {
+        let session = session().expect("tests run on a device");
+        let kernel = self.build(session);
+        let mut launch = ExecuteKernel::new(&kernel);
+        let mut buffers = Vec::new();
+        for argument in &self.arguments {
+            match argument {
+                Argument::Buffer(bytes) => {
+                    let buffer = upload(session, bytes);
+                    // SAFETY: the argument is a buffer, which lives until the kernel has ended.
+                    unsafe { launch.set_arg(&buffer) };
+                    buffers.push((buffer, bytes.len()));
+                }
+                Argument::Value(bytes) => set_bytes(&mut launch, bytes),
+                Argument::Local(size) => {
+                    // SAFETY: the argument is a pointer to local memory.
+                    unsafe { launch.set_arg_local_buffer(*size) };
+                }
+                Argument::Null => {
+                    let none: *mut std::ffi::c_void = ptr::null_mut();
+                    // SAFETY: NULL is a valid value for a buffer argument.
+                    unsafe { launch.set_arg(&none) };
+                }
+            }
+        }
+        if !self.offset.is_empty() {
+            launch.set_global_work_offsets(&self.offset);
+        }
+        launch.set_global_work_sizes(global);
+        if !local.is_empty() {
+            launch.set_local_work_sizes(local);
+        }
+        // SAFETY: the arguments are those that the test's kernel declares, and outlive the blocking reads.
+        let event = unsafe { launch.enqueue_nd_range(&session.queue) };
+        event.expect("the launch is accepted");
+        let read = buffers
+            .iter()
+            .map(|(buffer, size)| download(session, buffer, *size));
+        Buffers(read.collect())
+    }
+}
+
+fn upload(session: &Session, bytes: &[u8]) -> Buffer<u8> {
+    let guarded = [bytes, &GUARD].concat();
+    // SAFETY: no host pointer is given; the write has ended when it returns.
+    unsafe {
+        let mut buffer = Buffer::<u8>::create(
+            &session.context,
+            CL_MEM_READ_WRITE,
+            guarded.len(),
+            ptr::null_mut(),
+        )
+        .expect("a buffer");
+        session
+            .queue
+            .enqueue_write_buffer(&mut buffer, CL_BLOCKING, 0, &guarded, &[])
+            .expect("a buffer can be written");
+        buffer
+    }
+}
+
+fn download(session: &Session, buffer: &Buffer<u8>, size: usize) -> Vec<u8> {
+    let mut bytes = vec![0; size + GUARD.len()];
+    // SAFETY: the slice outlives the blocking read.
+    unsafe {
+        session
+            .queue
+            .enqueue_read_buffer(buffer, CL_BLOCKING, 0, &mut bytes, &[])
+    }
+    .expect("the kernel ends and the buffer can be read");
+    assert_eq!(
+        bytes[size..],
+        GUARD,
+        "bytes after a buffer of {size} changed"
+    );
+    bytes.truncate(size);
+    bytes
+}
+
+/// Sets a value of a size that is only known here.
+fn set_bytes(launch: &mut ExecuteKernel<'_>, bytes: &[u8]) {
+    macro_rules! sizes {
+        ($($size:literal)*) => {
+            match bytes.len() {
+                $($size => {
+                    let mut value = [0u8; $size];
+                    value.copy_from_slice(bytes);
+                    // SAFETY: the kernel's argument has this size.
+                    unsafe { launch.set_arg(&value) };
+                })*
+                other => panic!("no test passes {other} bytes by value yet"),
+            }
+        };
+    }
+    sizes!(1 2 4 8 12 16 20 24 32 40 48 64 128 256 512);
+}
+
+/// What the buffers hold after the launch, in the order of the arguments.
+pub struct Buffers(Vec<Vec<u8>>);
+
+impl Buffers {
+    pub fn get<T: Plain>(&self, index: usize) -> Vec<T> {
+        self.0[index].chunks_exact(T::SIZE).map(T::get).collect()
+    }
+}
+
+/// Fails with the first element that differs.
+pub fn assert_equal<T: Plain>(found: &[T], expected: &[T], what: impl Fn(usize) -> String) {
+    assert_eq!(found.len(), expected.len());
+    for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!(
+            found == expected,
+            "element {index} is {found:?}, expected {expected:?}: {}",
+            what(index)
+        );
+    }
+}

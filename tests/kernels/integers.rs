@@ -1,0 +1,234 @@
+//! Integer arithmetic of every width, and the integer functions.
+
+use super::Test;
+use super::harness::{Launch, assert_equal};
+use super::random::Random;
+
+pub const TESTS: &[Test] = &[
+    ("char", i8s),
+    ("uchar", u8s),
+    ("short", i16s),
+    ("ushort", u16s),
+    ("int", i32s),
+    ("uint", u32s),
+    ("long", i64s),
+    ("ulong", u64s),
+    ("functions_char", functions_i8),
+    ("functions_uchar", functions_u8),
+    ("functions_short", functions_i16),
+    ("functions_ushort", functions_u16),
+    ("functions_int", functions_i32),
+    ("functions_uint", functions_u32),
+    ("functions_long", functions_i64),
+    ("functions_ulong", functions_u64),
+    ("long_with_constants", long_with_constants),
+    ("promotion", promotion),
+];
+
+const OPERATORS: &str = "
+kernel void test(global const T *a, global const T *b, global T *out, global int *truth) {
+    size_t i = get_global_id(0);
+    T x = a[i], y = b[i];
+    global T *o = out + i * 14;
+    uint s = (uint)(y & (T)(sizeof(T) * 8 - 1));
+    o[0] = x + y;   o[1] = x - y;  o[2] = x * y;
+    o[3] = x / (y ? y : (T)1);     o[4] = x % (y ? y : (T)1);
+    o[5] = x & y;   o[6] = x | y;  o[7] = x ^ y;
+    o[8] = ~x;      o[9] = -x;
+    o[10] = x << s; o[11] = x >> s;
+    o[12] = x > y ? x : y;
+    o[13] = x++ + --y;
+    x = a[i], y = b[i];
+    truth[i] = (x == y) | (x != y) << 1 | (x < y) << 2 | (x <= y) << 3 | (x > y) << 4 | (x >= y) << 5
+        | !x << 6 | (x && y) << 7 | (x || y) << 8;
+}";
+
+const FUNCTIONS: &str = "
+kernel void test(global const T *a, global const T *b, global T *out) {
+    size_t i = get_global_id(0);
+    T x = a[i], y = b[i];
+    global T *o = out + i * 14;
+    o[0] = min(x, y);       o[1] = max(x, y);
+    o[2] = (T)abs(x);       o[3] = (T)abs_diff(x, y);
+    o[4] = add_sat(x, y);   o[5] = sub_sat(x, y);
+    o[6] = hadd(x, y);      o[7] = rhadd(x, y);
+    o[8] = mul_hi(x, y);    o[9] = mad_hi(x, y, (T)3);
+    o[10] = clz(x);         o[11] = popcount(x);
+    o[12] = rotate(x, y);   o[13] = clamp(x, (T)5, (T)100);
+}";
+
+macro_rules! integer_tests {
+    ($($ty:ident, $unsigned:ident, $wide:ident, $name:literal, $operators:ident, $functions:ident;)*) => {$(
+        fn $operators() {
+            let (a, b) = operands!($ty);
+            let mut expected = Vec::new();
+            let mut truth = Vec::new();
+            for (&x, &y) in a.iter().zip(&b) {
+                let d = if y == 0 { 1 } else { y };
+                let s = (y & ($ty::BITS as $ty - 1)) as u32;
+                expected.extend([
+                    x.wrapping_add(y), x.wrapping_sub(y), x.wrapping_mul(y),
+                    x.wrapping_div(d), x.wrapping_rem(d),
+                    x & y, x | y, x ^ y, !x, (0 as $ty).wrapping_sub(x),
+                    x << s, x >> s, x.max(y),
+                    x.wrapping_add(y.wrapping_sub(1)),
+                ]);
+                let bits = [x == y, x != y, x < y, x <= y, x > y, x >= y, x == 0,
+                    x != 0 && y != 0, x != 0 || y != 0];
+                truth.push(bits.iter().rev().fold(0i32, |all, &bit| all << 1 | i32::from(bit)));
+            }
+            let found = Launch::new(OPERATORS)
+                .option(concat!("-DT=", $name))
+                .buffer(&a)
+                .buffer(&b)
+                .output::<$ty>(expected.len())
+                .output::<i32>(truth.len())
+                .run(&[a.len()], &[]);
+            let what = |i: usize| format!("operation {} of {} and {}", i % 14, a[i / 14], b[i / 14]);
+            assert_equal(&found.get::<$ty>(2), &expected, what);
+            assert_equal(&found.get(3), &truth, |i| format!("comparisons of {} and {}", a[i], b[i]));
+        }
+
+        fn $functions() {
+            let (a, b) = operands!($ty);
+            let mut expected = Vec::new();
+            for (&x, &y) in a.iter().zip(&b) {
+                let (wide_x, wide_y) = ($wide::from(x), $wide::from(y));
+                let high = (wide_x.wrapping_mul(wide_y) >> $ty::BITS) as $ty;
+                expected.extend([
+                    x.min(y), x.max(y),
+                    if i128::from(x).is_negative() { (0 as $ty).wrapping_sub(x) } else { x },
+                    x.abs_diff(y) as $ty,
+                    x.saturating_add(y), x.saturating_sub(y),
+                    ((wide_x + wide_y) >> 1) as $ty, ((wide_x + wide_y + 1) >> 1) as $ty,
+                    high, high.wrapping_add(3),
+                    x.leading_zeros() as $ty, x.count_ones() as $ty,
+                    x.rotate_left((y as $unsigned % $ty::BITS as $unsigned) as u32),
+                    x.clamp(5, 100),
+                ]);
+            }
+            let found = Launch::new(FUNCTIONS)
+                .option(concat!("-DT=", $name))
+                .buffer(&a)
+                .buffer(&b)
+                .output::<$ty>(expected.len())
+                .run(&[a.len()], &[]);
+            let what = |i: usize| format!("function {} of {} and {}", i % 14, a[i / 14], b[i / 14]);
+            assert_equal(&found.get::<$ty>(2), &expected, what);
+        }
+    )*};
+}
+
+/// Edges against edges, then random numbers; the one overflowing quotient is left out.
+macro_rules! operands {
+    ($ty:ident) => {{
+        let mut random = Random::new(1);
+        let edges: [$ty; 8] = [0, 1, 2, 3, 100, $ty::MAX, $ty::MAX - 1, $ty::MIN];
+        let edges = edges.iter().flat_map(|&x| edges.map(|y| (x, y)));
+        let pairs: Vec<($ty, $ty)> = edges
+            .chain((0..960).map(|_| (random.number() as $ty, random.number() as $ty)))
+            .map(|(x, y)| {
+                if x == $ty::MIN && y == (0 as $ty).wrapping_sub(1) {
+                    (x, 1)
+                } else {
+                    (x, y)
+                }
+            })
+            .collect();
+        pairs.into_iter().unzip::<$ty, $ty, Vec<$ty>, Vec<$ty>>()
+    }};
+}
+
+integer_tests! {
+    i8, u8, i16, "char", i8s, functions_i8;
+    u8, u8, u16, "uchar", u8s, functions_u8;
+    i16, u16, i32, "short", i16s, functions_i16;
+    u16, u16, u32, "ushort", u16s, functions_u16;
+    i32, u32, i64, "int", i32s, functions_i32;
+    u32, u32, u64, "uint", u32s, functions_u32;
+    i64, u64, i128, "long", i64s, functions_i64;
+    u64, u64, u128, "ulong", u64s, functions_u64;
+}
+
+fn long_with_constants() {
+    let source = "
+    kernel void test(global const long *a, global long *out) {
+        size_t i = get_global_id(0);
+        long x = a[i]; ulong u = (ulong)x;
+        global long *o = out + i * 10;
+        o[0] = x / 10;            o[1] = x % 10;
+        o[2] = u / 1000000007UL;  o[3] = u % 1000000007UL;
+        o[4] = x / 4096;          o[5] = x % 4096;
+        o[6] = x * 0x100000001L;  o[7] = x >> 33;
+        o[8] = (x << 40) | (u >> 24);
+        o[9] = x / -7 + u / 0x123456789abUL;
+    }";
+    let mut random = Random::new(2);
+    let a: Vec<i64> = (0..512).map(|_| random.number() as i64).collect();
+    let expected: Vec<i64> = a
+        .iter()
+        .flat_map(|&x| {
+            let u = x as u64;
+            [
+                x / 10,
+                x % 10,
+                (u / 1_000_000_007) as i64,
+                (u % 1_000_000_007) as i64,
+                x / 4096,
+                x % 4096,
+                x.wrapping_mul(0x1_0000_0001),
+                x >> 33,
+                x << 40 | (u >> 24) as i64,
+                (x / -7).wrapping_add((u / 0x123_4567_89ab) as i64),
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<i64>(expected.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("operation {} of {}", i % 10, a[i / 10])
+    });
+}
+
+fn promotion() {
+    let source = "
+    kernel void test(global const uint *in, global int *out) {
+        size_t i = get_global_id(0);
+        uint v = in[i];
+        uint fa = v & 7, fb = ((v >> 3 & 127) + 5) & 127, fd = v >> 15;
+        int fc = (int)(v << 17) >> 27;
+        uchar c = (uchar)in[i];
+        char s = (char)c;
+        ushort h = (ushort)(in[i] >> 8);
+        out[4 * i] = (int)fa + (int)fb * 3 + fc + (int)fd;
+        out[4 * i + 1] = c * h - s;
+        out[4 * i + 2] = (c << 4) + (s >> 2) + (uchar)(c + 200);
+        out[4 * i + 3] = (short)(h + 30000) / 3;
+    }";
+    let mut random = Random::new(3);
+    let a: Vec<u32> = (0..256).map(|_| random.next() as u32).collect();
+    let expected: Vec<i32> = a
+        .iter()
+        .flat_map(|&x| {
+            let (fa, fb) = ((x & 7) as i32, ((x >> 3 & 127) + 5 & 127) as i32);
+            let fc = ((x >> 10 & 31) << 27) as i32 >> 27;
+            let fd = (x >> 15) as i32;
+            let (c, s, h) = (x as u8, x as i8, (x >> 8) as u16);
+            [
+                fa + fb * 3 + fc + fd,
+                i32::from(c) * i32::from(h) - i32::from(s),
+                (i32::from(c) << 4) + i32::from(s >> 2) + i32::from(c.wrapping_add(200)),
+                i32::from((i32::from(h) + 30000) as i16) / 3,
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<i32>(expected.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("expression {} of {:#x}", i % 4, a[i / 4])
+    });
+}

@@ -1,0 +1,142 @@
+//! Kernels of every kind, run through the system's OpenCL ICD loader and compared with the host.
+//!
+//! ```text
+//! VK_DRIVER_FILES=… cargo test --test kernels [-- FILTER…]
+//! ```
+//!
+//! The first device of the first platform that the loader finds is tested. The loader is told to find only
+//! the `libpumice.so` that cargo built; `PUMICE_TEST_ICD` names another driver's library instead, which
+//! shows what an established OpenCL makes of the same tests.
+
+mod atomics;
+mod control_flow;
+mod conversions;
+mod floats;
+mod functions;
+mod harness;
+mod integers;
+mod local_memory;
+mod maths;
+mod memory;
+mod random;
+mod vectors;
+mod work_items;
+
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// A named test; it fails by panicking.
+type Test = (&'static str, fn());
+
+const GROUPS: [(&str, &[Test]); 11] = [
+    ("integers", integers::TESTS),
+    ("conversions", conversions::TESTS),
+    ("floats", floats::TESTS),
+    ("vectors", vectors::TESTS),
+    ("memory", memory::TESTS),
+    ("local_memory", local_memory::TESTS),
+    ("functions", functions::TESTS),
+    ("control_flow", control_flow::TESTS),
+    ("atomics", atomics::TESTS),
+    ("work_items", work_items::TESTS),
+    ("maths", maths::TESTS),
+];
+
+/// Set in the process that runs the tests.
+const INNER: &str = "PUMICE_TEST_INNER";
+
+/// The driver under test: `libpumice.so`, which cargo builds beside the tests.
+fn driver() -> PathBuf {
+    if let Some(path) = std::env::var_os("PUMICE_TEST_ICD") {
+        return path.into();
+    }
+    let test = std::env::current_exe().expect("a running test has a path");
+    let path = test.with_file_name("libpumice.so");
+    assert!(path.exists(), "{} is missing", path.display());
+    path
+}
+
+/// Starts this program again with an environment in which the loader finds one driver: what is read at
+/// load time can't be changed safely from within.
+fn start_with_one_driver() -> ExitCode {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vendors-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the build's folder is writable");
+    let manifest = format!("{}\n", driver().display());
+    std::fs::write(folder.join("tested.icd"), manifest).expect("the build's folder is writable");
+    // ocl-icd wants the slash to tell a folder from a file.
+    let vendors = format!("{}/", folder.display());
+    let status = Command::new(std::env::current_exe().expect("a running test has a path"))
+        .args(std::env::args_os().skip(1))
+        .env(INNER, "1")
+        .env("OCL_ICD_VENDORS", vendors)
+        .env("PUMICE_CACHE_DIR", "")
+        .status();
+    // What is left of it hurts nobody.
+    let _ = std::fs::remove_dir_all(&folder);
+    match status {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(status) => {
+            eprintln!("kernels: {status}");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("kernels: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let filters: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        for (group, name) in all() {
+            println!("{group}::{}: test", name.0);
+        }
+        return ExitCode::SUCCESS;
+    }
+    if std::env::var_os(INNER).is_none() {
+        return start_with_one_driver();
+    }
+    let Some(session) = harness::session() else {
+        eprintln!("skipped: no OpenCL device; is there a Vulkan driver?");
+        return ExitCode::SUCCESS;
+    };
+    println!("running on {}", session.name());
+    let (mut passed, mut failed) = (0, Vec::new());
+    for (group, (name, test)) in all() {
+        let full = format!("{group}::{name}");
+        if !filters.is_empty() && !filters.iter().any(|filter| full.contains(*filter)) {
+            continue;
+        }
+        let start = Instant::now();
+        let result = catch_unwind(test);
+        let verdict = if result.is_ok() { "ok" } else { "FAILED" };
+        println!(
+            "test {full} ... {verdict} ({} ms)",
+            start.elapsed().as_millis()
+        );
+        match result {
+            Ok(()) => passed += 1,
+            Err(_) => failed.push(full),
+        }
+    }
+    println!("\n{passed} passed, {} failed", failed.len());
+    for name in &failed {
+        println!("    {name}");
+    }
+    if failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn all() -> impl Iterator<Item = (&'static str, &'static Test)> {
+    GROUPS
+        .iter()
+        .flat_map(|(group, tests)| tests.iter().map(move |test| (*group, test)))
+}

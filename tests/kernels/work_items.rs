@@ -1,0 +1,184 @@
+//! Work-item functions in one to three dimensions, offsets, remainders and fixed sizes.
+
+use super::Test;
+use super::harness::{Launch, assert_equal, session};
+
+pub const TESTS: &[Test] = &[
+    ("three_dimensions", three_dimensions),
+    ("offsets", offsets),
+    ("sizes_left_to_the_driver", left_to_the_driver),
+    ("non_uniform_groups", non_uniform),
+    ("required_size", required_size),
+    ("linear_ids", linear_ids),
+    ("out_of_range_dimensions", out_of_range),
+    ("large_range", large_range),
+];
+
+const SOURCE: &str = "
+kernel void test(global uint *out) {
+    size_t x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1),
+           z = get_global_id(2) - get_global_offset(2);
+    size_t at = (z * get_global_size(1) + y) * get_global_size(0) + x;
+    global uint *o = out + at * 22;
+    for (uint d = 0; d < 3; d++) {
+        o[7 * d] = get_global_id(d);     o[7 * d + 1] = get_local_id(d);
+        o[7 * d + 2] = get_group_id(d);  o[7 * d + 3] = get_global_size(d);
+        o[7 * d + 4] = get_local_size(d); o[7 * d + 5] = get_num_groups(d);
+        o[7 * d + 6] = get_global_offset(d);
+    }
+    o[21] = get_work_dim();
+}";
+
+fn check(global: &[usize], local: &[usize], offset: &[usize]) {
+    let full = |sizes: &[usize], fill: usize| -> [usize; 3] {
+        std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(fill))
+    };
+    let (g, l, o) = (full(global, 1), full(local, 1), full(offset, 0));
+    let mut expected = Vec::new();
+    for at in 0..g.iter().product::<usize>() {
+        let id = [at % g[0], at / g[0] % g[1], at / g[0] / g[1]];
+        for d in 0..3 {
+            let group = id[d] / l[d];
+            // The last group of a range that does not divide is smaller.
+            let size = l[d].min(g[d] - group * l[d]);
+            let all = [
+                id[d] + o[d],
+                id[d] % l[d],
+                group,
+                g[d],
+                size,
+                g[d].div_ceil(l[d]),
+                o[d],
+            ];
+            expected.extend(all.map(|x| x as u32));
+        }
+        expected.push(global.len() as u32);
+    }
+    let mut launch = Launch::new(SOURCE).output::<u32>(expected.len());
+    if !offset.is_empty() {
+        launch = launch.offset(offset);
+    }
+    let found = launch.run(global, local);
+    let name = |i: usize| {
+        format!(
+            "value {} of work-item {} of {global:?} by {local:?}",
+            i % 22,
+            i / 22
+        )
+    };
+    assert_equal(&found.get(0), &expected, name);
+}
+
+fn three_dimensions() {
+    check(&[64], &[16], &[]);
+    check(&[8, 6], &[4, 2], &[]);
+    check(&[4, 6, 8], &[2, 3, 4], &[]);
+    check(&[5, 1, 7], &[5, 1, 1], &[]);
+}
+
+fn offsets() {
+    check(&[32], &[8], &[1000]);
+    check(&[6, 4, 2], &[3, 2, 1], &[7, 0, 100_000]);
+}
+
+fn left_to_the_driver() {
+    let source = "
+    kernel void test(global uint *out) {
+        size_t at = get_global_id(1) * get_global_size(0) + get_global_id(0);
+        bool holds = get_group_id(0) * get_enqueued_local_size(0) + get_local_id(0) == get_global_id(0)
+            && get_local_id(0) < get_local_size(0) && get_num_groups(1) >= 1;
+        out[at] = holds ? at : 0xdead;
+    }";
+    for global in [[1usize, 1], [97, 3], [256, 2], [1000, 1], [12, 11]] {
+        let count = global[0] * global[1];
+        let found = Launch::new(source).output::<u32>(count).run(&global, &[]);
+        let expected: Vec<u32> = (0..count as u32).collect();
+        assert_equal(&found.get(0), &expected, |_| format!("{global:?}"));
+    }
+}
+
+fn non_uniform() {
+    if !session().is_some_and(|session| session.has_non_uniform_groups()) {
+        println!("    the device has no non-uniform work-groups");
+        return;
+    }
+    check(&[70], &[16], &[]);
+    check(&[10, 7], &[4, 3], &[]);
+    check(&[9, 5, 3], &[4, 4, 2], &[5, 6, 7]);
+}
+
+fn required_size() {
+    let source = "
+    kernel __attribute__((reqd_work_group_size(8, 4, 1))) void test(global uint *out) {
+        local uint sum[8 * 4];
+        uint k = get_local_id(1) * 8 + get_local_id(0);
+        sum[k] = k;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint at = get_global_id(1) * get_global_size(0) + get_global_id(0);
+        out[at] = sum[31 - k] * 100 + get_local_size(0) + get_local_size(1);
+    }";
+    let found = Launch::new(source)
+        .output::<u32>(16 * 8)
+        .run(&[16, 8], &[8, 4]);
+    let expected: Vec<u32> = (0..128)
+        .map(|at| {
+            let k = at / 16 % 4 * 8 + at % 8;
+            (31 - k) * 100 + 12
+        })
+        .collect();
+    assert_equal(&found.get(0), &expected, |_| "required size".into());
+}
+
+fn linear_ids() {
+    let source = "
+    kernel void test(global uint2 *out) {
+        out[get_global_linear_id()] = (uint2)(get_local_linear_id(), get_global_id(0) + 10 * get_global_id(1));
+    }";
+    let found = Launch::new(source)
+        .output::<[u32; 2]>(32)
+        .offset(&[2, 1])
+        .run(&[8, 4], &[4, 2]);
+    let expected: Vec<[u32; 2]> = (0..32)
+        .map(|at| {
+            let (x, y) = (at % 8, at / 8);
+            [y % 2 * 4 + x % 4, x + 2 + 10 * (y + 1)]
+        })
+        .collect();
+    assert_equal(&found.get(0), &expected, |_| "linear ids".into());
+}
+
+fn out_of_range() {
+    let source = "
+    kernel void test(global uint *out, uint d) {
+        uint at = get_global_id(0) * 6;
+        out[at] = get_global_id(d); out[at + 1] = get_local_id(d); out[at + 2] = get_group_id(d);
+        out[at + 3] = get_global_size(d); out[at + 4] = get_local_size(d); out[at + 5] = get_num_groups(d);
+    }";
+    for dimension in [1u32, 3, 77] {
+        let found = Launch::new(source)
+            .output::<u32>(12)
+            .value(dimension)
+            .run(&[2], &[2]);
+        assert_equal(&found.get(0), &[0u32, 0, 0, 1, 1, 1].repeat(2), |_| {
+            format!("dimension {dimension}")
+        });
+    }
+}
+
+fn large_range() {
+    let source = "
+    kernel void test(volatile global uint *count, global uint *last) {
+        size_t i = get_global_id(0);
+        if (i % 4096 == 0) atomic_inc(count);
+        if (i == get_global_size(0) - 1) *last = (uint)i;
+    }";
+    let global = 5_000_000usize;
+    let found = Launch::new(source)
+        .buffer(&[0u32])
+        .output::<u32>(1)
+        .run(&[global], &[]);
+    assert_equal(&found.get(0), &[global.div_ceil(4096) as u32], |_| {
+        "count".into()
+    });
+    assert_equal(&found.get(1), &[global as u32 - 1], |_| "last".into());
+}
