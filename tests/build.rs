@@ -1,0 +1,362 @@
+//! Building programs through the API: options, logs, headers, objects, libraries, callbacks.
+
+mod common;
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use opencl3::context::Context;
+use opencl3::error_codes::{
+    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS,
+    CL_INVALID_COMPILER_OPTIONS, CL_INVALID_KERNEL_NAME, CL_INVALID_LINKER_OPTIONS,
+    CL_INVALID_OPERATION, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE,
+    CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_LINK_PROGRAM_FAILURE, cl_int,
+};
+use opencl3::kernel::{
+    CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
+    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_TYPE_CONST,
+    CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, Kernel,
+};
+use opencl3::program::{
+    CL_BUILD_ERROR, CL_BUILD_NONE, CL_BUILD_SUCCESS, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+    CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_LIBRARY, CL_PROGRAM_BINARY_TYPE_NONE,
+    Program, build_program, compile_program, link_program,
+};
+use opencl3::types::{cl_device_id, cl_program};
+
+struct Setup {
+    context: Context,
+    device: cl_device_id,
+}
+
+fn setup() -> Option<Setup> {
+    let device = common::device()?;
+    Some(Setup {
+        context: Context::from_device(&device).expect("context"),
+        device: device.id(),
+    })
+}
+
+impl Setup {
+    fn program(&self, source: &str) -> Program {
+        Program::create_from_source(&self.context, source).expect("program")
+    }
+
+    fn build(&self, program: &Program, options: &CStr) -> Result<(), cl_int> {
+        build_program(
+            program.get(),
+            &[self.device],
+            options,
+            None,
+            ptr::null_mut(),
+        )
+    }
+
+    fn compile(
+        &self,
+        program: &Program,
+        options: &CStr,
+        headers: &[(&Program, &CStr)],
+    ) -> Result<(), cl_int> {
+        let programs: Vec<cl_program> = headers.iter().map(|(program, _)| program.get()).collect();
+        let names: Vec<&CStr> = headers.iter().map(|(_, name)| *name).collect();
+        compile_program(
+            program.get(),
+            &[self.device],
+            options,
+            &programs,
+            &names,
+            None,
+            ptr::null_mut(),
+        )
+    }
+
+    fn log(&self, program: &Program) -> String {
+        program.get_build_log(self.device).expect("log")
+    }
+
+    fn binary_type(&self, program: &Program) -> u32 {
+        program.get_build_binary_type(self.device).expect("type") as u32
+    }
+}
+
+const ADD: &str = "kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
+
+#[test]
+fn a_source_builds_and_its_kernels_are_known() {
+    let Some(setup) = setup() else { return };
+    let program = setup.program(ADD);
+    assert_eq!(program.get_build_status(setup.device), Ok(CL_BUILD_NONE));
+    assert_eq!(
+        setup.binary_type(&program),
+        CL_PROGRAM_BINARY_TYPE_NONE as u32
+    );
+    assert_eq!(program.get_source().as_deref(), Ok(ADD));
+    assert_eq!(
+        Kernel::create(&program, "add")
+            .map(drop)
+            .map_err(|error| error.0),
+        Err(CL_INVALID_PROGRAM_EXECUTABLE)
+    );
+    let result = setup.build(&program, c"-DX=1 -cl-mad-enable");
+    assert_eq!(result, Ok(()), "{}", setup.log(&program));
+    assert_eq!(program.get_build_status(setup.device), Ok(CL_BUILD_SUCCESS));
+    assert_eq!(
+        program.get_build_options(setup.device).as_deref(),
+        Ok("-DX=1 -cl-mad-enable")
+    );
+    assert_eq!(
+        setup.binary_type(&program),
+        CL_PROGRAM_BINARY_TYPE_EXECUTABLE as u32
+    );
+    assert_eq!(program.get_kernel_names().as_deref(), Ok("add"));
+    let kernel = Kernel::create(&program, "add").expect("kernel");
+    assert_eq!(kernel.num_args(), Ok(2));
+    assert_eq!(
+        Kernel::create(&program, "sub")
+            .map(drop)
+            .map_err(|error| error.0),
+        Err(CL_INVALID_KERNEL_NAME)
+    );
+}
+
+#[test]
+fn errors_are_told_with_the_applications_lines() {
+    let Some(setup) = setup() else { return };
+    let program = setup.program("kernel void k() {\n    undeclared();\n}\n");
+    assert_eq!(setup.build(&program, c""), Err(CL_BUILD_PROGRAM_FAILURE));
+    assert_eq!(program.get_build_status(setup.device), Ok(CL_BUILD_ERROR));
+    let log = setup.log(&program);
+    assert!(log.contains("<program source>:2:5: error:"), "{log}");
+    assert_eq!(
+        setup.compile(&program, c"", &[]),
+        Err(CL_COMPILE_PROGRAM_FAILURE)
+    );
+}
+
+#[test]
+fn wrong_options_are_answered_by_their_codes() {
+    let Some(setup) = setup() else { return };
+    let program = setup.program(ADD);
+    assert_eq!(
+        setup.build(&program, c"-cl-nonsense"),
+        Err(CL_INVALID_BUILD_OPTIONS)
+    );
+    assert_eq!(
+        setup.compile(&program, c"-create-library", &[]),
+        Err(CL_INVALID_COMPILER_OPTIONS)
+    );
+    assert_eq!(setup.compile(&program, c"", &[]), Ok(()));
+    // SAFETY: valid handles.
+    let linked = unsafe {
+        link_program(
+            setup.context.get(),
+            &[setup.device],
+            c"-O3",
+            &[program.get()],
+            None,
+            ptr::null_mut(),
+        )
+    };
+    assert_eq!(linked, Err(CL_INVALID_LINKER_OPTIONS));
+}
+
+#[test]
+fn objects_take_headers_and_become_libraries() {
+    let Some(setup) = setup() else { return };
+    let header = setup.program("#define N 7\n");
+    let object = setup.program("#include \"sub/n.h\"\nint seven() { return N; }\n");
+    assert_eq!(
+        setup.compile(&object, c"", &[]),
+        Err(CL_COMPILE_PROGRAM_FAILURE)
+    );
+    let compiled = setup.compile(&object, c"", &[(&header, c"sub/n.h")]);
+    assert_eq!(compiled, Ok(()), "{}", setup.log(&object));
+    assert_eq!(
+        setup.binary_type(&object),
+        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT as u32
+    );
+    // SAFETY: valid handles.
+    let link = |options: &CStr, inputs: &[cl_program]| unsafe {
+        link_program(
+            setup.context.get(),
+            &[setup.device],
+            options,
+            inputs,
+            None,
+            ptr::null_mut(),
+        )
+    };
+    let library = link(c"-create-library", &[object.get()]).expect("library");
+    let user = setup.program("int seven();\nkernel void k(global int *a) { *a = seven(); }\n");
+    assert_eq!(
+        link(c"", &[user.get()]),
+        Err(CL_INVALID_OPERATION),
+        "not compiled"
+    );
+    assert_eq!(setup.compile(&user, c"", &[]), Ok(()));
+    assert_eq!(
+        link(c"", &[user.get()]),
+        Err(CL_LINK_PROGRAM_FAILURE),
+        "seven is missing"
+    );
+    let whole = link(c"", &[user.get(), library]).expect("linked");
+    let names =
+        opencl3::program::get_program_info(whole, opencl3::program::CL_PROGRAM_KERNEL_NAMES);
+    assert_eq!(String::from(names.expect("names")), "k");
+    let kind = opencl3::program::get_program_build_info(
+        library,
+        setup.device,
+        opencl3::program::CL_PROGRAM_BINARY_TYPE,
+    );
+    assert_eq!(
+        kind.map(opencl3::types::cl_uint::from),
+        Ok(CL_PROGRAM_BINARY_TYPE_LIBRARY as u32)
+    );
+    for program in [library, whole] {
+        // SAFETY: linked above, released once.
+        unsafe { opencl3::program::release_program(program) }.expect("release");
+    }
+}
+
+#[test]
+fn a_callback_comes_when_the_build_has_ended() {
+    let Some(setup) = setup() else { return };
+    unsafe extern "C" fn notify(program: cl_program, data: *mut c_void) {
+        // SAFETY: the sender lives until it has been heard from.
+        let sender = unsafe { &*data.cast::<mpsc::Sender<usize>>() };
+        let _ = sender.send(program as usize);
+    }
+    let (mut sender, receiver) = mpsc::channel::<usize>();
+    let data = ptr::from_mut(&mut sender).cast();
+    for (source, status) in [(ADD, CL_BUILD_SUCCESS), ("kernel", CL_BUILD_ERROR)] {
+        let program = setup.program(source);
+        build_program(program.get(), &[setup.device], c"", Some(notify), data).expect("build");
+        let heard = receiver
+            .recv_timeout(Duration::from_secs(60))
+            .expect("callback");
+        assert_eq!(heard, program.get() as usize);
+        assert_eq!(
+            program.get_build_status(setup.device),
+            Ok(status),
+            "{}",
+            setup.log(&program)
+        );
+    }
+    let program = setup.program(ADD);
+    assert_eq!(
+        build_program(program.get(), &[], c"", None, data),
+        Err(CL_INVALID_VALUE),
+        "user_data without a function"
+    );
+}
+
+#[test]
+fn intermediate_language_is_taken_and_given_back() {
+    let Some(setup) = setup() else { return };
+    let create = |il: &[u8]| Program::create_from_il(&setup.context, il).map_err(|error| error.0);
+    assert_eq!(
+        create(b"not SPIR-V at all...").map(drop),
+        Err(CL_INVALID_VALUE)
+    );
+    assert_eq!(create(&[]).map(drop), Err(CL_INVALID_VALUE));
+    let object = setup.program(ADD);
+    setup.compile(&object, c"", &[]).expect("compile");
+    let stored = object.get_binaries().expect("binaries").remove(0);
+    // SAFETY: the binary is a slice.
+    let again = unsafe { Program::create_from_binary(&setup.context, &[setup.device], &[&stored]) }
+        .expect("object");
+    assert_eq!(
+        setup.binary_type(&again),
+        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT as u32
+    );
+    assert_eq!(
+        setup.compile(&again, c"", &[]),
+        Err(CL_INVALID_OPERATION),
+        "a binary has no source"
+    );
+    assert_eq!(setup.build(&again, c""), Ok(()), "{}", setup.log(&again));
+}
+
+#[test]
+fn kernels_tell_of_their_arguments_when_built_to() {
+    let Some(setup) = setup() else { return };
+    let source = "typedef struct { int a; float b; } pair;\n\
+        kernel __attribute__((reqd_work_group_size(8, 2, 1))) void k(\n\
+            global const float4 *restrict in, local volatile int *tmp, constant uchar *table, pair p, ulong n) {\n\
+            local int here[4];\n\
+            here[n & 3] = tmp[0] + (int)in[n].x + table[n] + p.a;\n\
+            barrier(CLK_LOCAL_MEM_FENCE);\n\
+            tmp[1] = here[0];\n\
+        }\n";
+    let program = setup.program(source);
+    assert_eq!(
+        setup.build(&program, c""),
+        Ok(()),
+        "{}",
+        setup.log(&program)
+    );
+    let kernel = Kernel::create(&program, "k").expect("kernel");
+    assert_eq!(
+        kernel.get_arg_name(0).map_err(|error| error.0),
+        Err(CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
+    );
+    drop(kernel);
+    assert_eq!(setup.build(&program, c"-cl-kernel-arg-info"), Ok(()));
+    let kernel = Kernel::create(&program, "k").expect("kernel");
+    let (none, constant) = (0, CL_KERNEL_ARG_TYPE_CONST as u64);
+    let restrict_const = constant | CL_KERNEL_ARG_TYPE_RESTRICT as u64;
+    for (index, (name, kind, qualifiers, address)) in [
+        (
+            "in",
+            "float4*",
+            restrict_const,
+            CL_KERNEL_ARG_ADDRESS_GLOBAL,
+        ),
+        (
+            "tmp",
+            "int*",
+            CL_KERNEL_ARG_TYPE_VOLATILE as u64,
+            CL_KERNEL_ARG_ADDRESS_LOCAL,
+        ),
+        ("table", "uchar*", constant, CL_KERNEL_ARG_ADDRESS_CONSTANT),
+        ("p", "pair", none, CL_KERNEL_ARG_ADDRESS_PRIVATE),
+        ("n", "ulong", none, CL_KERNEL_ARG_ADDRESS_PRIVATE),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let index = index as u32;
+        assert_eq!(kernel.get_arg_name(index).as_deref(), Ok(name));
+        assert_eq!(
+            kernel.get_arg_type_name(index).as_deref(),
+            Ok(kind),
+            "{name}"
+        );
+        assert_eq!(
+            kernel.get_arg_type_qualifier(index),
+            Ok(qualifiers),
+            "{name}"
+        );
+        assert_eq!(
+            kernel.get_arg_address_qualifier(index),
+            Ok(address as u32),
+            "{name}"
+        );
+        assert_eq!(
+            kernel.get_arg_access_qualifier(index),
+            Ok(CL_KERNEL_ARG_ACCESS_NONE as u32)
+        );
+    }
+    assert_eq!(
+        kernel.attributes().as_deref(),
+        Ok("reqd_work_group_size(8,2,1)")
+    );
+    assert_eq!(
+        kernel.get_compile_work_group_size(setup.device),
+        Ok(vec![8, 2, 1])
+    );
+    assert_eq!(kernel.get_local_mem_size(setup.device), Ok(16));
+}
