@@ -1,0 +1,95 @@
+//! Removes what nothing depends on.
+
+use crate::compiler::ir::{Function, Inst, Value, ValueDef};
+
+/// Marks what effects and control flow need, and removes the rest; block parameters too, with their
+/// arguments.
+pub fn run(function: &mut Function) -> bool {
+    let mut live = Live {
+        values: vec![false; function.value_count()],
+        insts: vec![false; function.inst_count()],
+        work: Vec::new(),
+    };
+    // For each parameter the arguments it gets.
+    let mut arguments: Vec<Vec<Value>> = vec![Vec::new(); function.value_count()];
+    for &block in &function.layout {
+        let data = function.block(block);
+        for &inst in &data.insts {
+            if !function.inst(inst).op.is_removable() {
+                live.mark_inst(function, inst);
+            }
+        }
+        let operands = data.terminator.operands();
+        let edges = data.terminator.edges();
+        let passed: usize = edges.iter().map(|edge| edge.args.len()).sum();
+        for &value in &operands[..operands.len() - passed] {
+            live.mark(value);
+        }
+        for edge in edges {
+            let params = &function.block(edge.block).params;
+            for (&param, &arg) in params.iter().zip(&edge.args) {
+                arguments[param.index()].push(arg);
+            }
+        }
+    }
+    for &param in function.params() {
+        live.mark(param);
+    }
+    while let Some(value) = live.work.pop() {
+        match function.value(value).def {
+            ValueDef::Result { inst, .. } => live.mark_inst(function, inst),
+            ValueDef::Parameter(_) => {
+                for &arg in &arguments[value.index()] {
+                    live.mark(arg);
+                }
+            }
+        }
+    }
+
+    let mut changed = false;
+    for block in function.layout.clone() {
+        let data = function.block_mut(block);
+        let count = data.insts.len();
+        data.insts.retain(|inst| live.insts[inst.index()]);
+        changed |= data.insts.len() != count;
+        let mut terminator = std::mem::replace(
+            &mut data.terminator,
+            crate::compiler::ir::Terminator::Unreachable,
+        );
+        for edge in terminator.edges_mut() {
+            let params = &function.block(edge.block).params;
+            let mut keep = params.iter().map(|param| live.values[param.index()]);
+            edge.args.retain(|_| keep.next().unwrap_or(true));
+        }
+        function.block_mut(block).terminator = terminator;
+    }
+    for block in function.layout.clone() {
+        let params = &mut function.block_mut(block).params;
+        let count = params.len();
+        params.retain(|param| live.values[param.index()]);
+        changed |= params.len() != count;
+    }
+    changed
+}
+
+struct Live {
+    values: Vec<bool>,
+    insts: Vec<bool>,
+    work: Vec<Value>,
+}
+
+impl Live {
+    fn mark(&mut self, value: Value) {
+        if !std::mem::replace(&mut self.values[value.index()], true) {
+            self.work.push(value);
+        }
+    }
+
+    fn mark_inst(&mut self, function: &Function, inst: Inst) {
+        if !std::mem::replace(&mut self.insts[inst.index()], true) {
+            for value in function.inst(inst).op.operands() {
+                self.mark(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,528 @@
+//! Algebra: the value of an operation by simpler ones.
+
+use super::bits;
+use super::fold;
+use super::values::Sweep;
+use crate::compiler::ir::{Binary, Compare, Convert, InstFlags, Op, Type, Unary, Value};
+
+/// A simpler value equal to the operation's, if one is known. Constant operands of commutative operations
+/// stand second; operations on constants alone were folded before.
+pub fn simplify(sweep: &mut Sweep<'_>, op: &Op, ty: Type, flags: InstFlags) -> Option<Value> {
+    match *op {
+        Op::Unary(op, a) => unary(sweep, op, a, ty),
+        Op::Binary(op, a, b) if op.is_float() => float_binary(sweep, op, a, b),
+        Op::Binary(op, a, b) if op.is_shift() => shift(sweep, op, a, b, ty),
+        Op::Binary(op, a, b) => binary(sweep, op, a, b, ty),
+        Op::Compare(op, a, b) => compare(sweep, op, a, b),
+        Op::Select(condition, a, b) => select(sweep, condition, a, b, ty),
+        Op::Convert(op, a) => convert(sweep, op, a, ty),
+        Op::PtrAdd(base, offset) => ptr_add(sweep, base, offset, ty),
+        _ => {
+            let _ = flags;
+            None
+        }
+    }
+}
+
+/// Builds without flags: what is derived promises nothing.
+fn make(sweep: &mut Sweep<'_>, op: Op, ty: Type) -> Value {
+    sweep.make(op, ty, InstFlags::default())
+}
+
+fn op_of(sweep: &Sweep<'_>, value: Value) -> Option<Op> {
+    sweep.function.op_of(value).cloned()
+}
+
+fn constant(sweep: &Sweep<'_>, value: Value) -> Option<u64> {
+    sweep.function.constant(value)
+}
+
+fn unary(sweep: &mut Sweep<'_>, op: Unary, a: Value, ty: Type) -> Option<Value> {
+    let inner = op_of(sweep, a)?;
+    match (op, inner) {
+        (Unary::Not, Op::Unary(Unary::Not, x))
+        | (Unary::Negate, Op::Unary(Unary::Negate, x))
+        | (Unary::FNegate, Op::Unary(Unary::FNegate, x)) => Some(x),
+        (Unary::Not, Op::Compare(op, x, y)) if ty == Type::Bool => {
+            let (op, swap) = inverse(op);
+            let (x, y) = if swap { (y, x) } else { (x, y) };
+            Some(make(sweep, Op::Compare(op, x, y), Type::Bool))
+        }
+        _ => None,
+    }
+}
+
+/// The comparison that holds when this one does not, and whether its operands are swapped.
+fn inverse(op: Compare) -> (Compare, bool) {
+    match op {
+        Compare::Equal => (Compare::NotEqual, false),
+        Compare::NotEqual => (Compare::Equal, false),
+        Compare::ULess => (Compare::ULessEqual, true),
+        Compare::ULessEqual => (Compare::ULess, true),
+        Compare::SLess => (Compare::SLessEqual, true),
+        Compare::SLessEqual => (Compare::SLess, true),
+        Compare::FOrdEqual => (Compare::FUnordNotEqual, false),
+        Compare::FUnordEqual => (Compare::FOrdNotEqual, false),
+        Compare::FOrdNotEqual => (Compare::FUnordEqual, false),
+        Compare::FUnordNotEqual => (Compare::FOrdEqual, false),
+        Compare::FOrdLess => (Compare::FUnordLessEqual, true),
+        Compare::FUnordLess => (Compare::FOrdLessEqual, true),
+        Compare::FOrdLessEqual => (Compare::FUnordLess, true),
+        Compare::FUnordLessEqual => (Compare::FOrdLess, true),
+        Compare::FOrdered => (Compare::FUnordered, false),
+        Compare::FUnordered => (Compare::FOrdered, false),
+    }
+}
+
+fn float_binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value) -> Option<Value> {
+    let ty = sweep.ty(a);
+    let bits = constant(sweep, b)?;
+    let one = match ty {
+        Type::F32 => u64::from(1f32.to_bits()),
+        Type::F64 => 1f64.to_bits(),
+        _ => 0x3c00,
+    };
+    let negative_zero = 1 << (ty.bits() - 1);
+    let is_same = match op {
+        Binary::FMul | Binary::FDiv => bits == one,
+        // Adding +0 would turn -0 into +0.
+        Binary::FAdd => bits == negative_zero,
+        Binary::FSub => bits == 0,
+        _ => false,
+    };
+    is_same.then_some(a)
+}
+
+fn shift(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Option<Value> {
+    if constant(sweep, a) == Some(0) {
+        return Some(a);
+    }
+    let amount = constant(sweep, b)?;
+    if amount == 0 {
+        return Some(a);
+    }
+    let width = u64::from(ty.bits());
+    if amount >= width {
+        return None;
+    }
+    let zero = bits::known_zero(sweep, a);
+    match op {
+        Binary::LShr if zero == ty.mask() & !((1 << amount) - 1) => {
+            return Some(sweep.constant(ty, 0));
+        }
+        // A sign that is known.
+        Binary::AShr if zero >> (width - 1) & 1 == 1 => {
+            return Some(make(sweep, Op::Binary(Binary::LShr, a, b), ty));
+        }
+        _ => {}
+    }
+    match (op, op_of(sweep, a)?) {
+        (Binary::Shl | Binary::LShr, Op::Binary(inner, x, by)) if inner == op => {
+            let total = amount + constant(sweep, by)?;
+            if total >= width {
+                return Some(sweep.constant(ty, 0));
+            }
+            let total = sweep.constant(sweep.ty(b), total);
+            Some(make(sweep, Op::Binary(op, x, total), ty))
+        }
+        // There and back: a mask.
+        (Binary::LShr, Op::Binary(Binary::Shl, x, by)) if constant(sweep, by) == Some(amount) => {
+            let mask = sweep.constant(ty, ty.mask() >> amount);
+            Some(make(sweep, Op::Binary(Binary::And, x, mask), ty))
+        }
+        (Binary::Shl, Op::Binary(Binary::LShr, x, by)) if constant(sweep, by) == Some(amount) => {
+            let mask = sweep.constant(ty, ty.mask() << amount);
+            Some(make(sweep, Op::Binary(Binary::And, x, mask), ty))
+        }
+        (Binary::LShr, Op::Convert(Convert::ZeroExtend, x)) => {
+            let narrow = sweep.ty(x);
+            if amount >= u64::from(narrow.bits()) {
+                return Some(sweep.constant(ty, 0));
+            }
+            let shifted = make(sweep, Op::Binary(Binary::LShr, x, b), narrow);
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, shifted), ty))
+        }
+        // The high half of a pair.
+        (Binary::LShr, Op::Binary(Binary::Or, ..)) if amount * 2 == width => {
+            let half = bits::extract(sweep, a, amount as u32, amount as u32)?;
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, half), ty))
+        }
+        _ => None,
+    }
+}
+
+fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Option<Value> {
+    use Binary::*;
+    if a == b {
+        match op {
+            Sub | Xor => return Some(sweep.constant(ty, 0)),
+            And | Or | UMin | UMax | SMin | SMax => return Some(a),
+            _ => {}
+        }
+    }
+    if let Some(bits) = constant(sweep, b)
+        && let Some(value) = with_constant(sweep, op, a, b, bits, ty)
+    {
+        return Some(value);
+    }
+    match op {
+        Add | Sub if constant(sweep, a) == Some(0) && op == Sub => {
+            Some(make(sweep, Op::Unary(Unary::Negate, b), ty))
+        }
+        Or => bits::rejoined(sweep, a, b, ty),
+        Sub => match (op_of(sweep, a), op_of(sweep, b)) {
+            // (x + y) - x
+            (Some(Op::Binary(Add, x, y)), _) if x == b => Some(y),
+            (Some(Op::Binary(Add, x, y)), _) if y == b => Some(x),
+            _ => None,
+        },
+        UDiv | URem => {
+            // A 64-bit division of 32-bit numbers.
+            let narrow = zero_extended(sweep, a, b)?;
+            let (x, y) = (narrow.0, narrow.1);
+            let result = make(sweep, Op::Binary(op, x, y), sweep.ty(x));
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, result), ty))
+        }
+        _ => None,
+    }
+}
+
+/// The operands without their zero extension, if both have one from the same type or are constants of it.
+fn zero_extended(sweep: &mut Sweep<'_>, a: Value, b: Value) -> Option<(Value, Value)> {
+    let source = |sweep: &Sweep<'_>, value| match sweep.function.op_of(value) {
+        Some(&Op::Convert(Convert::ZeroExtend, from)) => Some(from),
+        _ => None,
+    };
+    match (source(sweep, a), source(sweep, b)) {
+        (Some(x), Some(y)) if sweep.ty(x) == sweep.ty(y) => Some((x, y)),
+        (Some(x), None) => {
+            let bits = constant(sweep, b)?;
+            let ty = sweep.ty(x);
+            (bits <= ty.mask()).then(|| (x, sweep.constant(ty, bits)))
+        }
+        (None, Some(y)) => {
+            let bits = constant(sweep, a)?;
+            let ty = sweep.ty(y);
+            (bits <= ty.mask()).then(|| (sweep.constant(ty, bits), y))
+        }
+        _ => None,
+    }
+}
+
+fn with_constant(
+    sweep: &mut Sweep<'_>,
+    op: Binary,
+    a: Value,
+    b: Value,
+    bits: u64,
+    ty: Type,
+) -> Option<Value> {
+    use Binary::*;
+    let all = ty.mask();
+    match (op, bits) {
+        (Add | Sub | Or | Xor | UMax, 0) => return Some(a),
+        (Mul | And | UMin, 0) => return Some(b),
+        (Mul | UDiv | SDiv, 1) => return Some(a),
+        (URem | SRem, 1) => return Some(sweep.constant(ty, 0)),
+        (And | UMin, bits) if bits == all => return Some(a),
+        (Or | UMax, bits) if bits == all => return Some(b),
+        (Xor, bits) if bits == all => return Some(make(sweep, Op::Unary(Unary::Not, a), ty)),
+        _ => {}
+    }
+    let is_power = bits.is_power_of_two();
+    match op {
+        Sub => {
+            let negated = sweep.constant(ty, bits.wrapping_neg());
+            return Some(make(sweep, Op::Binary(Add, a, negated), ty));
+        }
+        Mul | UDiv if is_power => {
+            let amount = sweep.constant(Type::I32, bits.trailing_zeros().into());
+            let op = if op == Mul { Shl } else { LShr };
+            return Some(make(sweep, Op::Binary(op, a, amount), ty));
+        }
+        URem if is_power => {
+            let mask = sweep.constant(ty, bits - 1);
+            return Some(make(sweep, Op::Binary(And, a, mask), ty));
+        }
+        And => {
+            let zero = bits::known_zero(sweep, a);
+            if (zero | bits) & all == all {
+                return Some(a);
+            }
+            if zero & bits == bits {
+                return Some(sweep.constant(ty, 0));
+            }
+        }
+        _ => {}
+    }
+    match (op, op_of(sweep, a)?) {
+        (Add | Mul | And | Or | Xor, Op::Binary(inner, x, y)) if inner == op => {
+            let other = constant(sweep, y)?;
+            let both = fold::binary(op, ty, other, bits)?;
+            let both = sweep.constant(ty, both);
+            Some(make(sweep, Op::Binary(op, x, both), ty))
+        }
+        (And, Op::Convert(Convert::ZeroExtend, x)) => {
+            let narrow = sweep.ty(x);
+            let mask = sweep.constant(narrow, bits);
+            let masked = make(sweep, Op::Binary(And, x, mask), narrow);
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, masked), ty))
+        }
+        (UDiv | URem, Op::Convert(Convert::ZeroExtend, _)) => {
+            let (x, y) = zero_extended(sweep, a, b)?;
+            let result = make(sweep, Op::Binary(op, x, y), sweep.ty(x));
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, result), ty))
+        }
+        _ => None,
+    }
+}
+
+fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Value> {
+    let ty = sweep.ty(a);
+    let truth = |sweep: &mut Sweep<'_>, holds: bool| Some(sweep.constant(Type::Bool, holds.into()));
+    if a == b && !ty.is_float() {
+        let holds = matches!(
+            op,
+            Compare::Equal | Compare::ULessEqual | Compare::SLessEqual
+        );
+        return truth(sweep, holds);
+    }
+    let is_equality = matches!(op, Compare::Equal | Compare::NotEqual);
+    if constant(sweep, a).is_some() && is_equality {
+        return Some(make(sweep, Op::Compare(op, b, a), Type::Bool));
+    }
+    if let Type::Ptr(_) = ty {
+        let is_null_check = is_equality && constant(sweep, b) == Some(0);
+        return match is_null_check && is_address(sweep, a) {
+            true => truth(sweep, op == Compare::NotEqual),
+            false => None,
+        };
+    }
+    // Zero-extended: compare what was extended, unsigned.
+    let unsigned = match op {
+        Compare::SLess => Compare::ULess,
+        Compare::SLessEqual => Compare::ULessEqual,
+        other => other,
+    };
+    if !ty.is_float() && ty != Type::Bool {
+        if let Some((x, y)) = zero_extended(sweep, a, b) {
+            return Some(make(sweep, Op::Compare(unsigned, x, y), Type::Bool));
+        }
+        if let (
+            Some(&Op::Convert(Convert::SignExtend, x)),
+            Some(&Op::Convert(Convert::SignExtend, y)),
+        ) = (sweep.function.op_of(a), sweep.function.op_of(b))
+            && sweep.ty(x) == sweep.ty(y)
+        {
+            return Some(make(sweep, Op::Compare(op, x, y), Type::Bool));
+        }
+    }
+    let bits = constant(sweep, b);
+    match (op, bits) {
+        (Compare::ULess, Some(0)) => return truth(sweep, false),
+        (Compare::ULess, Some(1)) => {
+            let zero = sweep.constant(ty, 0);
+            return Some(make(
+                sweep,
+                Op::Compare(Compare::Equal, a, zero),
+                Type::Bool,
+            ));
+        }
+        _ => {}
+    }
+    if op == Compare::ULessEqual && constant(sweep, a) == Some(0) {
+        return truth(sweep, true);
+    }
+    let bits = bits.filter(|_| is_equality)?;
+    let wants_equal = op == Compare::Equal;
+    if ty == Type::Bool {
+        // Compared with a constant: itself or its negation.
+        return match (bits == 1) == wants_equal {
+            true => Some(a),
+            false => Some(make(sweep, Op::Unary(Unary::Not, a), Type::Bool)),
+        };
+    }
+    match op_of(sweep, a)? {
+        // A boolean as a number, and back.
+        Op::Select(condition, x, y) => {
+            let (x, y) = (constant(sweep, x)?, constant(sweep, y)?);
+            match ((x == bits) == wants_equal, (y == bits) == wants_equal) {
+                (true, false) => Some(condition),
+                (false, true) => Some(make(sweep, Op::Unary(Unary::Not, condition), Type::Bool)),
+                (holds, _) => truth(sweep, holds),
+            }
+        }
+        Op::Convert(Convert::ZeroExtend, x) if bits > sweep.ty(x).mask() => {
+            truth(sweep, !wants_equal)
+        }
+        Op::Convert(Convert::SignExtend, x) => {
+            let narrow = sweep.ty(x);
+            if fold::signed(narrow, bits) != fold::signed(ty, bits) {
+                return truth(sweep, !wants_equal);
+            }
+            let bits = sweep.constant(narrow, bits);
+            Some(make(sweep, Op::Compare(op, x, bits), Type::Bool))
+        }
+        // x + c == d
+        Op::Binary(Binary::Add, x, y) => {
+            let other = constant(sweep, y)?;
+            let rest = sweep.constant(ty, bits.wrapping_sub(other));
+            Some(make(sweep, Op::Compare(op, x, rest), Type::Bool))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a pointer is the address of something.
+fn is_address(sweep: &Sweep<'_>, mut pointer: Value) -> bool {
+    loop {
+        match sweep.function.op_of(pointer) {
+            Some(Op::VariableAddress(_) | Op::GlobalAddress(_)) => return true,
+            Some(&Op::PtrAdd(base, _)) => pointer = base,
+            Some(&Op::Convert(Convert::AddressSpaceCast, from)) => pointer = from,
+            _ => return false,
+        }
+    }
+}
+
+fn select(sweep: &mut Sweep<'_>, condition: Value, a: Value, b: Value, ty: Type) -> Option<Value> {
+    if a == b {
+        return Some(a);
+    }
+    match constant(sweep, condition) {
+        Some(0) => return Some(b),
+        Some(_) => return Some(a),
+        None => {}
+    }
+    if let Some(Op::Unary(Unary::Not, inner)) = op_of(sweep, condition) {
+        return Some(make(sweep, Op::Select(inner, b, a), ty));
+    }
+    if ty == Type::Bool {
+        let pair = (constant(sweep, a), constant(sweep, b));
+        return match pair {
+            (Some(1), Some(0)) => Some(condition),
+            (Some(0), Some(1)) => Some(make(sweep, Op::Unary(Unary::Not, condition), ty)),
+            _ => None,
+        };
+    }
+    // The same condition again.
+    match (op_of(sweep, a), op_of(sweep, b)) {
+        (Some(Op::Select(inner, x, _)), _) if inner == condition => {
+            Some(make(sweep, Op::Select(condition, x, b), ty))
+        }
+        (_, Some(Op::Select(inner, _, y))) if inner == condition => {
+            Some(make(sweep, Op::Select(condition, a, y), ty))
+        }
+        _ => None,
+    }
+}
+
+fn convert(sweep: &mut Sweep<'_>, op: Convert, a: Value, ty: Type) -> Option<Value> {
+    let from = sweep.ty(a);
+    let inner = op_of(sweep, a)?;
+    match (op, inner) {
+        (Convert::Bitcast, _) if from == ty => Some(a),
+        (Convert::Bitcast, Op::Convert(Convert::Bitcast, x)) => match sweep.ty(x) == ty {
+            true => Some(x),
+            false => Some(make(sweep, Op::Convert(Convert::Bitcast, x), ty)),
+        },
+        (Convert::ZeroExtend, Op::Convert(Convert::ZeroExtend, x))
+        | (Convert::SignExtend, Op::Convert(Convert::SignExtend, x)) => {
+            Some(make(sweep, Op::Convert(op, x), ty))
+        }
+        (Convert::SignExtend, Op::Convert(Convert::ZeroExtend, x)) => {
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, x), ty))
+        }
+        // The bits cut off were zero anyway.
+        (Convert::ZeroExtend, Op::Convert(Convert::Truncate, x)) if sweep.ty(x) == ty => {
+            let cut = ty.mask() & !from.mask();
+            let zero = bits::known_zero(sweep, x);
+            if zero & cut == cut {
+                return Some(x);
+            }
+            let mask = sweep.constant(ty, from.mask());
+            Some(make(sweep, Op::Binary(Binary::And, x, mask), ty))
+        }
+        (Convert::SignExtend, _) if bits::known_zero(sweep, a) >> (from.bits() - 1) & 1 == 1 => {
+            Some(make(sweep, Op::Convert(Convert::ZeroExtend, a), ty))
+        }
+        (Convert::Truncate, inner) => truncate(sweep, a, inner, ty),
+        (Convert::IntToPtr, Op::Convert(Convert::PtrToInt, x)) if sweep.ty(x) == ty => Some(x),
+        (Convert::PtrToInt, Op::Convert(Convert::IntToPtr, x)) if sweep.ty(x) == ty => Some(x),
+        (Convert::AddressSpaceCast, _) if from == ty => Some(a),
+        (Convert::AddressSpaceCast, Op::Convert(Convert::AddressSpaceCast, x))
+            if sweep.ty(x) == ty =>
+        {
+            Some(x)
+        }
+        _ => None,
+    }
+}
+
+fn truncate(sweep: &mut Sweep<'_>, a: Value, inner: Op, ty: Type) -> Option<Value> {
+    if let Some(value) = bits::extract(sweep, a, 0, ty.bits()) {
+        return Some(value);
+    }
+    match inner {
+        Op::Convert(Convert::Truncate, x) => {
+            Some(make(sweep, Op::Convert(Convert::Truncate, x), ty))
+        }
+        Op::Convert(op @ (Convert::ZeroExtend | Convert::SignExtend), x)
+            if sweep.ty(x).bits() < ty.bits() =>
+        {
+            Some(make(sweep, Op::Convert(op, x), ty))
+        }
+        // Low bits depend on low bits only: compute in the narrow type if that costs no conversion.
+        Op::Binary(
+            op @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor),
+            x,
+            y,
+        ) => {
+            let (x, y) = (narrowed(sweep, x, ty)?, narrowed(sweep, y, ty)?);
+            Some(make(sweep, Op::Binary(op, x, y), ty))
+        }
+        Op::Binary(Binary::Shl, x, by) => {
+            let amount = constant(sweep, by)?;
+            if amount >= u64::from(ty.bits()) {
+                return Some(sweep.constant(ty, 0));
+            }
+            let x = narrowed(sweep, x, ty)?;
+            Some(make(sweep, Op::Binary(Binary::Shl, x, by), ty))
+        }
+        Op::Select(condition, x, y) => {
+            let (x, y) = (narrowed(sweep, x, ty)?, narrowed(sweep, y, ty)?);
+            Some(make(sweep, Op::Select(condition, x, y), ty))
+        }
+        _ => None,
+    }
+}
+
+/// The low bits of a value that are at hand without a truncation.
+fn narrowed(sweep: &mut Sweep<'_>, value: Value, ty: Type) -> Option<Value> {
+    if let Some(value) = bits::extract(sweep, value, 0, ty.bits()) {
+        return Some(value);
+    }
+    match op_of(sweep, value)? {
+        Op::Const(bits) => Some(sweep.constant(ty, bits)),
+        Op::Convert(op @ (Convert::ZeroExtend | Convert::SignExtend), x)
+            if sweep.ty(x).bits() < ty.bits() =>
+        {
+            Some(make(sweep, Op::Convert(op, x), ty))
+        }
+        _ => None,
+    }
+}
+
+fn ptr_add(sweep: &mut Sweep<'_>, base: Value, offset: Value, ty: Type) -> Option<Value> {
+    let bits = constant(sweep, offset)?;
+    if bits == 0 {
+        return Some(base);
+    }
+    let Op::PtrAdd(inner, by) = op_of(sweep, base)? else {
+        return None;
+    };
+    let other = fold::signed(sweep.ty(by), constant(sweep, by)?);
+    let sum = other.checked_add(fold::signed(sweep.ty(offset), bits))?;
+    let sum = sweep.constant(Type::I64, sum as u64);
+    Some(make(sweep, Op::PtrAdd(inner, sum), ty))
+}
