@@ -12,6 +12,7 @@ use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use super::error::Error;
 use super::info::{Features, PhysicalDeviceInfo};
 use super::instance::{Instance, PhysicalDevice};
+use super::submit::UsedTimeline;
 
 /// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
 const MAX_QUEUES: u32 = 8;
@@ -33,6 +34,7 @@ pub struct Device {
     /// Each `VkQueue` is externally synchronized.
     queues: Vec<Mutex<vk::Queue>>,
     next_queue: AtomicUsize,
+    used_timelines: Mutex<Vec<UsedTimeline>>,
     lost: AtomicBool,
     pub(super) instance: Arc<Instance>,
 }
@@ -125,6 +127,7 @@ impl Device {
             allocator: Mutex::new(ManuallyDrop::new(allocator)),
             queues,
             next_queue: AtomicUsize::new(0),
+            used_timelines: Mutex::default(),
             lost: AtomicBool::new(false),
             instance: Arc::clone(instance),
         }))
@@ -158,6 +161,12 @@ impl Device {
         queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn used_timelines(&self) -> MutexGuard<'_, Vec<UsedTimeline>> {
+        self.used_timelines
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn allocator(&self) -> MutexGuard<'_, ManuallyDrop<Allocator>> {
         self.allocator
             .lock()
@@ -176,6 +185,9 @@ impl Drop for Device {
         // SAFETY: whatever was made from the device held an `Arc` of it, so nothing is left in use;
         // queues were drained by their owners before they let go.
         unsafe {
+            for used in self.used_timelines().drain(..) {
+                self.raw.destroy_semaphore(used.handle, None);
+            }
             self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
             self.raw.destroy_pipeline_layout(self.pipeline_layout, None);
             self.raw.destroy_device(None);

@@ -9,10 +9,22 @@ use super::device::Device;
 use super::error::Error;
 use super::recorder::Recorder;
 
-/// A timeline `VkSemaphore`, from value 0 upward.
+/// A timeline, from value 0 upward.
+///
+/// Its `VkSemaphore` comes from the device's used ones and goes back to them, to be destroyed with the device:
+/// lavapipe's submission thread still touches a semaphore that a batch waited for after the host has seen the
+/// batch done (Mesa 22.3, `vk_queue_submit_cleanup`), so destroying it then, though right, ends in a crash.
 pub struct Timeline {
     handle: vk::Semaphore,
+    /// The semaphore's value that is 0 here.
+    base: u64,
     device: Arc<Device>,
+}
+
+/// A semaphore between two [`Timeline`]s, with its last value.
+pub(super) struct UsedTimeline {
+    pub(super) handle: vk::Semaphore,
+    value: u64,
 }
 
 /// Work may begin when `timeline` has reached `value`.
@@ -23,6 +35,13 @@ pub struct SemaphoreWait<'a> {
 
 impl Timeline {
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        if let Some(used) = device.used_timelines().pop() {
+            return Ok(Self {
+                handle: used.handle,
+                base: used.value,
+                device: Arc::clone(device),
+            });
+        }
         let mut kind = vk::SemaphoreTypeCreateInfo::default()
             .semaphore_type(vk::SemaphoreType::TIMELINE)
             .initial_value(0);
@@ -32,6 +51,7 @@ impl Timeline {
             .map_err(Error::of("vkCreateSemaphore"))?;
         Ok(Self {
             handle,
+            base: 0,
             device: Arc::clone(device),
         })
     }
@@ -49,7 +69,7 @@ impl Timeline {
         if value == u64::MAX || self.device.is_lost() {
             return Err(self.device.note(Error::DeviceLost));
         }
-        Ok(value)
+        Ok(value - self.base)
     }
 
     /// Blocks until `value` is reached, at most `timeout`; whether it was reached.
@@ -58,7 +78,7 @@ impl Timeline {
             return Err(Error::DeviceLost);
         }
         let semaphores = [self.handle];
-        let values = [value];
+        let values = [self.base + value];
         let wait = vk::SemaphoreWaitInfo::default()
             .semaphores(&semaphores)
             .values(&values);
@@ -75,7 +95,7 @@ impl Timeline {
     pub fn signal(&self, value: u64) -> Result<(), Error> {
         let signal = vk::SemaphoreSignalInfo::default()
             .semaphore(self.handle)
-            .value(value);
+            .value(self.base + value);
         // SAFETY: a live timeline semaphore; the caller's word that `value` is above its own.
         unsafe { self.device.raw.signal_semaphore(&signal) }.map_err(Error::of("vkSignalSemaphore"))
     }
@@ -83,8 +103,17 @@ impl Timeline {
 
 impl Drop for Timeline {
     fn drop(&mut self) {
-        // SAFETY: the owner waited for every submission that names it.
-        unsafe { self.device.raw.destroy_semaphore(self.handle, None) };
+        // The owner waited for every submission that names it, so this is its last value.
+        // SAFETY: a live timeline semaphore.
+        match unsafe { self.device.raw.get_semaphore_counter_value(self.handle) } {
+            Ok(value) if value != u64::MAX => self.device.used_timelines().push(UsedTimeline {
+                handle: self.handle,
+                value,
+            }),
+            // A lost device: nothing waits any more.
+            // SAFETY: the owner waited for every submission that names it.
+            _ => unsafe { self.device.raw.destroy_semaphore(self.handle, None) },
+        }
     }
 }
 
@@ -108,13 +137,13 @@ impl Device {
             .map(|wait| {
                 vk::SemaphoreSubmitInfo::default()
                     .semaphore(wait.timeline.handle)
-                    .value(wait.value)
+                    .value(wait.timeline.base + wait.value)
                     .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
             })
             .collect();
         let signals = [vk::SemaphoreSubmitInfo::default()
             .semaphore(signal.handle)
-            .value(value)
+            .value(signal.base + value)
             .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
         let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle)];
         let submits = [vk::SubmitInfo2::default()
