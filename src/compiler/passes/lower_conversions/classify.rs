@@ -65,14 +65,6 @@ impl Lower<'_, '_> {
         self.b.compare(op, a, b)
     }
 
-    /// A number wins over a NaN: drivers do not all keep that promise of `NMin` and `NMax`.
-    pub(super) fn minimum(&mut self, op: Binary, x: Value, y: Value) -> Value {
-        let (x_nan, y_nan) = (self.is_nan(x), self.is_nan(y));
-        let value = self.binary(op, x, y);
-        let value = self.b.select(x_nan, y, value);
-        self.b.select(y_nan, x, value)
-    }
-
     /// Single precision division with a divisor of any size.
     ///
     /// Vulkan limits the error to 2.5 ulp for divisors from 2^-126 to 2^126 only: many devices multiply with

@@ -27,12 +27,36 @@ impl Lower<'_, '_> {
             return Some(self.widening(x, ty, signed));
         }
         match rounding {
+            None | Some(Rounding::Rte) if self.is_inexact_unsigned(from, ty, signed) => {
+                Some(self.unsigned_through_signed(x))
+            }
             None => None,
             Some(Rounding::Rte) => Some(self.widening(x, ty, signed)),
             // Left to legalization.
             Some(_) if from == Type::I64 && !self.cx.capabilities.int64 => None,
             Some(rounding) => Some(self.rounded(x, ty, signed, rounding)),
         }
+    }
+
+    /// SwiftShader converts unsigned integers by parts and rounds more than once.
+    fn is_inexact_unsigned(&self, from: Type, to: Type, signed: bool) -> bool {
+        !signed && (from, to) == (Type::I32, Type::F32) && !self.controls(to).rounding_rte
+    }
+
+    /// An unsigned I32 to F32 by the conversion of signed ones: of great ones half, where the last bit of
+    /// the half stands for both that were there.
+    fn unsigned_through_signed(&mut self, x: Value) -> Value {
+        let great = self.compare_const(Compare::SLess, x, 0);
+        let half = self.binary_const(Binary::LShr, x, 1);
+        let last = self.binary_const(Binary::And, x, 1);
+        let half = self.binary(Binary::Or, half, last);
+        let number = self.b.select(great, half, x);
+        let number = self
+            .b
+            .convert(Convert::SignedToFloat(None), number, Type::F32);
+        let (two, one) = (self.b.f32(2.0), self.b.f32(1.0));
+        let scale = self.b.select(great, two, one);
+        self.binary(Binary::FMul, number, scale)
     }
 
     /// To nearest even, by the device, from at least 32 bits.

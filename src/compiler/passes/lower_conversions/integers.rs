@@ -13,7 +13,6 @@ impl Lower<'_, '_> {
         }
         match op {
             FDiv => self.divide(x, y),
-            FMin | FMax => Some(self.minimum(op, x, y)),
             UMin | UMax | SMin | SMax if ty != Type::I32 => {
                 let less = match op {
                     UMin | UMax => Compare::ULess,
