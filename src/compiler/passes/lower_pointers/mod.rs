@@ -41,6 +41,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     for id in module.function_ids() {
         let mut function = std::mem::replace(module.function_mut(id), Function::new(""));
         let result = lower_function(&mut function, id, &mut classes, &layouts);
+        // They lie in arrays now.
+        function.variables.clear();
         let name = function.name.clone();
         *module.function_mut(id) = function;
         result.map_err(|error| error.in_function(name))?;
