@@ -24,5 +24,6 @@ pub mod lower_work_items;
 pub mod promote;
 mod scalar_bits;
 pub mod simplify;
+pub mod structurize;
 #[cfg(test)]
 mod testing;

@@ -1,0 +1,219 @@
+//! Any control-flow graph to structured control flow.
+//!
+//! **Needs** valid SSA without pointers to code; no merge annotations. **Gives** every header its
+//! [`crate::compiler::ir::Merge`], such that SPIR-V's rules for structured control flow hold (SPIR-V
+//! section 2.11): a construct is entered at its header, and left to its merge block, to the innermost
+//! loop's merge block or continue target, or by a return.
+//!
+//! **How.** Outside in, one region at a time: the function, then the inside of each loop.
+//!
+//! 1. *Loops* of a region are its strongly connected components. One with several entries gets a header
+//!    that dispatches on a selector; every loop gets a block before it, and one continue target. Then each
+//!    loop counts as one node, and the region has no cycles ([`graph`]).
+//! 2. *Selections* follow the region's dominator tree. A node's children with one predecessor are its
+//!    arms, those with several are where arms meet. When all ways out of a branch meet in one child, it is
+//!    the merge block. When they meet in several, or also lead to where the enclosing construct ends (its
+//!    *follow*), they all go to a dispatch block instead, which takes a selector and what the targets
+//!    take as parameters, and tries the targets one after the other ([`dispatch`]).
+//! 3. A loop as a node is treated as a branch with an arm for each way out, except that it can't be left to
+//!    the enclosing loop directly: small arms become part of the loop, ended by a `break` ([`loops`]).
+//!
+//! Common shapes come out without selectors. No block that depends on which work-items execute it together
+//! (barriers, collectives) is duplicated, or moved into a loop.
+//!
+//! **SSA.** A dispatch block on the way from a branch to its children takes nothing away from dominance. On
+//! the way out of a loop it does: values of the loop used behind it become parameters there.
+
+mod dispatch;
+mod edit;
+mod graph;
+mod loops;
+mod prepare;
+mod selections;
+
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod tests;
+
+use crate::compiler::ir::{Block, FuncId, Function, Module, Op, Type, Value};
+use crate::compiler::{CompileError, Context};
+use graph::Region;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Structures every function of the module.
+pub fn run(module: &mut Module, _cx: &Context) -> Result<(), CompileError> {
+    let convergent = convergent_functions(module);
+    for function in &mut module.functions {
+        let name = function.name.clone();
+        structurize(function, &convergent).map_err(|error| error.in_function(name))?;
+    }
+    Ok(())
+}
+
+/// Structures one function; `convergent` are the callees that hold barriers or collectives.
+fn structurize(function: &mut Function, convergent: &HashSet<FuncId>) -> Result<(), CompileError> {
+    prepare::remove_unreachable(function);
+    let mut shaper = Shaper {
+        function,
+        convergent,
+        undefined: HashMap::new(),
+        numbers: HashMap::new(),
+        terminals: HashSet::new(),
+        continues: HashMap::new(),
+        tasks: Vec::new(),
+    };
+    shaper.separate_edges();
+    let entry = shaper.function.entry();
+    let members = shaper.function.layout.clone();
+    shaper.tasks.push(Task::Region {
+        entry,
+        members,
+        exits: Exits::default(),
+    });
+    while let Some(task) = shaper.tasks.pop() {
+        match task {
+            Task::Region {
+                entry,
+                members,
+                exits,
+            } => shaper.region(entry, members, exits)?,
+            Task::Node {
+                region,
+                node,
+                follow,
+            } => shaper.node(&region, node, follow)?,
+        }
+    }
+    prepare::remove_unreachable(function);
+    Ok(())
+}
+
+/// Where a region may be left to from any depth: the innermost loop's merge block and continue target.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exits {
+    merge: Option<Block>,
+    continues: Option<Block>,
+}
+
+impl Exits {
+    fn contains(self, block: Block) -> bool {
+        self.merge == Some(block) || self.continues == Some(block)
+    }
+}
+
+/// What is left to do. Tasks are independent of each other: what leaves a node's part of the graph was led
+/// to one place before the task was made.
+enum Task {
+    /// The blocks of the function or of a loop's inside.
+    Region {
+        entry: Block,
+        members: Vec<Block>,
+        exits: Exits,
+    },
+    /// A node of a region and what it dominates; all of which ends in exits, or goes to `follow`.
+    Node {
+        region: Rc<Region>,
+        node: usize,
+        follow: Option<Block>,
+    },
+}
+
+/// A function being structured.
+struct Shaper<'a> {
+    function: &'a mut Function,
+    convergent: &'a HashSet<FuncId>,
+    /// One undefined value of each type, in the entry block.
+    undefined: HashMap<Type, Value>,
+    /// Selector values, in the entry block.
+    numbers: HashMap<u32, Value>,
+    /// Blocks outside of the regions' nodes that belong to what goes to them: copies of return blocks, and
+    /// the continue targets in `continues`.
+    terminals: HashSet<Block>,
+    /// Continue targets that took the place of those found first, by the loop's head.
+    continues: HashMap<Block, Block>,
+    tasks: Vec<Task>,
+}
+
+impl Shaper<'_> {
+    /// Finds the loops of a region and its tree, and goes on with its entry.
+    fn region(
+        &mut self,
+        entry: Block,
+        members: Vec<Block>,
+        exits: Exits,
+    ) -> Result<(), CompileError> {
+        let (members, loops) = self.prepare_loops(members);
+        let region = Rc::new(Region::new(self.function, entry, members, loops, exits));
+        self.tasks.push(Task::Node {
+            region,
+            node: 0,
+            follow: None,
+        });
+        Ok(())
+    }
+
+    fn node(
+        &mut self,
+        region: &Rc<Region>,
+        mut node: usize,
+        follow: Option<Block>,
+    ) -> Result<(), CompileError> {
+        use crate::compiler::ir::Terminator;
+        loop {
+            if region.nodes[node].continues.is_some() {
+                return self.loop_node(region, node, follow);
+            }
+            match &self.function.block(region.nodes[node].head).terminator {
+                Terminator::Return(_) | Terminator::Unreachable => return Ok(()),
+                Terminator::Jump(edge) => match region.child_with(node, edge.block) {
+                    Some(child) => node = child,
+                    None => return Ok(()),
+                },
+                Terminator::Branch { .. } | Terminator::Switch { .. } => {
+                    return self.selection(region, node, follow);
+                }
+            }
+        }
+    }
+
+    /// Whether a block does something that depends on who else does it.
+    fn is_convergent(&self, block: Block) -> bool {
+        let insts = &self.function.block(block).insts;
+        insts
+            .iter()
+            .any(|&inst| is_convergent(&self.function.inst(inst).op, self.convergent))
+    }
+}
+
+fn is_convergent(op: &Op, convergent: &HashSet<FuncId>) -> bool {
+    match op {
+        Op::ControlBarrier { .. } | Op::Group(..) => true,
+        Op::Call(callee, _) => convergent.contains(callee),
+        _ => false,
+    }
+}
+
+/// The functions that hold barriers or collectives, or call one that does.
+fn convergent_functions(module: &Module) -> HashSet<FuncId> {
+    let mut found = HashSet::new();
+    loop {
+        let before = found.len();
+        for id in module.function_ids() {
+            let function = module.function(id);
+            let mut insts = function
+                .layout
+                .iter()
+                .flat_map(|&block| &function.block(block).insts);
+            if insts.any(|&inst| is_convergent(&function.inst(inst).op, &found)) {
+                found.insert(id);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
