@@ -179,15 +179,16 @@ impl Shape {
         false
     }
 
-    /// Copies on the host.
+    /// Copies on the host. A run may overlap its copy: an application may write a buffer from the very
+    /// memory that it gave for it (`CL_MEM_USE_HOST_PTR`).
     ///
     /// # Safety
-    /// Every run is readable at `source`, writable at `target`, and the two don't overlap.
+    /// Every run is readable at `source` and writable at `target`.
     pub unsafe fn copy(&self, source: *const u8, target: *mut u8) {
         for run in self.runs() {
             // SAFETY: the caller's promise.
             unsafe {
-                std::ptr::copy_nonoverlapping(
+                std::ptr::copy(
                     source.add(run.source_bytes),
                     target.add(run.target_bytes),
                     run.size_bytes,
