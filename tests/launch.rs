@@ -228,14 +228,18 @@ fn arguments_are_copied_when_set_and_when_enqueued() {
 }
 
 #[test]
-fn a_kernel_keeps_the_buffers_set_on_it() {
+fn a_kernel_does_not_keep_the_buffers_set_on_it() {
     let Some(setup) = setup(None) else { return };
     let buffer = setup.buffer(64);
     setup.set(&buffer, 1, 4);
-    // Released by the application before the launch; legal, since the kernel was given it.
-    drop(buffer);
     setup.enqueue(1, &[], &[64], &[]).expect("enqueue");
+    // The command under way keeps it, the kernel does not.
+    drop(buffer);
     setup.queue.finish().expect("finish");
+    assert_eq!(
+        setup.enqueue(1, &[], &[64], &[]),
+        Err(CL_INVALID_KERNEL_ARGS)
+    );
 }
 
 #[test]

@@ -152,7 +152,7 @@ pub unsafe fn set_kernel_arg(
                 ));
             }
             check_size()?;
-            ArgumentValue::Memory(memory)
+            ArgumentValue::Memory(memory.as_ref().map(Arc::downgrade))
         }
         ArgumentClass::Local => {
             // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."

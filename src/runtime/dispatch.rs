@@ -292,6 +292,12 @@ fn add_argument(
             },
             ArgumentValue::Memory(Some(memory)),
         ) => {
+            let memory = memory.upgrade().ok_or_else(|| {
+                Error::new(
+                    CL_INVALID_KERNEL_ARGS,
+                    "a buffer set as an argument was released before the launch",
+                )
+            })?;
             let place = memory.access(queue, *written)?;
             block.put(*offset_bytes, &place.device_address().to_le_bytes());
             dispatch.accesses.push(Access {

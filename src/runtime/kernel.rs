@@ -1,6 +1,6 @@
 //! Kernels: an entry point of a program, with the arguments set so far.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_KERNEL_DEFINITION, CL_INVALID_KERNEL_NAME,
@@ -107,8 +107,9 @@ pub enum ArgumentValue {
     #[default]
     Unset,
     Bytes(SmallVec<[u8; 16]>),
-    /// Held until it is set anew, so that the application may release it first. `None` is NULL.
-    Memory(Option<Arc<Memory>>),
+    /// "Users may not rely on a kernel object to retain objects specified as argument values to the kernel":
+    /// a released memory object goes at once, as its destructor callbacks tell. `None` is NULL.
+    Memory(Option<Weak<Memory>>),
     /// Size of a local argument.
     LocalBytes(u64),
 }
@@ -244,15 +245,9 @@ impl Kernel {
 
     /// Sets an argument, whose class the value must fit.
     pub fn set_argument(&self, index: u32, value: ArgumentValue) {
-        let old = {
-            let mut state = self.lock();
-            state
-                .arguments
-                .get_mut(index as usize)
-                .map(|argument| std::mem::replace(argument, value))
-        };
-        // Outside the lock: the last hold on a memory object calls its destructor callbacks.
-        drop(old);
+        if let Some(argument) = self.lock().arguments.get_mut(index as usize) {
+            *argument = value;
+        }
     }
 
     /// Devices with code for this kernel, with their places in the program's list.

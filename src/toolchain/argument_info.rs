@@ -7,11 +7,15 @@
 //! - `OpString "kernel_arg_type_qual.NAME.const restrict,,"`
 //! - `OpName` of the entry point's parameters.
 //!
+//! And one of our own, because SPIR-V's `VecTypeHint` has no unsigned types:
+//!
+//! - `OpString "kernel_vec_type_hint.NAME.uchar2,"`
+//!
 //! Address qualifiers follow from the storage class of a parameter's type, access qualifiers from image types.
 
 use std::collections::HashMap;
 
-/// One kernel's arguments, in order.
+/// What the source says of one kernel's arguments, in order, and of its vector type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelArguments {
     pub kernel: String,
@@ -20,6 +24,17 @@ pub struct KernelArguments {
     pub types: Vec<String>,
     /// `const`, `restrict`, `volatile`, parted by spaces.
     pub qualifiers: Vec<String>,
+    /// `vec_type_hint`, as OpenCL C spells the type.
+    pub vector_type: Option<String>,
+}
+
+/// Which of it is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// `-cl-kernel-arg-info`
+    pub arguments: bool,
+    /// The source has a `vec_type_hint`.
+    pub vector_types: bool,
 }
 
 /// Reads the kernels' argument metadata from LLVM IR text.
@@ -44,9 +59,35 @@ pub fn parse(llvm_ir: &str) -> Vec<KernelArguments> {
                 names: list("!kernel_arg_name "),
                 types: list("!kernel_arg_type "),
                 qualifiers: list("!kernel_arg_type_qual "),
+                vector_type: reference(line, "!vec_type_hint ")
+                    .and_then(|node| lists.get(node))
+                    .and_then(|text| vector_type(text)),
             })
         })
         .collect()
+}
+
+/// The type of `<2 x i8> poison, i32 0}`, whose last number says whether it is signed.
+fn vector_type(list: &str) -> Option<String> {
+    let (ty, sign) = list.strip_suffix('}')?.rsplit_once(", i32 ")?;
+    let ty = ty.rsplit_once(' ')?.0;
+    let (count, scalar) = match ty.strip_prefix('<') {
+        Some(vector) => vector.strip_suffix('>')?.split_once(" x ")?,
+        None => ("", ty),
+    };
+    let name = match scalar {
+        "i8" => "char",
+        "i16" => "short",
+        "i32" => "int",
+        "i64" => "long",
+        float => float,
+    };
+    let unsigned = if scalar.starts_with('i') && sign == "0" {
+        "u"
+    } else {
+        ""
+    };
+    Some(format!("{unsigned}{name}{count}"))
 }
 
 /// The name after `@`: bare, or quoted with escapes.
@@ -133,11 +174,11 @@ const HEADER_WORDS: usize = 5;
 const BOUND: usize = 3;
 
 /// Adds the strings and names to a module. A malformed module comes back as it is.
-pub fn add(module: Vec<u32>, kernels: &[KernelArguments]) -> Vec<u32> {
-    try_add(&module, kernels).unwrap_or(module)
+pub fn add(module: Vec<u32>, kernels: &[KernelArguments], wanted: Wanted) -> Vec<u32> {
+    try_add(&module, kernels, wanted).unwrap_or(module)
 }
 
-fn try_add(module: &[u32], kernels: &[KernelArguments]) -> Option<Vec<u32>> {
+fn try_add(module: &[u32], kernels: &[KernelArguments], wanted: Wanted) -> Option<Vec<u32>> {
     let mut bound = *module.get(BOUND)?;
     let mut entry_points: HashMap<u32, &KernelArguments> = HashMap::new();
     let mut names = Vec::new();
@@ -164,7 +205,7 @@ fn try_add(module: &[u32], kernels: &[KernelArguments]) -> Option<Vec<u32>> {
             }
             (OP_FUNCTION_PARAMETER, [_, _, id, ..]) => {
                 if let Some((kernel, index)) = &mut current {
-                    if let Some(name) = kernel.names.get(*index) {
+                    if let Some(name) = kernel.names.get(*index).filter(|_| wanted.arguments) {
                         push_instruction(&mut names, OP_NAME, *id, name);
                     }
                     *index += 1;
@@ -175,10 +216,19 @@ fn try_add(module: &[u32], kernels: &[KernelArguments]) -> Option<Vec<u32>> {
     }
     let mut added = Vec::new();
     for kernel in entry_points.values() {
-        for (kind, list) in [
-            ("kernel_arg_type", &kernel.types),
-            ("kernel_arg_type_qual", &kernel.qualifiers),
+        let vector_type: Vec<String> = kernel.vector_type.iter().cloned().collect();
+        for (kind, list, wanted) in [
+            ("kernel_arg_type", &kernel.types, wanted.arguments),
+            ("kernel_arg_type_qual", &kernel.qualifiers, wanted.arguments),
+            (
+                "kernel_vec_type_hint",
+                &vector_type,
+                wanted.vector_types && !vector_type.is_empty(),
+            ),
         ] {
+            if !wanted {
+                continue;
+            }
             let mut text = format!("{kind}.{}.", kernel.kernel);
             for item in list {
                 text.push_str(item);
@@ -244,7 +294,26 @@ mod tests {
     #[test]
     fn a_malformed_module_is_left_alone() {
         let module = vec![0x0723_0203, 0x0001_0400, 0, 5, 0, 0x0009_000f, 6];
-        assert_eq!(add(module.clone(), &[KernelArguments::default()]), module);
-        assert_eq!(add(vec![1], &[]), [1]);
+        let wanted = Wanted {
+            arguments: true,
+            vector_types: true,
+        };
+        let kernels = [KernelArguments::default()];
+        assert_eq!(add(module.clone(), &kernels, wanted), module);
+        assert_eq!(add(vec![1], &[], wanted), [1]);
+    }
+
+    #[test]
+    fn vector_types_have_their_signs() {
+        for (text, expected) in [
+            ("<2 x i8> poison, i32 0}", "uchar2"),
+            ("<16 x i64> undef, i32 1}", "long16"),
+            ("i32 poison, i32 1}", "int"),
+            ("<4 x float> poison, i32 0}", "float4"),
+            ("half poison, i32 0}", "half"),
+        ] {
+            assert_eq!(vector_type(text).as_deref(), Some(expected));
+        }
+        assert_eq!(vector_type("}"), None);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::argument_info::Wanted;
 use super::cache::{DiskCache, Key, KeyBuilder};
 use super::clang::{Clang, EMIT_ARGUMENTS, NoClang, TARGET_ARGUMENTS};
 use super::diagnostics::{self, SOURCE_NAME};
@@ -207,8 +208,15 @@ impl Job<'_> {
             log.push_str(&text);
             let succeeded = matches!(finished.end, process::End::Exit(0) | process::End::Unknown);
             if succeeded && let Some(module) = words::from_bytes(&finished.stdout) {
-                let spirv = match options.kernel_argument_info {
-                    true => self.with_argument_info(module),
+                let wanted = Wanted {
+                    arguments: options.kernel_argument_info,
+                    vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
+                        self.input.contains(word)
+                            || options.preprocessor.iter().any(|o| o.contains(word))
+                    }),
+                };
+                let spirv = match wanted.arguments || wanted.vector_types {
+                    true => self.with_argument_info(module, wanted),
                     false => module,
                 };
                 return SourceOutcome {
@@ -227,8 +235,8 @@ impl Job<'_> {
         SourceOutcome::failed(log)
     }
 
-    /// Adds what `-cl-kernel-arg-info` asks for: clang writes it to LLVM IR, but its SPIR-V back end drops it.
-    fn with_argument_info(&self, module: Vec<u32>) -> Vec<u32> {
+    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
+    fn with_argument_info(&self, module: Vec<u32>, wanted: Wanted) -> Vec<u32> {
         let arguments = [
             "-Xclang",
             "-disable-llvm-passes",
@@ -245,7 +253,7 @@ impl Job<'_> {
         match self.run(&arguments) {
             Ok(finished) if finished.end == process::End::Exit(0) => {
                 let text = String::from_utf8_lossy(&finished.stdout);
-                argument_info::add(module, &argument_info::parse(&text))
+                argument_info::add(module, &argument_info::parse(&text), wanted)
             }
             other => {
                 log::warn!("no kernel argument information: {other:?}");

@@ -156,7 +156,11 @@ fn execution_mode(
             attributes.work_group_size_hint = Some([operand(2)?, operand(3)?, operand(4)?]);
         }
         Some(ExecutionMode::VecTypeHint) => {
-            attributes.vec_type_hint = map_vector_type(operand(2)?);
+            // The instruction has no signs; Pumice's own front end adds the type as the source spells it.
+            attributes.vec_type_hint =
+                argument_strings(source, "kernel_vec_type_hint", &kernel.name)
+                    .and_then(|spelled| spelled.into_iter().next())
+                    .or(map_vector_type(operand(2)?));
         }
         Some(ExecutionMode::SubgroupSize) => {
             attributes.required_sub_group_size = Some(operand(2)?);

@@ -360,7 +360,9 @@ fn compile_modules(
         builder = builder.field(&words::to_bytes(module));
     }
     let key = builder.finish();
-    if let Some(kept) = cache.get(key)
+    let validating = Platform::instance().config().validate;
+    if !validating
+        && let Some(kept) = cache.get(key)
         && let Ok(program) = postcard::from_bytes::<CompiledProgram>(&kept)
     {
         log::debug!("compiled program taken from the cache");
@@ -378,7 +380,7 @@ fn compile_modules(
         .map_err(Clone::clone)
         .and_then(|library| compiler::compile(&slices, library, capabilities, &options))
         .map_err(|error| format!("{error}\n"))?;
-    if Platform::instance().config().validate {
+    if validating {
         for kernel in &program.kernels {
             validate(&kernel.spirv).map_err(|message| {
                 let name = &kernel.name;
