@@ -113,6 +113,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             PointersLowered,
         ),
         ("simplify", passes::simplify::run, Stage::Emit),
+        ("structurize", passes::structurize::run, Stage::Emit),
     ]
 };
 
