@@ -6,6 +6,7 @@
 //! - [`options`]: the strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`, parsed.
 //! - [`clang`]: which `clang` to use.
 //! - [`source`]: one source to one SPIR-V module and a log.
+//! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`cache`]: compiled things kept between processes.
 //! - [`validate`]: generated code checked in the field.
@@ -14,6 +15,7 @@
 pub mod argument_info;
 pub mod cache;
 pub mod clang;
+pub mod conversions;
 pub mod diagnostics;
 pub mod headers;
 pub mod options;

@@ -14,7 +14,7 @@ use super::headers::HeaderDirectory;
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{argument_info, words};
+use super::{argument_info, conversions, words};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -76,7 +76,7 @@ fn compile_within(
     };
     let job = Job {
         clang,
-        input: format!("# 1 \"{SOURCE_NAME}\"\n{}\n", request.source),
+        input: input(request),
         arguments: front_arguments(request, headers.as_ref().map(HeaderDirectory::path)),
         headers: headers.as_ref().map(HeaderDirectory::path),
         limit,
@@ -96,6 +96,17 @@ fn compile_within(
         cache.put(key, &bytes);
     }
     outcome
+}
+
+/// The text given to clang: what we add, marked as a system header, then the source under its own name.
+fn input(request: &CompileRequest<'_>) -> String {
+    let includes = !request.headers.is_empty() || request.source.contains("include");
+    let prelude = conversions::prelude(request.source, includes);
+    let source = request.source;
+    match prelude.is_empty() {
+        true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),
+        false => format!("# 1 \"<pumice>\" 3\n{prelude}# 1 \"{SOURCE_NAME}\"\n{source}\n"),
+    }
 }
 
 /// What the language depends on: version, macros, includes, extensions.

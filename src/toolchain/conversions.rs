@@ -1,0 +1,145 @@
+//! OpenCL C for the integer `convert_` functions, put before every source that uses them.
+//!
+//! clang-22's SPIR-V back end forgets whether the source of such a conversion is signed: it makes every
+//! `convert_ulong(uint)` an `OpSConvert`, every saturation to a signed type an `OpSatConvertUToS` and every
+//! saturation to an unsigned one an `OpSatConvertSToU`. In SPIR-V the difference is lost, so it has to be
+//! kept from getting there: plain conversions become casts, saturating ones a clamp and a cast.
+//!
+//! Conversions of floats with saturation stay the compiler's, as do those with a rounding mode, which
+//! mean something for floats only.
+
+use std::fmt::Write;
+
+struct Integer {
+    name: &'static str,
+    bits: u32,
+    signed: bool,
+}
+
+const fn integer(name: &'static str, bits: u32, signed: bool) -> Integer {
+    Integer { name, bits, signed }
+}
+
+const INTEGERS: [Integer; 8] = [
+    integer("char", 8, true),
+    integer("uchar", 8, false),
+    integer("short", 16, true),
+    integer("ushort", 16, false),
+    integer("int", 32, true),
+    integer("uint", 32, false),
+    integer("long", 64, true),
+    integer("ulong", 64, false),
+];
+
+const WIDTHS: [&str; 6] = ["", "2", "3", "4", "8", "16"];
+
+impl Integer {
+    /// The largest value.
+    fn max(&self) -> u64 {
+        let unused = 64 - self.bits + u32::from(self.signed);
+        u64::MAX >> unused
+    }
+}
+
+/// What a source needs; empty for one that converts nothing. `elsewhere` says that more of the program
+/// comes from other files.
+pub fn prelude(source: &str, elsewhere: bool) -> String {
+    let mut text = String::new();
+    if elsewhere || source.contains("convert_") {
+        casts(&mut text);
+        if elsewhere || source.contains("_sat") {
+            saturations(&mut text);
+        }
+    }
+    text
+}
+
+fn casts(text: &mut String) {
+    for to in &INTEGERS {
+        let name = to.name;
+        let _ = writeln!(text, "#define convert_{name}(x) (({name})(x))");
+        for width in &WIDTHS[1..] {
+            let _ = writeln!(
+                text,
+                "#define convert_{name}{width}(x) __builtin_convertvector((x), {name}{width})"
+            );
+        }
+    }
+}
+
+fn saturations(text: &mut String) {
+    text.push_str(
+        "#define PUMICE_SATURATE static inline __attribute__((overloadable, always_inline))\n",
+    );
+    for to in &INTEGERS {
+        for width in WIDTHS {
+            saturations_to(text, to, width);
+        }
+    }
+    text.push_str("#undef PUMICE_SATURATE\n");
+}
+
+fn saturations_to(text: &mut String, to: &Integer, width: &str) {
+    let target = format!("{}{width}", to.name);
+    let function = format!("__pumice_saturate_{target}");
+    for from in &INTEGERS {
+        let source = format!("{}{width}", from.name);
+        let mut value = String::from("x");
+        if from.max() > to.max() {
+            value = format!("min({value}, ({source})({}))", to.max());
+        }
+        if from.signed && !to.signed {
+            value = format!("max({value}, ({source})(0))");
+        } else if from.signed && from.bits > to.bits {
+            value = format!("max({value}, ({source})(-{} - 1))", to.max());
+        }
+        let cast = match width {
+            "" => format!("({target})({value})"),
+            _ => format!("__builtin_convertvector({value}, {target})"),
+        };
+        let _ = writeln!(
+            text,
+            "PUMICE_SATURATE {target} {function}({source} x) {{ return {cast}; }}"
+        );
+    }
+    for (float, condition) in [
+        ("float", ""),
+        ("double", "cl_khr_fp64"),
+        ("half", "cl_khr_fp16"),
+    ] {
+        let definition = format!(
+            "PUMICE_SATURATE {target} {function}({float}{width} x) {{ return convert_{target}_sat(x); }}"
+        );
+        let _ = match condition {
+            "" => writeln!(text, "{definition}"),
+            _ => writeln!(text, "#ifdef {condition}\n{definition}\n#endif"),
+        };
+    }
+    let _ = writeln!(text, "#define convert_{target}_sat(x) {function}(x)");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_without_conversions_needs_nothing() {
+        assert_eq!(prelude("kernel void k() {}", false), "");
+        assert!(!prelude("convert_int2(x)", false).contains("saturate"));
+        assert!(prelude("", true).contains("convert_uchar4_sat(x)"));
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_types() {
+        let text = prelude("convert_char_sat", false);
+        for line in [
+            "char __pumice_saturate_char(long x) { return (char)(max(min(x, (long)(127)), (long)(-127 - 1))); }",
+            "uchar __pumice_saturate_uchar(int x) { return (uchar)(max(min(x, (int)(255)), (int)(0))); }",
+            "int __pumice_saturate_int(uint x) { return (int)(min(x, (uint)(2147483647))); }",
+            "ulong __pumice_saturate_ulong(long x) { return (ulong)(max(x, (long)(0))); }",
+            "long __pumice_saturate_long(uchar x) { return (long)(x); }",
+        ] {
+            assert!(text.contains(line), "{line}");
+        }
+    }
+}
