@@ -124,9 +124,6 @@ impl Verifier<'_> {
             self.errors
                 .push("a block stands twice in the layout".to_owned());
         }
-        if self.stage >= Stage::PointersLowered && !function.variables.is_empty() {
-            self.errors.push("private variables are left".to_owned());
-        }
         let mut seen: HashSet<Inst> = HashSet::new();
         for &block in &function.layout {
             let data = function.block(block);
