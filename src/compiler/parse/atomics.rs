@@ -3,9 +3,16 @@
 use super::decode::Instruction;
 use super::function::FunctionParser;
 use crate::compiler::CompileError;
-use crate::compiler::ir::{AtomicOp, Op as IrOp, Place, Scope, Semantics, Type, Value, Values};
+use crate::compiler::ir::{
+    AddressSpace, AtomicOp, Op as IrOp, Place, Scope, Semantics, Type, Value, Values,
+};
 use rspirv::spirv::{self, Op};
 use smallvec::smallvec;
+
+const ORDERS: u32 = Semantics::ACQUIRE
+    | Semantics::RELEASE
+    | Semantics::ACQUIRE_RELEASE
+    | Semantics::SEQUENTIALLY_CONSISTENT;
 
 impl<'a> FunctionParser<'_, 'a> {
     /// Translates atomic instructions and barriers; false if the instruction is another.
@@ -50,10 +57,22 @@ impl<'a> FunctionParser<'_, 'a> {
         };
         let (pointer, pointee) = self.pointer(inst, 0)?;
         let ty = self.source.types.scalar(pointee)?;
-        let scope = self.scope(inst, 1)?;
         let semantics = self.semantics(inst, 2)?;
+        let scope = match (self.scope(inst, 1)?, self.ty(pointer)) {
+            // clang-22 gives OpenCL 1.x's atomics on global memory this scope, which other work-groups see
+            // all the same. To widen it costs a relaxed operation nothing.
+            (Scope::Workgroup, Type::Ptr(AddressSpace::Global | AddressSpace::Generic))
+                if semantics.0 & ORDERS == 0 =>
+            {
+                Scope::Device
+            }
+            (scope, _) => scope,
+        };
         let float_op = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
-        let any_op = matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange);
+        let any_op = matches!(
+            op,
+            AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange
+        );
         let fits = match ty {
             _ if self.source.types.lanes(pointee)? != 1 => false,
             _ if ty.is_float() => float_op || any_op,
@@ -73,12 +92,23 @@ impl<'a> FunctionParser<'_, 'a> {
             }
             _ => smallvec![self.value_of(inst, 3, ty)?],
         };
+        // C11's compare-exchange of floats compares their bits.
+        let as_bits = (op == AtomicOp::CompareExchange)
+            .then(|| ty.as_int())
+            .flatten();
+        let memory_type = as_bits.unwrap_or(ty);
+        let mut b = self.build();
+        let values = values
+            .into_iter()
+            .map(|value| b.bitcast(value, memory_type))
+            .collect();
         let result = match op {
             AtomicOp::Store | AtomicOp::FlagClear => None,
             AtomicOp::FlagTestAndSet => Some(Type::Bool),
-            _ => Some(ty),
+            _ => Some(memory_type),
         };
-        let results = self.build().op(
+        let mut b = self.build();
+        let results = b.op(
             IrOp::Atomic {
                 op,
                 place: Place::Pointer(pointer),
@@ -88,6 +118,10 @@ impl<'a> FunctionParser<'_, 'a> {
             },
             result,
         );
+        if op == AtomicOp::CompareExchange {
+            let results: Values = results.iter().map(|&old| b.bitcast(old, ty)).collect();
+            return self.define(inst, &results).map(|()| true);
+        }
         if result.is_some() {
             self.define(inst, &results)?;
         }

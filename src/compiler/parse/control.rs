@@ -2,8 +2,11 @@
 
 use super::decode::{Id, Instruction};
 use super::function::FunctionParser;
+use super::types::Layout;
 use crate::compiler::CompileError;
-use crate::compiler::ir::{Access, Edge, Op as IrOp, PrivateVariable, Terminator, Type, Values};
+use crate::compiler::ir::{
+    Access, Edge, Op as IrOp, PrivateVariable, Terminator, Type, Value, Values,
+};
 use rspirv::spirv::Op;
 use std::collections::{HashMap, HashSet};
 
@@ -224,35 +227,24 @@ impl<'a> FunctionParser<'_, 'a> {
         if inst.result_type()? != callee.result {
             return Err(inst.error("the result is not that of the function"));
         }
-        let mut args = Values::new();
+        let mut arguments = Vec::with_capacity(callee.parameters.len());
         for (parameter, argument) in callee.parameters.iter().zip(inst.ids_from(1)) {
             let (ty, values) = self.values(argument)?;
             if ty != parameter.ty {
                 return Err(inst.error(format!("{argument} has another type than the parameter")));
             }
             self.spend(values.len())?;
+            arguments.push(values);
+        }
+        if let Some(name) = &callee.import
+            && self.named_builtin(inst, name, &arguments)?
+        {
+            return Ok(());
+        }
+        let mut args = Values::new();
+        for (parameter, values) in callee.parameters.iter().zip(arguments) {
             match (parameter.by_value, &*values) {
-                // The callee owns what it gets: it may write there.
-                (Some(layout), &[original]) => {
-                    let variable = self.function.add_variable(PrivateVariable {
-                        name: "by_value".to_owned(),
-                        size_bytes: layout.size_bytes,
-                        align_bytes: layout.align_bytes,
-                    });
-                    let access = Access::aligned(layout.align_bytes);
-                    let ty = self.ty(original);
-                    let mut b = self.build();
-                    let copy = b.op1(IrOp::VariableAddress(variable), ty);
-                    let size_bytes = b.i64(layout.size_bytes);
-                    b.op0(IrOp::Copy {
-                        to: copy,
-                        from: original,
-                        size_bytes,
-                        to_access: access,
-                        from_access: access,
-                    });
-                    args.push(copy);
-                }
+                (Some(layout), &[original]) => args.push(self.copy_by_value(original, layout)),
                 _ => args.extend_from_slice(&values),
             }
         }
@@ -262,5 +254,27 @@ impl<'a> FunctionParser<'_, 'a> {
             return Ok(());
         }
         self.define(inst, &results)
+    }
+
+    /// A copy of a structure for a callee, which owns what it gets: it may write there.
+    fn copy_by_value(&mut self, original: Value, layout: Layout) -> Value {
+        let variable = self.function.add_variable(PrivateVariable {
+            name: "by_value".to_owned(),
+            size_bytes: layout.size_bytes,
+            align_bytes: layout.align_bytes,
+        });
+        let access = Access::aligned(layout.align_bytes);
+        let ty = self.ty(original);
+        let mut b = self.build();
+        let copy = b.op1(IrOp::VariableAddress(variable), ty);
+        let size_bytes = b.i64(layout.size_bytes);
+        b.op0(IrOp::Copy {
+            to: copy,
+            from: original,
+            size_bytes,
+            to_access: access,
+            from_access: access,
+        });
+        copy
     }
 }

@@ -13,7 +13,7 @@ impl<'a> FunctionParser<'_, 'a> {
             self.bitcast(inst)?;
             return Ok(true);
         }
-        let (from_float, to_float) = match inst.op {
+        let (from_float, is_float) = match inst.op {
             Op::ConvertFToU | Op::ConvertFToS => (true, false),
             Op::ConvertSToF | Op::ConvertUToF => (false, true),
             Op::FConvert => (true, true),
@@ -38,7 +38,7 @@ impl<'a> FunctionParser<'_, 'a> {
             }
         });
         if !fits
-            || (if to_float {
+            || (if is_float {
                 !to.is_float()
             } else {
                 !to.is_int()
@@ -56,10 +56,9 @@ impl<'a> FunctionParser<'_, 'a> {
                 Op::ConvertFToS => {
                     b.convert(Convert::FloatToSigned { rounding, saturate }, value, to)
                 }
-                Op::ConvertSToF => b.convert(Convert::SignedToFloat(rounding), value, to),
-                Op::ConvertUToF => b.convert(Convert::UnsignedToFloat(rounding), value, to),
-                Op::FConvert if b.ty(value) == to => value,
-                Op::FConvert => b.convert(Convert::FloatToFloat(rounding), value, to),
+                Op::ConvertSToF | Op::ConvertUToF | Op::FConvert => {
+                    to_float(b, value, to, op == Op::ConvertSToF, rounding)
+                }
                 Op::SatConvertSToU => saturated(b, value, to, true, false),
                 Op::SatConvertUToS => saturated(b, value, to, false, true),
                 Op::UConvert if saturate => saturated(b, value, to, false, false),
@@ -114,6 +113,23 @@ impl<'a> FunctionParser<'_, 'a> {
         let value = self.build().convert(op, value, to);
         self.define(inst, &[value])
     }
+}
+
+/// A number as a float.
+pub(super) fn to_float(
+    b: &mut Builder<'_>,
+    value: Value,
+    to: Type,
+    signed: bool,
+    rounding: Option<Rounding>,
+) -> Value {
+    let op = match b.ty(value) {
+        from if from == to => return value,
+        from if from.is_float() => Convert::FloatToFloat(rounding),
+        _ if signed => Convert::SignedToFloat(rounding),
+        _ => Convert::UnsignedToFloat(rounding),
+    };
+    b.convert(op, value, to)
 }
 
 pub(super) fn map_rounding(mode: FPRoundingMode) -> Rounding {

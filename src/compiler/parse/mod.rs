@@ -27,6 +27,7 @@ mod groups;
 mod inputs;
 mod kernels;
 mod memory;
+mod named_builtins;
 mod pointers;
 mod spec_ops;
 #[cfg(test)]
@@ -106,6 +107,8 @@ struct Declared {
     parameters: Vec<Parameter>,
     /// Instructions between the parameters and `OpFunctionEnd`: positions among those of functions.
     body: std::ops::Range<usize>,
+    /// The name under which another module should define it, if it has no body.
+    import: Option<String>,
 }
 
 #[derive(Clone)]
@@ -308,8 +311,12 @@ impl<'a> Source<'a> {
 
         let func = self.module.add_function(function);
         let name = self.module.function(func).name.clone();
+        let mut import = None;
         match linkage {
-            Some(Linkage::Import(_)) => self.module.imports.push((name, func)),
+            Some(Linkage::Import(_)) => {
+                import = Some(name.clone());
+                self.module.imports.push((name, func));
+            }
             Some(Linkage::Export(_)) => self.module.exports.push((name, func)),
             Some(Linkage::LinkOnce(_)) => {
                 self.module.link_once.push(name.clone());
@@ -322,6 +329,7 @@ impl<'a> Source<'a> {
             result,
             parameters: declared,
             body: first + body..first + inside.len(),
+            import,
         };
         if self.functions.insert(id, declared).is_some() {
             return Err(inst.error("the id is defined twice"));
