@@ -20,7 +20,7 @@ fn compile_c(source: &str, capabilities: &Capabilities) -> CompiledProgram {
 const VECTOR_ADD: &str = "
     kernel void add(global const float *a, global const float *b, global float *c, uint n) {
         size_t i = get_global_id(0);
-        c[i] = a[i] + b[i] + n;
+        if (i < n) c[i] = a[i] + b[i];
     }";
 
 #[test]
