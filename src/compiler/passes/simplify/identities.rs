@@ -7,7 +7,7 @@ use crate::compiler::ir::{Binary, Compare, Convert, InstFlags, Op, Type, Unary, 
 
 /// A simpler value equal to the operation's, if one is known. Constant operands of commutative operations
 /// stand second; operations on constants alone were folded before.
-pub fn simplify(sweep: &mut Sweep<'_>, op: &Op, ty: Type, flags: InstFlags) -> Option<Value> {
+pub fn simplify(sweep: &mut Sweep<'_>, op: &Op, ty: Type) -> Option<Value> {
     match *op {
         Op::Unary(op, a) => unary(sweep, op, a, ty),
         Op::Binary(op, a, b) if op.is_float() => float_binary(sweep, op, a, b),
@@ -17,10 +17,7 @@ pub fn simplify(sweep: &mut Sweep<'_>, op: &Op, ty: Type, flags: InstFlags) -> O
         Op::Select(condition, a, b) => select(sweep, condition, a, b, ty),
         Op::Convert(op, a) => convert(sweep, op, a, ty),
         Op::PtrAdd(base, offset) => ptr_add(sweep, base, offset, ty),
-        _ => {
-            let _ = flags;
-            None
-        }
+        _ => None,
     }
 }
 
@@ -101,6 +98,9 @@ fn shift(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Opt
     if amount == 0 {
         return Some(a);
     }
+    if let Some(value) = of_selections(sweep, op, a, b, ty) {
+        return Some(value);
+    }
     let width = u64::from(ty.bits());
     if amount >= width {
         return None;
@@ -165,10 +165,11 @@ fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Op
     {
         return Some(value);
     }
+    if let Some(value) = of_selections(sweep, op, a, b, ty) {
+        return Some(value);
+    }
     match op {
-        Add | Sub if constant(sweep, a) == Some(0) && op == Sub => {
-            Some(make(sweep, Op::Unary(Unary::Negate, b), ty))
-        }
+        Sub if constant(sweep, a) == Some(0) => Some(make(sweep, Op::Unary(Unary::Negate, b), ty)),
         Or => bits::rejoined(sweep, a, b, ty),
         Sub => match (op_of(sweep, a), op_of(sweep, b)) {
             // (x + y) - x
@@ -185,6 +186,34 @@ fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Op
         }
         _ => None,
     }
+}
+
+/// Constants selected by a condition, and what both then become.
+fn selected(sweep: &Sweep<'_>, value: Value) -> Option<(Value, u64, u64)> {
+    match *sweep.function.op_of(value)? {
+        Op::Select(condition, x, y) => Some((condition, constant(sweep, x)?, constant(sweep, y)?)),
+        _ => None,
+    }
+}
+
+/// An operation on constants that conditions select: comparisons as numbers, in C.
+fn of_selections(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Option<Value> {
+    let (condition, x, y) = selected(sweep, a)?;
+    if let Some(bits) = constant(sweep, b) {
+        let (x, y) = (
+            fold::binary(op, ty, x, bits)?,
+            fold::binary(op, ty, y, bits)?,
+        );
+        let (x, y) = (sweep.constant(ty, x), sweep.constant(ty, y));
+        return Some(make(sweep, Op::Select(condition, x, y), ty));
+    }
+    let (other, z, w) = selected(sweep, b)?;
+    if (y, w) != (0, 0) || x != z || !matches!(op, Binary::And | Binary::Or) {
+        return None;
+    }
+    let both = make(sweep, Op::Binary(op, condition, other), Type::Bool);
+    let (x, y) = (sweep.constant(ty, x), sweep.constant(ty, 0));
+    Some(make(sweep, Op::Select(both, x, y), ty))
 }
 
 /// The operands without their zero extension, if both have one from the same type or are constants of it.
@@ -420,6 +449,13 @@ fn select(sweep: &mut Sweep<'_>, condition: Value, a: Value, b: Value, ty: Type)
 fn convert(sweep: &mut Sweep<'_>, op: Convert, a: Value, ty: Type) -> Option<Value> {
     let from = sweep.ty(a);
     let inner = op_of(sweep, a)?;
+    if let Some((condition, x, y)) = selected(sweep, a)
+        && let Some(x) = fold::convert(op, from, ty, x)
+        && let Some(y) = fold::convert(op, from, ty, y)
+    {
+        let (x, y) = (sweep.constant(ty, x), sweep.constant(ty, y));
+        return Some(make(sweep, Op::Select(condition, x, y), ty));
+    }
     match (op, inner) {
         (Convert::Bitcast, _) if from == ty => Some(a),
         (Convert::Bitcast, Op::Convert(Convert::Bitcast, x)) => match sweep.ty(x) == ty {

@@ -110,13 +110,15 @@ impl Sweep<'_> {
         let mut op = self.function.inst(inst).op.clone();
         op.for_each_operand_mut(|value| *value = self.resolve(*value));
         self.canonicalize(&mut op);
-        let data = self.function.inst(inst);
+        let data = self.function.inst_mut(inst);
+        // Equal operations should look equal.
+        data.flags = meaningful(&op, data.flags);
         let (flags, results) = (data.flags, data.results.clone());
         let types: Types = results.iter().map(|&v| self.function.ty(v)).collect();
 
         let known = match results.as_slice() {
             [_] if op.is_pure() => self
-                .simplified(&op, types[0], flags)
+                .simplified(&op, types[0])
                 .map(|value| Values::from_iter([value])),
             _ => memory::constant_load(self, &op, &types),
         };
@@ -181,7 +183,7 @@ impl Sweep<'_> {
         }
     }
 
-    fn simplified(&mut self, op: &Op, ty: Type, flags: InstFlags) -> Option<Value> {
+    fn simplified(&mut self, op: &Op, ty: Type) -> Option<Value> {
         if let Some(bits) = self.folded(op, ty) {
             return match op {
                 Op::Const(_) => None,
@@ -192,7 +194,7 @@ impl Sweep<'_> {
             return None;
         }
         self.depth += 1;
-        let value = identities::simplify(self, op, ty, flags);
+        let value = identities::simplify(self, op, ty);
         self.depth -= 1;
         value
     }
@@ -217,7 +219,7 @@ impl Sweep<'_> {
     /// An operation with one result: simplified, shared, or new.
     pub fn make(&mut self, mut op: Op, ty: Type, flags: InstFlags) -> Value {
         self.canonicalize(&mut op);
-        if let Some(value) = self.simplified(&op, ty, flags) {
+        if let Some(value) = self.simplified(&op, ty) {
             return value;
         }
         let key = Key {
@@ -242,6 +244,20 @@ impl Sweep<'_> {
 
     pub fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
+    }
+}
+
+/// The flags that say something about an operation.
+fn meaningful(op: &Op, flags: InstFlags) -> InstFlags {
+    let is_float = match op {
+        Op::Binary(op, ..) => op.is_float(),
+        Op::Fma(..) | Op::Glsl(..) => true,
+        _ => false,
+    };
+    InstFlags {
+        no_contraction: flags.no_contraction && is_float,
+        fast_math: flags.fast_math && is_float,
+        ..InstFlags::default()
     }
 }
 
