@@ -502,6 +502,12 @@ fn host_memory_is_used_in_place_or_kept_in_step() {
             .enqueue_read_buffer(&buffer, CL_BLOCKING, 5, &mut read, &[])
             .unwrap();
         assert_eq!(read, [77]);
+        // Read to where it is.
+        let itself = std::slice::from_raw_parts_mut(base.add(33), SIZE - 100);
+        queue
+            .enqueue_read_buffer(&buffer, CL_BLOCKING, 0, itself, &[])
+            .unwrap();
+        assert_eq!((itself[5], itself[10], itself[30]), (77, 9, 1));
         let unmapped = queue.enqueue_unmap_mem_object(buffer.get(), pointer, &[]);
         assert_eq!(unmapped.err().map(|error| error.0), Some(CL_INVALID_VALUE));
     }

@@ -2,7 +2,8 @@
 //!
 //! Whoever waits retires; a waiter thread does so for a queue that somebody wants to be told about (event
 //! callbacks, commands of other devices, a queue that the application has released). It starts when first
-//! needed and ends when its queue has been idle for a while.
+//! needed and ends when its queue has been idle for a while. One for each such queue, and not one for the
+//! device: to wait for any of several timelines is a busy loop in drivers that emulate them (Mesa's do).
 
 use super::batch::Batch;
 use super::event::Aftermath;
@@ -227,5 +228,76 @@ impl Times {
             Some((start, end.max(start)))
         });
         pair.or(self.otherwise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::callback::UserData;
+    use crate::runtime::command::{Command, Ordering as Order};
+    use crate::runtime::context::Context;
+    use crate::runtime::event::Event;
+    use crate::runtime::platform::Platform;
+    use crate::runtime::queue::Waits;
+    use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
+
+    fn queue(flags: cl_command_queue_properties) -> Option<Arc<Queue>> {
+        let Some(device) = Platform::instance().devices().first() else {
+            eprintln!("skipped: no usable Vulkan device");
+            return None;
+        };
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+        let vulkan = device.vulkan().unwrap();
+        Some(Queue::new(&context, device, vulkan, flags, None).unwrap())
+    }
+
+    fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
+        let waits = Waits::on(wait_list);
+        queue
+            .enqueue(CL_COMMAND_MARKER, Command::Nothing, waits, Order::default())
+            .unwrap()
+    }
+
+    #[test]
+    fn after_a_failed_submission_everything_fails_and_nothing_hangs() {
+        let Some(queue) = queue(0) else { return };
+        let gate = Event::of_user(queue.context());
+        let held = marker(&queue, &[Arc::clone(&gate)]);
+        queue.broken.store(true, Ordering::Release);
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        assert_eq!(held.wait(), CL_OUT_OF_RESOURCES);
+        assert!(queue.finish().is_err());
+        assert!(queue.lock().is_idle());
+    }
+
+    #[test]
+    fn an_abandoned_queue_is_freed_when_its_work_is_done() {
+        let Some(queue) = queue(0) else { return };
+        let other = Queue::new(
+            queue.context(),
+            queue.device(),
+            queue.device().vulkan().unwrap(),
+            0,
+            None,
+        )
+        .unwrap();
+        let gate = Event::of_user(queue.context());
+        let first = marker(&queue, &[Arc::clone(&gate)]);
+        // Recorded, not held: it waits for the other queue on the device.
+        drop(marker(&other, &[first]));
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        let weak = Arc::downgrade(&queue);
+        queue.abandon();
+        other.abandon();
+        drop((queue, other));
+        for _ in 0..2000 {
+            if weak.strong_count() == 0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("the queue is still held");
     }
 }
