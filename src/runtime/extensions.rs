@@ -28,6 +28,7 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("cl_khr_il_program", (1, 0, 0)),
         versioned("cl_khr_local_int32_base_atomics", (1, 0, 0)),
         versioned("cl_khr_local_int32_extended_atomics", (1, 0, 0)),
+        versioned("cl_khr_suggested_local_work_size", (1, 0, 0)),
     ];
     if info.features.shader_float64 {
         list.push(versioned("cl_khr_fp64", (1, 0, 0)));
