@@ -1,16 +1,22 @@
 //! The whole way: OpenCL C to Vulkan SPIR-V that the validator accepts.
 
 use super::emit::validate::assert_valid;
-use super::testing::opencl_c;
-use super::{Capabilities, CompiledProgram, Library, Options, compile};
+use super::testing::{opencl_c, opencl_c_with};
+use super::{Capabilities, CompileError, CompiledProgram, Library, Options, compile};
 use std::sync::OnceLock;
 
-fn compile_c(source: &str, capabilities: &Capabilities) -> CompiledProgram {
+fn compile_words(
+    modules: &[&[u32]],
+    capabilities: &Capabilities,
+) -> Result<CompiledProgram, CompileError> {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     let library = LIBRARY.get_or_init(|| Library::embedded().expect("the library is embedded"));
-    let words = opencl_c(source);
-    let program = compile(&[&words], library, capabilities, &Options::default())
-        .unwrap_or_else(|error| panic!("{error}"));
+    compile(modules, library, capabilities, &Options::default())
+}
+
+fn compile_c(source: &str, level: &str, capabilities: &Capabilities) -> CompiledProgram {
+    let words = opencl_c_with(source, &[level]);
+    let program = compile_words(&[&words], capabilities).unwrap_or_else(|error| panic!("{error}"));
     for kernel in &program.kernels {
         assert_valid(&kernel.spirv);
     }
@@ -26,11 +32,40 @@ const VECTOR_ADD: &str = "
 #[test]
 fn a_vector_add_for_every_device() {
     for capabilities in [Capabilities::full(), Capabilities::minimal()] {
-        let program = compile_c(VECTOR_ADD, &capabilities);
+        let program = compile_c(VECTOR_ADD, "-O2", &capabilities);
         let [kernel] = program.kernels.as_slice() else {
             panic!("one kernel");
         };
         assert_eq!((kernel.name.as_str(), kernel.arguments.len()), ("add", 4));
         assert!(!kernel.uses_barrier);
     }
+}
+
+/// Kernels of all sorts, as clang optimizes them and as it does not.
+#[test]
+fn ordinary_programs_for_every_device() {
+    let double = include_str!("../../tests/compiler/doubles.cl");
+    let sources = [
+        include_str!("../../tests/compiler/structures.cl"),
+        include_str!("../../tests/compiler/vectors.cl"),
+        include_str!("../../tests/compiler/work_groups.cl"),
+    ];
+    for level in ["-O0", "-O2"] {
+        for source in sources {
+            for capabilities in [Capabilities::full(), Capabilities::minimal()] {
+                assert!(!compile_c(source, level, &capabilities).kernels.is_empty());
+            }
+        }
+        compile_c(double, level, &Capabilities::full());
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let words = opencl_c("int f(int x); kernel void k(global int *p) { p[0] = f(1); }");
+    let error = compile_words(&[&words], &Capabilities::full()).expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "error: undefined reference to 'f' in function 'k'"
+    );
 }

@@ -428,7 +428,6 @@ impl Verifier<'_> {
                 Place::Pointer(_) if after(Stage::PointersLowered) => Some("pointers are lowered"),
                 _ => None,
             },
-            Op::Printf { .. } if after(Stage::Emit) => Some("printf is lowered"),
             Op::Convert(
                 Convert::PtrToInt
                 | Convert::IntToPtr

@@ -48,7 +48,6 @@ kernel void copies(global S *s, global int *o) {
     s[0] = t;
     o[0] = popcount(o[1]);
     o[2] = convert_int_sat_rte(as_float(o[3]));
-    printf("x %d %v4f\n", o[0], t.v);
 }
 
 kernel void list(global node *n, global int *sum) {

@@ -1,5 +1,4 @@
 // Vectors of all widths, OpenCL.std functions on them, loads and stores of half.
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 kernel void shuffles(global uchar16 *a, global uint4 *m, global short8 *s) {
@@ -26,13 +25,11 @@ kernel void floats(global float4 *a, global int4 *i, global float3 *t, global fl
     vstore3(t[6], 8, f);
 }
 
-kernel void halves(global half *h, global float3 *f, global half4 *g, global double2 *d) {
+kernel void halves(global half *h, global float3 *f, global half4 *g) {
     f[0] = vload_half3(3, h) + vloada_half3(4, h);
     vstorea_half3_rtz(f[1], 5, h);
     vstore_half3_rtp(f[2], 6, h);
-    vstore_half2(d[0], 7, h);
     g[0] = g[1] * g[2] + (half)2;
-    d[1] = convert_double2(convert_long2_rtn(d[2])) + sqrt(d[3]);
 }
 
 kernel void integers(global long2 *l, global uchar8 *c, global short3 *s, global uint *u) {

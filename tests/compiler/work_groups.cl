@@ -1,4 +1,4 @@
-// Work-item functions, barriers, atomics, collectives, asynchronous copies.
+// Work-item functions, barriers, atomics, asynchronous copies.
 kernel void ids(global size_t *o, uint d) {
     o[0] = get_global_id(d) + get_local_id(1) * get_group_id(2);
     o[1] = get_global_size(0) + get_local_size(d) + get_num_groups(1) + get_global_offset(0);
@@ -25,9 +25,4 @@ kernel void atomics(global int *g, local uint *l, global atomic_int *a, global f
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
     work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     g[7] = atomic_load(a);
-}
-
-kernel void collectives(global int *g) {
-    g[0] = work_group_reduce_add(g[1]) + work_group_scan_exclusive_max(g[2]);
-    g[3] = work_group_any(g[4]) + work_group_all(g[5]) + work_group_broadcast(g[6], 1);
 }

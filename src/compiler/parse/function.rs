@@ -50,6 +50,8 @@ pub(super) struct FunctionParser<'s, 'a> {
     prologue: Vec<Inst>,
     /// The type that the function returns.
     pub result: Id,
+    /// Size of the function's variables so far.
+    pub private_bytes: u64,
 }
 
 /// Translates the body of the function `id`; `function` has its parameters already.
@@ -70,6 +72,7 @@ pub(super) fn parse<'a>(
         labels: HashMap::new(),
         prologue: Vec::new(),
         result: declared.result,
+        private_bytes: 0,
     };
     let mut params = parser.function.params().to_vec().into_iter();
     for parameter in &declared.parameters {

@@ -7,18 +7,15 @@ use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Kernel, KernelParameter, KernelParameterKind};
 use crate::compiler::program::{AddressQualifier, ArgumentBlock, ArgumentInfo, KernelAttributes};
 use rspirv::spirv::{ExecutionMode, Op};
+use std::collections::HashSet;
 
 /// Adds a kernel for every entry point.
 pub(super) fn add(source: &mut Source<'_>) -> Result<(), CompileError> {
+    let mut names = HashSet::new();
     for entry in std::mem::take(&mut source.entry_points) {
         let kernel = kernel(source, &entry)
             .map_err(|error| entry.inst.locate(error).in_function(entry.name.as_str()))?;
-        if source
-            .module
-            .kernels
-            .iter()
-            .any(|other| other.name == kernel.name)
-        {
+        if !names.insert(kernel.name.clone()) {
             let error = entry.inst.error("two kernels have the same name");
             return Err(error.in_function(entry.name));
         }

@@ -13,6 +13,9 @@ use rspirv::spirv::{MemoryAccess, Op};
 /// Scalars of one IR load or store.
 const MAX_ACCESS_SCALARS: usize = 16;
 
+/// All variables of a function together; each work-item has them.
+const MAX_PRIVATE_BYTES: u64 = 1 << 26;
+
 /// Memory operands of an instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Operands {
@@ -76,6 +79,10 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         let id = inst.result()?;
         let layout = self.source.types.layout(pointee)?;
+        self.private_bytes += layout.size_bytes;
+        if self.private_bytes > MAX_PRIVATE_BYTES {
+            return Err(inst.error("the function's variables are too large"));
+        }
         let align = self.source.alignment(id).unwrap_or(1);
         let name = match self.source.decorations.name(id) {
             Some(name) => name.to_owned(),

@@ -79,6 +79,8 @@ struct Source<'a> {
     function_order: Vec<Id>,
     extended_sets: HashMap<Id, ExtendedSet>,
     entry_points: Vec<EntryPoint<'a>>,
+    /// Names of entry points by function.
+    entry_names: HashMap<Id, String>,
     execution_modes: Vec<Instruction<'a>>,
     module: ir::Module,
     /// Scalar values made so far: see [`function::FunctionParser::spend`].
@@ -150,10 +152,12 @@ impl<'a> Source<'a> {
                     if inst.word(0)? != KERNEL {
                         return Err(inst.error("an entry point is not a kernel"));
                     }
+                    let (function, name) = (inst.id(1)?, inst.string(2)?.0);
+                    self.entry_names.insert(function, name.clone());
                     self.entry_points.push(EntryPoint {
                         inst: *inst,
-                        function: inst.id(1)?,
-                        name: inst.string(2)?.0,
+                        function,
+                        name,
                     });
                 }
                 Op::ExecutionMode | Op::ExecutionModeId => self.execution_modes.push(*inst),
@@ -270,7 +274,10 @@ impl<'a> Source<'a> {
                 name.clone()
             }
             (None, Some(name)) => name.to_owned(),
-            (None, None) => format!("function_{}", id.0),
+            (None, None) => match self.entry_names.get(&id) {
+                Some(name) => name.clone(),
+                None => format!("function_{}", id.0),
+            },
         };
         let mut function = ir::Function::new(name);
         let control = rspirv::spirv::FunctionControl::from_bits_truncate(inst.word(0)?);

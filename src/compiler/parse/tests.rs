@@ -91,7 +91,9 @@ fn what_clang_makes_of_ordinary_programs() {
     for source in [
         include_str!("../../../tests/compiler/structures.cl"),
         include_str!("../../../tests/compiler/vectors.cl"),
+        include_str!("../../../tests/compiler/doubles.cl"),
         include_str!("../../../tests/compiler/work_groups.cl"),
+        include_str!("../../../tests/compiler/collectives.cl"),
     ] {
         parse_c(source);
     }
@@ -314,7 +316,7 @@ fn errors_name_instruction_and_offset() {
     let words = kernel("", "OpKill");
     let error = error_of(&words);
     assert_eq!(error.instruction.as_deref(), Some("OpKill"));
-    assert_eq!(error.function.as_deref(), Some("function_2"));
+    assert_eq!(error.function.as_deref(), Some("kernel"));
     // The instruction before OpFunctionEnd, which ends the module.
     assert_eq!(error.offset_words, Some(words.len() - 2));
 
