@@ -5,6 +5,7 @@ use super::command::{Arguments, Command, Dispatch, HostPointer};
 use super::error::Result;
 use super::event::Event;
 use super::hazard;
+use super::host_copy;
 use super::layout::{Run, Shape};
 use super::queue::Queue;
 use super::staging::Arena;
@@ -173,7 +174,7 @@ impl Batch {
         };
         // SAFETY: the application's memory is valid for the shape (its contract), and the piece is ours
         // alone and as long as the packed extent.
-        unsafe { to_staging.copy(source.0, piece.pointer.as_ptr()) };
+        unsafe { host_copy::copy(&to_staging, source.0, piece.pointer.as_ptr()) };
         let to_device = Shape {
             source: shape.extent.packed(piece.offset_bytes as usize),
             ..*shape
@@ -272,7 +273,7 @@ impl Post {
             } => {
                 // SAFETY: staging memory of a batch that is not recycled yet, and the application's
                 // memory, valid until the command is complete by its contract.
-                unsafe { shape.copy(source.0, target.0) };
+                unsafe { host_copy::copy(&shape, source.0, target.0) };
             }
             Self::Call(action) => action(),
         }

@@ -12,6 +12,7 @@ pub mod event;
 pub mod extensions;
 pub mod front_end;
 mod hazard;
+mod host_copy;
 pub mod kernel;
 pub mod layout;
 pub mod limits;

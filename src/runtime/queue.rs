@@ -33,6 +33,13 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
+/// Batches in flight from which on an enqueue looks which are done, and at which it waits.
+const BACKLOG: usize = 4;
+const MOST_BACKLOG: usize = 64;
+
+/// An idle device gets a batch of this many commands at once, a busy one a full batch.
+const ENOUGH_COMMANDS: u32 = 16;
+
 /// A command queue.
 pub struct Queue {
     handle: Handle,
@@ -225,11 +232,26 @@ impl Queue {
                 }
                 let aftermath =
                     self.issue(&mut state, command, &event, device, sequence, order, false)?;
+                let oldest = state.in_flight.front().map(|batch| batch.value);
+                let backlog = state.in_flight.len();
                 drop(state);
                 aftermath.run();
+                if let Some(oldest) = oldest.filter(|_| backlog >= BACKLOG) {
+                    self.ease_backlog(oldest, backlog);
+                }
             }
         }
         Ok(event)
+    }
+
+    /// Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond
+    /// a limit the caller waits.
+    fn ease_backlog(self: &Arc<Self>, oldest: u64, backlog: usize) {
+        if backlog >= MOST_BACKLOG {
+            self.wait_for(oldest);
+        } else {
+            self.retire();
+        }
     }
 
     /// Whether a command that waits for `waits` would be recorded at once.
@@ -465,7 +487,9 @@ impl Queue {
             timestamp,
         });
         aftermath.merge(event.issue(batch.value, sequence, was_held));
-        if batch.commands >= MOST_COMMANDS {
+        let full = batch.commands >= MOST_COMMANDS;
+        let enough = batch.commands.is_multiple_of(ENOUGH_COMMANDS);
+        if full || enough && self.device_is_idle() {
             aftermath.merge(self.submit_open(state));
         }
         Ok(aftermath)
@@ -536,6 +560,12 @@ impl Queue {
             self.new_work.notify_all();
         }
         aftermath
+    }
+
+    /// Whether the device is done with everything that this queue has submitted.
+    fn device_is_idle(&self) -> bool {
+        let submitted = self.submitted.load(Ordering::Acquire);
+        self.timeline.value().is_ok_and(|value| value >= submitted)
     }
 
     /// Submits what is recorded, if it holds the command of time `value`.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const CHUNK_BYTES: u64 = 256 << 10;
 
 /// Larger chunks are freed when the batch is done, smaller ones kept for the next.
-const KEPT_BYTES: u64 = 4 << 20;
+const KEPT_BYTES: u64 = 8 << 20;
 
 /// Chunks of one kind of memory.
 pub struct Arena {

@@ -7,6 +7,7 @@ use super::allocation::Allocation;
 use super::command::{Command, HostPointer, Ordering};
 use super::error::{Error, Result};
 use super::event::{Event, Stage};
+use super::host_copy;
 use super::layout::{Layout, Shape};
 use super::memory::{Mapping, MappingWay, Memory, Place};
 use super::queue::{Queue, Waits};
@@ -21,8 +22,8 @@ use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Staging memory for one piece of a large transfer, and how many pieces are under way at once.
-const PIECE_BYTES: usize = 4 << 20;
-const PIECES_UNDER_WAY: usize = 4;
+const PIECE_BYTES: usize = 8 << 20;
+const PIECES_UNDER_WAY: usize = 3;
 
 impl Place {
     fn layout(&self, layout: Layout) -> Layout {
@@ -72,7 +73,7 @@ impl Queue {
                     let start_ns = host_now_ns();
                     // SAFETY: the shape lies within the allocation, which nothing uses while the queue is
                     // locked, and within the application's memory by its contract.
-                    unsafe { shape.copy(base.as_ptr(), target.0) };
+                    unsafe { host_copy::copy(&shape, base.as_ptr(), target.0) };
                     drop(state);
                     return Ok(done_on_host(event, start_ns));
                 }
@@ -133,7 +134,7 @@ impl Queue {
                 if in_turn && target.allocation.is_idle() {
                     let start_ns = host_now_ns();
                     // SAFETY: as in `enqueue_read`.
-                    unsafe { shape.copy(source.0, base.as_ptr()) };
+                    unsafe { host_copy::copy(&shape, source.0, base.as_ptr()) };
                     let at_once = !self.is_in_order() || state.is_idle();
                     drop(state);
                     if at_once {
