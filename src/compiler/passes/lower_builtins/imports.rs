@@ -1,7 +1,7 @@
 //! Functions that lowered code calls: of the built-in library, and of our own.
 
-use super::{fused_multiply_add, target};
-use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op};
+use super::{fused_multiply_add, gamma, target};
+use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op, Type};
 use crate::compiler::{CompileError, Context, parse};
 use std::collections::HashMap;
 
@@ -121,6 +121,8 @@ impl Imports {
 fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
     let mut function = match name {
         fused_multiply_add::FMA64 => fused_multiply_add::fma64(),
+        gamma::TGAMMA32 => gamma::tgamma(Type::F32),
+        gamma::TGAMMA64 => gamma::tgamma(Type::F64),
         _ => target::answer(name, cx)?,
     };
     function.control.library = true;
@@ -128,7 +130,8 @@ fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
 }
 
 fn is_own(name: &str) -> bool {
-    name == fused_multiply_add::FMA64 || target::is_question(name)
+    let own = [fused_multiply_add::FMA64, gamma::TGAMMA32, gamma::TGAMMA64];
+    own.contains(&name) || target::is_question(name)
 }
 
 /// Rewrites the ids of functions and variables to those of the module that the function goes to.

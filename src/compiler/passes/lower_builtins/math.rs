@@ -1,10 +1,12 @@
 //! Mathematical functions (OpenCL C section 6.15.2): of libclc where precision is asked for, of
 //! `GLSL.std.450` for `native_`, `half_` and relaxed ones as far as Vulkan's limits of error allow.
 
+use super::gamma;
 use super::lower::{Lower, Std, glsl};
 use crate::compiler::CompileError;
-use crate::compiler::ir::{Access, Binary, Compare, Place, Type, Unary, Value};
+use crate::compiler::ir::{Access, Binary, Compare, Op, Place, Type, Unary, Value};
 use crate::compiler::passes::float_format::FloatFormat;
+use smallvec::smallvec;
 use std::f64::consts::{LOG2_10, LOG10_2};
 
 impl Lower<'_, '_> {
@@ -33,6 +35,14 @@ impl Lower<'_, '_> {
             (Std::half_recip | Std::native_recip, &[x]) => {
                 let one = self.float(ty, 1.0);
                 self.divide(op, one, x)
+            }
+            (Std::tgamma, &[x]) => {
+                let name = match ty {
+                    Type::F64 => gamma::TGAMMA64,
+                    _ => gamma::TGAMMA32,
+                };
+                let function = self.imports.function(name);
+                self.b.op1(Op::Call(function, smallvec![x]), ty)
             }
             (Std::fmod, &[x, y]) => self.remainder(Binary::FRem, x, y)?,
             _ => {

@@ -8,6 +8,7 @@
 mod common;
 mod exact;
 mod fused_multiply_add;
+mod gamma;
 mod geometric;
 mod imports;
 mod integer;
