@@ -98,7 +98,7 @@ fn worst(case: &Case, caps: &Capabilities) -> (f64, String) {
     let mut bits = Bits(17);
     let (low, high) = case.range;
     let mut worst = (0.0, String::new());
-    for _ in 0..1500 {
+    for _ in 0..250 {
         let mut pick = || {
             let part = (bits.next() >> 11) as f64 / (1_u64 << 53) as f64;
             (low + part * (high - low)) as f32
@@ -142,7 +142,7 @@ fn doubles_are_close_to_those_of_the_host() {
             &[Type::F64],
         );
         let (low, high) = case.range;
-        for _ in 0..150 {
+        for _ in 0..40 {
             let mut pick = || {
                 let part = (bits.next() >> 11) as f64 / (1_u64 << 53) as f64;
                 low + part * (high - low)
