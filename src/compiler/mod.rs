@@ -164,7 +164,7 @@ pub fn compile_observed(
     verify_after("lower_builtins", &program, Stage::BuiltinsLowered)?;
     observe("lower_builtins", &program);
 
-    let (data, _) = passes::data_segment::layout(&program);
+    let (data, _) = passes::data_segment::layout(&program)?;
     let mut compiled = CompiledProgram {
         data,
         ..CompiledProgram::default()

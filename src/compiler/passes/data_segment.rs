@@ -4,11 +4,15 @@
 //! passes that cut a module down to one kernel must leave `Module::globals` as it is. `lower_arguments` adds
 //! `local` ones at the end, which are not part of the segment.
 
+use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Module};
 use crate::compiler::program::DataSegment;
 
+/// Variables of program scope that take more are refused, rather than built in host memory first.
+const LIMIT_BYTES: u64 = 1 << 30;
+
 /// The segment and, for each variable by `GlobalId`, its byte offset in it (0 for `local` ones).
-pub fn layout(module: &Module) -> (DataSegment, Vec<u64>) {
+pub fn layout(module: &Module) -> Result<(DataSegment, Vec<u64>), CompileError> {
     let mut segment = DataSegment::default();
     let mut end = 0u64;
     let mut offsets = Vec::with_capacity(module.globals.len());
@@ -21,7 +25,12 @@ pub fn layout(module: &Module) -> (DataSegment, Vec<u64>) {
         segment.alignment_bytes = segment.alignment_bytes.max(global.align_bytes).max(16);
         let offset = end.next_multiple_of(align);
         offsets.push(offset);
-        end = offset + global.size_bytes;
+        end = offset
+            .checked_add(global.size_bytes)
+            .filter(|&end| end <= LIMIT_BYTES)
+            .ok_or_else(|| {
+                CompileError::new("variables of program scope take more than 1 GiB together")
+            })?;
         if global.space == AddressSpace::Global {
             segment.writable = true;
             segment.global_variable_bytes += global.size_bytes;
@@ -53,7 +62,7 @@ pub fn layout(module: &Module) -> (DataSegment, Vec<u64>) {
     segment
         .bytes
         .resize(segment.bytes.len().next_multiple_of(16), 0);
-    (segment, offsets)
+    Ok((segment, offsets))
 }
 
 #[cfg(test)]
@@ -76,6 +85,14 @@ mod tests {
     }
 
     #[test]
+    fn too_large_a_variable_is_an_error() {
+        let mut module = Module::default();
+        module.add_global(global(AddressSpace::Global, 16, 4));
+        module.add_global(global(AddressSpace::Global, u64::MAX, 4));
+        assert!(layout(&module).is_err());
+    }
+
+    #[test]
     fn variables_are_aligned_and_pointers_relocated() {
         let mut module = Module::default();
         module.add_global(Global {
@@ -92,7 +109,7 @@ mod tests {
             ..global(AddressSpace::Global, 16, 8)
         });
 
-        let (segment, offsets) = layout(&module);
+        let (segment, offsets) = layout(&module).unwrap();
 
         assert_eq!(offsets, [0, 0, 8]);
         assert_eq!(segment.bytes.len(), 32);

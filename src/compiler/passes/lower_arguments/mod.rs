@@ -22,7 +22,7 @@ mod usage;
 use super::data_segment;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
-    KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value, ValueDef,
+    KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value,
     rewrite_instructions,
 };
 use crate::compiler::program::{
@@ -37,6 +37,9 @@ use usage::Uses;
 /// `SpecId` of the first `local` argument's length: 0 to 2 are the local size.
 const FIRST_LOCAL_SPEC_ID: u32 = 3;
 
+/// Arguments that take more are refused: far above what devices report as `CL_DEVICE_MAX_PARAMETER_SIZE`.
+const LIMIT_BYTES: u32 = 64 << 10;
+
 /// Runs the pass on the module's kernel.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let [kernel] = module.kernels.as_slice() else {
@@ -46,7 +49,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     };
     let (name, id) = (kernel.name.clone(), kernel.function);
     let follows_pointers = usage::follows_pointers(module);
-    address_program_variables(module);
+    address_program_variables(module)?;
     let plan = plan_arguments(module, id).map_err(|error| error.in_function(&name))?;
     let implicit = place_implicit(module, plan.end_bytes);
     let size_bytes = implicit
@@ -122,8 +125,11 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
         let is_used = values.iter().any(|&v| uses[id.index()].is_used(v));
         let mut place = |size_bytes: u32, align_bytes: u32| {
             let offset = plan.end_bytes.next_multiple_of(align_bytes.clamp(1, 16));
-            plan.end_bytes = offset + size_bytes;
-            offset
+            plan.end_bytes = offset
+                .checked_add(size_bytes)
+                .filter(|&end| end <= LIMIT_BYTES)
+                .ok_or_else(|| CompileError::new("the kernel's arguments take over 64 KiB"))?;
+            Ok::<_, CompileError>(offset)
         };
         let (lowered, kind) = match parameter.kind {
             _ if !is_used => (Lowered::Unused, unused(&parameter.kind)),
@@ -132,7 +138,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                 align_bytes,
                 offsets_bytes,
             } => {
-                let offset_bytes = place(size_bytes, align_bytes);
+                let offset_bytes = place(size_bytes, align_bytes)?;
                 let places = offsets_bytes
                     .iter()
                     .zip(values)
@@ -148,7 +154,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                 size_bytes,
                 align_bytes,
             } => {
-                let offset_bytes = place(size_bytes, align_bytes);
+                let offset_bytes = place(size_bytes, align_bytes)?;
                 let lowered = match constant_loads(function, &uses[id.index()], values[0]) {
                     Some(mut loads) => {
                         for (_, within) in &mut loads {
@@ -171,7 +177,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
             KernelParameterKind::Pointer(
                 space @ (AddressSpace::Global | AddressSpace::Constant),
             ) => {
-                let offset_bytes = place(8, 8);
+                let offset_bytes = place(8, 8)?;
                 let effects = usage::effects(module, &uses, id, values[0]);
                 let kind = ArgumentKind::Buffer {
                     offset_bytes,
@@ -288,8 +294,8 @@ fn place_implicit(module: &Module, end_bytes: u32) -> Vec<(Implicit, u32)> {
 }
 
 /// Addresses of program-scope variables from that of the data segment.
-fn address_program_variables(module: &mut Module) {
-    let (_, offsets) = data_segment::layout(module);
+fn address_program_variables(module: &mut Module) -> Result<(), CompileError> {
+    let (_, offsets) = data_segment::layout(module)?;
     let globals = &module.globals;
     for function in &mut module.functions {
         let Ok(_) = rewrite_instructions(function, |b, inst| {
@@ -310,6 +316,7 @@ fn address_program_variables(module: &mut Module) {
             Ok(Rewrite::Replace(smallvec![pointer]))
         });
     }
+    Ok(())
 }
 
 /// Takes the instructions of the entry block out, lets `build` fill it, and puts them back.
@@ -471,8 +478,7 @@ fn remove_dead_pointers(function: &mut Function, params: &[Value]) {
                 let Op::PtrAdd(base, _) = data.op else {
                     return true;
                 };
-                let is_dead = dead.contains(&base)
-                    && matches!(function.value(data.results[0]).def, ValueDef::Result { .. });
+                let is_dead = dead.contains(&base);
                 if is_dead {
                     dead.insert(data.results[0]);
                 }

@@ -27,6 +27,12 @@ pub struct Facts {
     pub unit_bytes: u32,
     /// Size of the widest scalar accessed.
     pub widest_bytes: u32,
+    /// The same as `unit_bytes` for scalars of at least 4 bytes only.
+    pub word_unit_bytes: u32,
+    /// How many scalars of at least 4 bytes are accessed, and how many narrower ones.
+    pub words: u32,
+    pub narrow: u32,
+    pub narrow_stores: u32,
     /// The type of every access, if they agree.
     pub common_type: Option<Type>,
     /// The type of atomic accesses.
@@ -36,6 +42,13 @@ pub struct Facts {
     accessed: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Load,
+    Store,
+    Atomic,
+}
+
 impl Facts {
     fn new(space: AddressSpace) -> Self {
         Self {
@@ -43,6 +56,10 @@ impl Facts {
             members: Vec::new(),
             unit_bytes: 8,
             widest_bytes: 0,
+            word_unit_bytes: 8,
+            words: 0,
+            narrow: 0,
+            narrow_stores: 0,
             common_type: None,
             atomic: None,
             has_null: false,
@@ -51,12 +68,7 @@ impl Facts {
     }
 
     /// Notes an access to consecutive scalars.
-    fn accesses(
-        &mut self,
-        types: &[Type],
-        access: Access,
-        is_atomic: bool,
-    ) -> Result<(), CompileError> {
+    fn accesses(&mut self, types: &[Type], access: Access, kind: Kind) -> Result<(), CompileError> {
         let mut end = 0u32;
         for &ty in types {
             // The alignment of one that is not first follows from its offset.
@@ -65,9 +77,9 @@ impl Facts {
                 0 => access.align_bytes,
                 _ => access.align_bytes.min(1 << offset.trailing_zeros()),
             };
-            self.access(ty, align);
+            self.access(ty, align, kind == Kind::Store);
             end = offset + ty.size_bytes();
-            if !is_atomic || self.space != AddressSpace::Local {
+            if kind != Kind::Atomic || self.space != AddressSpace::Local {
                 continue;
             }
             match self.atomic {
@@ -82,7 +94,7 @@ impl Facts {
         Ok(())
     }
 
-    fn access(&mut self, ty: Type, align_bytes: u32) {
+    fn access(&mut self, ty: Type, align_bytes: u32, is_store: bool) {
         let ty = match ty {
             Type::Bool => Type::I8,
             Type::Ptr(_) => Type::I64,
@@ -91,6 +103,13 @@ impl Facts {
         let size = ty.size_bytes();
         self.unit_bytes = self.unit_bytes.min(size).min(align_bytes.max(1));
         self.widest_bytes = self.widest_bytes.max(size);
+        if size >= 4 {
+            self.words += 1;
+            self.word_unit_bytes = self.word_unit_bytes.min(size).min(align_bytes.max(1));
+        } else {
+            self.narrow += 1;
+            self.narrow_stores += u32::from(is_store);
+        }
         self.common_type = match self.common_type {
             _ if !self.accessed => Some(ty),
             Some(common) if common == ty => Some(ty),
@@ -374,19 +393,21 @@ impl Classes {
         let Place::Pointer(pointer) = place else {
             return Ok(());
         };
-        let is_atomic = matches!(data.op, Op::Atomic { .. });
+        let kind = match data.op {
+            Op::Atomic { .. } => Kind::Atomic,
+            Op::Store(..) => Kind::Store,
+            _ => Kind::Load,
+        };
         match function.space(pointer) {
             Some(space @ (AddressSpace::Private | AddressSpace::Local)) => {
                 let node = self.node(id, pointer);
-                self.facts_of(node, space)
-                    .accesses(&types, access, is_atomic)
+                self.facts_of(node, space).accesses(&types, access, kind)
             }
             Some(AddressSpace::Generic) => [AddressSpace::Private, AddressSpace::Local]
                 .into_iter()
                 .try_for_each(|space| {
                     let node = self.escaped(space);
-                    self.facts_of(node, space)
-                        .accesses(&types, access, is_atomic)
+                    self.facts_of(node, space).accesses(&types, access, kind)
                 }),
             _ => Ok(()),
         }

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 /// Bytes kept free at the start of an array whose pointers may be null: null is offset 0.
 const NULL_BYTES: u64 = 16;
 
-/// Local memory that may be spent on elements wider than what they hold, to spare atomic narrow stores.
-const WIDENED_LOCAL_BYTES: u64 = 8 << 10;
+/// Local memory whose elements may be up to four times wider than what they hold, to spare atomic narrow
+/// stores.
+const WIDENED_LOCAL_BYTES: u64 = 2 << 10;
 
 /// How a class lies in its array.
 #[derive(Clone, Debug)]
@@ -66,11 +67,11 @@ impl Layouts {
         let mut has_argument = false;
         for member in &facts.members {
             let (size, _, spec_id) = member_size(module, *member);
-            fixed_bytes += size;
+            fixed_bytes = fixed_bytes.saturating_add(size);
             has_argument |= spec_id.is_some();
         }
         let may_widen = facts.space == AddressSpace::Private
-            || (!has_argument && fixed_bytes * 4 <= WIDENED_LOCAL_BYTES);
+            || (!has_argument && fixed_bytes <= WIDENED_LOCAL_BYTES);
         let (element, stride_bytes) = element(facts, capabilities, may_widen);
 
         let mut end = if facts.has_null && !facts.members.is_empty() {
@@ -91,7 +92,7 @@ impl Layouts {
             }
             let offset_bytes = u32::try_from(end)
                 .ok()
-                .filter(|_| end + size <= u64::from(u32::MAX / 2))
+                .filter(|_| end.saturating_add(size) <= u64::from(u32::MAX / 2))
                 .ok_or_else(|| {
                     CompileError::new(format!("{} memory exceeds 2 GiB", facts.space))
                 })?;
@@ -185,6 +186,12 @@ fn element(facts: &Facts, capabilities: &Capabilities, may_widen: bool) -> (Type
             return (ty, ty.size_bytes());
         }
         _ => {}
+    }
+    // Words with a few narrow accesses among them stay words. In local memory a narrow store would then be
+    // atomic, which costs more than it spares.
+    let narrow_is_cheap = facts.space == AddressSpace::Private || facts.narrow_stores == 0;
+    if unit < 4 && facts.word_unit_bytes >= 4 && facts.words >= facts.narrow && narrow_is_cheap {
+        return (Type::I32, 4);
     }
     let has_int = match unit {
         1 => capabilities.int8,

@@ -178,6 +178,23 @@ fn bytes_on_a_device_without_them_have_a_word_each_in_private_memory() {
 }
 
 #[test]
+fn words_with_a_byte_among_them_stay_words_in_private_memory() {
+    let [text, _] = check(&function(
+        AddressSpace::Private,
+        &[Type::I32],
+        |b, number, _, memory| {
+            fill(b, memory, Type::I32);
+            let at = b.ptr_add(memory, number);
+            let byte = b.constant(Type::I8, 0x99);
+            b.store1(Place::Pointer(at), byte, Access::aligned(1));
+            let whole = b.load1(Place::Pointer(memory), Type::I32, Access::aligned(4));
+            b.terminate(Terminator::Return(smallvec![whole]));
+        },
+    ));
+    assert!(text.contains("i32 x 20"), "{text}");
+}
+
+#[test]
 fn narrow_stores_beside_atomics_keep_their_neighbours() {
     let module = function(
         AddressSpace::Local,

@@ -4,6 +4,9 @@ use crate::compiler::ir::{Access, Function, Inst, Op, Place, Type, Value, Variab
 use crate::compiler::passes::scalar_bits;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// Larger copies leave a variable in memory: as values they would be thousands of instructions.
+const LONGEST_COPY_BYTES: u32 = 1 << 10;
+
 /// A place in a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
@@ -160,7 +163,8 @@ impl Finder<'_> {
             } => {
                 let size = function
                     .constant(*size_bytes)
-                    .and_then(|size| u32::try_from(size).ok());
+                    .and_then(|size| u32::try_from(size).ok())
+                    .filter(|&size| size <= LONGEST_COPY_BYTES);
                 let mut spot = |pointer: Value, access: &Access| {
                     let spot = *self.pointers.get(&pointer)?;
                     if size.is_none_or(|size| !self.fits(spot, size)) || access.volatile {

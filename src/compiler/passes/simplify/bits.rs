@@ -126,17 +126,22 @@ pub fn rejoined(sweep: &mut Sweep<'_>, a: Value, b: Value, ty: Type) -> Option<V
     if joined.low != joined.at || joined.low != 0 {
         return None;
     }
-    let source_type = sweep.ty(joined.source);
-    let part = Type::int(joined.width)?;
+    // Only types that are there already: later stages have no others.
     let flags = InstFlags::default();
-    let part = match source_type == part {
-        true => joined.source,
-        false => sweep.make(Op::Convert(Convert::Truncate, joined.source), part, flags),
+    let source = joined.source;
+    let bits = sweep.ty(source).bits();
+    let sized = match bits.cmp(&ty.bits()) {
+        std::cmp::Ordering::Equal => source,
+        std::cmp::Ordering::Less => sweep.make(Op::Convert(Convert::ZeroExtend, source), ty, flags),
+        std::cmp::Ordering::Greater => {
+            sweep.make(Op::Convert(Convert::Truncate, source), ty, flags)
+        }
     };
-    match sweep.ty(part) == ty {
-        true => Some(part),
-        false => Some(sweep.make(Op::Convert(Convert::ZeroExtend, part), ty, flags)),
+    if joined.width == bits.min(ty.bits()) {
+        return Some(sized);
     }
+    let mask = sweep.constant(ty, (1 << joined.width) - 1);
+    Some(sweep.make(Op::Binary(Binary::And, sized, mask), ty, flags))
 }
 
 fn joined(a: Piece, b: Piece) -> Option<Piece> {

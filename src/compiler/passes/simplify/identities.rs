@@ -143,8 +143,8 @@ fn shift(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Opt
             Some(make(sweep, Op::Convert(Convert::ZeroExtend, shifted), ty))
         }
         // The high half of a pair.
-        (Binary::LShr, Op::Binary(Binary::Or, ..)) if amount * 2 == width => {
-            let half = bits::extract(sweep, a, amount as u32, amount as u32)?;
+        (Binary::LShr, Op::Binary(Binary::Or, ..)) if (amount, width) == (32, 64) => {
+            let half = bits::extract(sweep, a, 32, 32)?;
             Some(make(sweep, Op::Convert(Convert::ZeroExtend, half), ty))
         }
         _ => None,

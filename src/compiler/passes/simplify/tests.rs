@@ -79,6 +79,18 @@ fn four_bytes_make_the_word_they_came_from() {
 }
 
 #[test]
+fn parts_of_a_word_need_no_narrower_type() {
+    let text = check(function(&[Type::I32], |b, [word, ..]| {
+        let low = b.binary_const(Binary::And, word, 0xff);
+        let high = b.binary_const(Binary::And, word, 0xff00);
+        let both = b.binary(Binary::Or, low, high);
+        b.terminate(Terminator::Return(smallvec![both]));
+    }));
+    assert!(text.contains("const 0xffff\n"), "{text}");
+    assert!(!text.contains("i16"), "{text}");
+}
+
+#[test]
 fn a_pair_gives_back_its_halves() {
     let text = check(function(&[Type::I32, Type::I32], |b, [x, y, _]| {
         let pair = super::super::scalar_bits::join(b, &[(0, x), (4, y)], Type::I64);
