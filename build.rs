@@ -1,4 +1,5 @@
-//! Embeds what the driver carries with it, the OpenCL built-in library as SPIR-V, and links it to stay loaded.
+//! Embeds what the driver carries with it, the OpenCL built-in library as SPIR-V; links it to stay loaded; says
+//! which compiler is in it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -10,6 +11,40 @@ const SPIRV_MAGIC: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 fn main() {
     keep_loaded();
     embed_libclc();
+    stamp_compiler();
+}
+
+/// What generated code depends on: a cached or stored program made by another compiler is not taken for one
+/// of this one's.
+const COMPILER: [&str; 3] = ["src/compiler", "src/toolchain", "Cargo.lock"];
+
+/// Sets `PUMICE_COMPILER_STAMP`, a hash of the compiler's sources and of the built-in library.
+fn stamp_compiler() {
+    let mut files = Vec::new();
+    for place in COMPILER {
+        println!("cargo:rerun-if-changed={place}");
+        collect(Path::new(place), &mut files);
+    }
+    files.sort();
+    files.extend(env::var_os("OUT_DIR").map(|out| Path::new(&out).join("libclc.spv")));
+    // FNV-1a: nobody chooses these inputs to collide.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        let Ok(bytes) = fs::read(&file) else { continue };
+        for byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    println!("cargo:rustc-env=PUMICE_COMPILER_STAMP={hash:016x}");
+}
+
+fn collect(place: &Path, files: &mut Vec<PathBuf>) {
+    match fs::read_dir(place) {
+        Ok(entries) => entries
+            .flatten()
+            .for_each(|entry| collect(&entry.path(), files)),
+        Err(_) => files.push(place.to_owned()),
+    }
 }
 
 /// The Khronos loader unloads drivers while the process exits; threads of ours may still be running then, so

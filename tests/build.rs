@@ -225,12 +225,13 @@ fn objects_take_headers_and_become_libraries() {
 fn a_callback_comes_when_the_build_has_ended() {
     let Some(setup) = setup() else { return };
     unsafe extern "C" fn notify(program: cl_program, data: *mut c_void) {
-        // SAFETY: the sender lives until it has been heard from.
+        // SAFETY: the sender is never dropped.
         let sender = unsafe { &*data.cast::<mpsc::Sender<usize>>() };
         let _ = sender.send(program as usize);
     }
-    let (mut sender, receiver) = mpsc::channel::<usize>();
-    let data = ptr::from_mut(&mut sender).cast();
+    let (sender, receiver) = mpsc::channel::<usize>();
+    // The callback may still be inside `send` when its message has been heard.
+    let data = Box::into_raw(Box::new(sender)).cast();
     for (source, status) in [(ADD, CL_BUILD_SUCCESS), ("kernel", CL_BUILD_ERROR)] {
         let program = setup.program(source);
         build_program(program.get(), &[setup.device], c"", Some(notify), data).expect("build");

@@ -25,7 +25,7 @@ use pumice::compiler::program::{
 };
 use pumice::compiler::{CompiledKernel, CompiledProgram};
 use pumice::runtime::platform::Platform;
-use pumice::runtime::program::binary::Binary;
+use pumice::runtime::program::binary::{Binary, StoredExecutable};
 
 fn iota() -> Vec<u32> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/iota.spvasm");
@@ -99,7 +99,11 @@ struct Setup {
 
 fn binary(required: Option<[u32; 3]>) -> Vec<u8> {
     let capabilities = Platform::instance().devices()[0].capabilities();
-    Binary::Executable(program(required)).to_bytes(capabilities)
+    Binary::Executable(StoredExecutable {
+        modules: Default::default(),
+        program: Some(program(required)),
+    })
+    .to_bytes(capabilities)
 }
 
 fn setup(required: Option<[u32; 3]>) -> Option<Setup> {

@@ -314,7 +314,6 @@ pub fn get_program_build_info(
             Product::Executable(executable) => {
                 executable.program().data.global_variable_bytes as usize
             }
-            Product::Loaded(program) => program.data.global_variable_bytes as usize,
             _ => 0,
         }),
         _ => Err(Error::unknown_query(param_name)),

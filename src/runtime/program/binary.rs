@@ -11,13 +11,17 @@
 //!     88         payload (postcard)
 //! ```
 //!
-//! Objects and libraries hold OpenCL SPIR-V, which fits every device. An executable holds code for one set
-//! of device capabilities, made by one version of the compiler, and is refused elsewhere.
+//! All kinds hold OpenCL SPIR-V, which fits every device. An executable also holds the code that was made of
+//! it for one set of device capabilities by one version of the compiler; elsewhere the fingerprint differs,
+//! and building the program makes the code anew.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::compiler::{Capabilities, CompiledProgram};
+use crate::toolchain::cache::DRIVER_IDENTITY;
 use crate::toolchain::words;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
@@ -32,7 +36,15 @@ pub enum Binary {
     /// `CL_PROGRAM_BINARY_TYPE_LIBRARY`
     Library(Modules),
     /// `CL_PROGRAM_BINARY_TYPE_EXECUTABLE`
-    Executable(CompiledProgram),
+    Executable(StoredExecutable),
+}
+
+/// An executable as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StoredExecutable {
+    pub modules: Modules,
+    /// `None` when it was made for other device capabilities or by another compiler.
+    pub program: Option<CompiledProgram>,
 }
 
 /// OpenCL SPIR-V, and how it was asked to be compiled.
@@ -43,6 +55,8 @@ pub struct Modules {
     pub denorms_are_zero: bool,
     pub fast_relaxed_math: bool,
     pub opt_disable: bool,
+    /// Specialization constants by `SpecId`: little-endian bytes.
+    pub specialization: BTreeMap<u32, Vec<u8>>,
 }
 
 /// Why a binary is not taken; the application sees `CL_INVALID_BINARY`.
@@ -52,8 +66,6 @@ pub enum BinaryError {
     Foreign,
     /// Cut short, or changed.
     Damaged,
-    /// Made for a device with other capabilities, or by another version of the driver.
-    OtherDevice,
 }
 
 impl BinaryError {
@@ -61,9 +73,6 @@ impl BinaryError {
         match self {
             Self::Foreign => "not a program binary of this version of Pumice",
             Self::Damaged => "the program binary is truncated or damaged",
-            Self::OtherDevice => {
-                "the program binary was made for another device or by another driver version"
-            }
         }
     }
 }
@@ -81,7 +90,7 @@ impl Binary {
     pub fn to_bytes(&self, capabilities: &Capabilities) -> Vec<u8> {
         let payload = match self {
             Self::Object(modules) | Self::Library(modules) => postcard::to_allocvec(modules),
-            Self::Executable(program) => postcard::to_allocvec(program),
+            Self::Executable(stored) => postcard::to_allocvec(stored),
         }
         // Plain data without maps or foreign types; the serializer fails only for unsized sequences.
         .unwrap_or_default();
@@ -124,9 +133,6 @@ impl Binary {
         if payload.len() as u64 != length || digest != sum {
             return Err(BinaryError::Damaged);
         }
-        if print != fingerprint(kind, capabilities) {
-            return Err(BinaryError::OtherDevice);
-        }
         let damaged = |_| BinaryError::Damaged;
         match kind {
             opencl_sys::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT => Ok(Self::Object(
@@ -135,9 +141,14 @@ impl Binary {
             opencl_sys::CL_PROGRAM_BINARY_TYPE_LIBRARY => Ok(Self::Library(
                 postcard::from_bytes(payload).map_err(damaged)?,
             )),
-            opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE => Ok(Self::Executable(
-                postcard::from_bytes(payload).map_err(damaged)?,
-            )),
+            opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE => {
+                let mut stored: StoredExecutable =
+                    postcard::from_bytes(payload).map_err(damaged)?;
+                if print != fingerprint(kind, capabilities) {
+                    stored.program = None;
+                }
+                Ok(Self::Executable(stored))
+            }
             _ => Err(BinaryError::Damaged),
         }
     }
@@ -147,7 +158,7 @@ impl Binary {
 fn fingerprint(kind: u32, capabilities: &Capabilities) -> [u8; 32] {
     let mut hash = Sha256::new();
     if kind == opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE {
-        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(DRIVER_IDENTITY);
         hash.update(postcard::to_allocvec(capabilities).unwrap_or_default());
     }
     hash.finalize().into()
@@ -174,15 +185,23 @@ mod tests {
     fn executable() -> Binary {
         let mut program = CompiledProgram::default();
         program.data.bytes = vec![1, 2, 3];
-        Binary::Executable(program)
+        Binary::Executable(StoredExecutable {
+            modules: modules(),
+            program: Some(program),
+        })
+    }
+
+    fn modules() -> Modules {
+        Modules {
+            modules: vec![vec![words::MAGIC, 0x0001_0400, 0, 1, 0]],
+            fast_relaxed_math: true,
+            specialization: BTreeMap::from([(7, vec![1, 0])]),
+            ..Modules::default()
+        }
     }
 
     fn library() -> Binary {
-        Binary::Library(Modules {
-            modules: vec![vec![words::MAGIC, 0x0001_0400, 0, 1, 0]],
-            fast_relaxed_math: true,
-            ..Modules::default()
-        })
+        Binary::Library(modules())
     }
 
     #[test]
@@ -195,14 +214,20 @@ mod tests {
     }
 
     #[test]
-    fn executables_fit_one_kind_of_device_and_libraries_all() {
+    fn elsewhere_an_executable_is_only_what_it_was_made_of() {
         let bytes = executable().to_bytes(&Capabilities::full());
         assert_eq!(
             Binary::from_bytes(&bytes, &Capabilities::minimal()),
-            Err(BinaryError::OtherDevice)
+            Ok(Binary::Executable(StoredExecutable {
+                modules: modules(),
+                program: None,
+            }))
         );
         let bytes = library().to_bytes(&Capabilities::full());
-        assert!(Binary::from_bytes(&bytes, &Capabilities::minimal()).is_ok());
+        assert_eq!(
+            Binary::from_bytes(&bytes, &Capabilities::minimal()),
+            Ok(library())
+        );
     }
 
     #[test]
@@ -212,7 +237,8 @@ mod tests {
         for length in 0..whole.len() {
             assert!(Binary::from_bytes(&whole[..length], &capabilities).is_err());
         }
-        for place in 0..whole.len() {
+        // The fingerprint itself is what may differ.
+        for place in (0..16).chain(48..whole.len()) {
             let mut bytes = whole.clone();
             bytes[place] ^= 1;
             assert!(

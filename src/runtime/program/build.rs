@@ -208,8 +208,13 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
         }
         Task::Build(options) => match program.build(index).product {
             // A program binary is loaded, or linked if it is an object.
-            Product::Loaded(compiled) if matches!(program.origin(), Origin::Binary) => {
-                executable(device, Ok((*compiled).clone()), String::new())
+            Product::Loaded(stored) if matches!(program.origin(), Origin::Binary) => {
+                let modules = Arc::new(stored.modules.clone());
+                let compiled = match &stored.program {
+                    Some(compiled) => Ok(compiled.clone()),
+                    None => compile_modules(device, &modules),
+                };
+                executable(device, modules, compiled, String::new())
             }
             Product::Executable(built) if matches!(program.origin(), Origin::Binary) => Built {
                 product: Some(Product::Executable(built)),
@@ -218,19 +223,17 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
             Product::Object(modules) | Product::Library(modules)
                 if matches!(program.origin(), Origin::Binary) =>
             {
-                let compiled = compile_modules(device, &modules, program.specialization());
-                executable(device, compiled, String::new())
+                let compiled = compile_modules(device, &modules);
+                executable(device, modules, compiled, String::new())
             }
-            _ => {
-                let (modules, log) = modules_of(program, device, options, &[], sources);
-                match modules {
-                    Some(modules) => {
-                        let compiled = compile_modules(device, &modules, program.specialization());
-                        executable(device, compiled, log)
-                    }
-                    None => Built { product: None, log },
+            _ => match modules_of(program, device, options, &[], sources) {
+                (Some(modules), log) => {
+                    let modules = Arc::new(modules);
+                    let compiled = compile_modules(device, &modules);
+                    executable(device, modules, compiled, log)
                 }
-            }
+                (None, log) => Built { product: None, log },
+            },
         },
         Task::Link(options, inputs) => link_for(device, options, inputs),
     }
@@ -238,12 +241,15 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
 
 fn executable(
     device: &Arc<Device>,
+    modules: Arc<Modules>,
     compiled: std::result::Result<CompiledProgram, String>,
     mut log: String,
 ) -> Built {
     match compiled {
         Ok(compiled) => Built {
-            product: Some(Product::Executable(Executable::new(device, compiled))),
+            product: Some(Product::Executable(Executable::new(
+                device, modules, compiled,
+            ))),
             log,
         },
         Err(message) => {
@@ -255,9 +261,7 @@ fn executable(
 
 fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]) -> Built {
     let mut linked = Modules::default();
-    let mut specialization = HashMap::new();
     for input in inputs {
-        specialization.extend(input.specialization());
         let product = input
             .device_index(device)
             .map(|index| input.build(index).product)
@@ -272,6 +276,7 @@ fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]
             };
         };
         linked.modules.extend(modules.modules.iter().cloned());
+        linked.specialization.extend(modules.specialization.clone());
         linked.denorms_are_zero |= modules.denorms_are_zero;
         linked.fast_relaxed_math |= modules.fast_relaxed_math;
         linked.opt_disable |= modules.opt_disable;
@@ -284,8 +289,8 @@ fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]
             log: String::new(),
         };
     }
-    let compiled = compile_modules(device, &linked, specialization);
-    executable(device, compiled, String::new())
+    let compiled = compile_modules(device, &linked);
+    executable(device, Arc::new(linked), compiled, String::new())
 }
 
 fn is_fast(math: MathOptions) -> bool {
@@ -332,6 +337,7 @@ fn modules_of(
         denorms_are_zero: options.math.denorms_are_zero,
         fast_relaxed_math: is_fast(options.math),
         opt_disable: options.opt_disable,
+        specialization: program.specialization(),
     });
     (modules, log)
 }
@@ -340,7 +346,6 @@ fn modules_of(
 fn compile_modules(
     device: &Device,
     modules: &Modules,
-    specialization: HashMap<u32, Vec<u8>>,
 ) -> std::result::Result<CompiledProgram, String> {
     let capabilities = device.capabilities();
     let cache = FrontEnd::instance().cache();
@@ -351,9 +356,7 @@ fn compile_modules(
             u8::from(modules.fast_relaxed_math),
             u8::from(modules.opt_disable),
         ]);
-    let mut constants: Vec<_> = specialization.iter().collect();
-    constants.sort();
-    for (id, value) in constants {
+    for (id, value) in &modules.specialization {
         builder = builder.field(&id.to_le_bytes()).field(value);
     }
     for module in &modules.modules {
@@ -369,7 +372,7 @@ fn compile_modules(
         return Ok(program);
     }
     let options = compiler::Options {
-        specialization,
+        specialization: modules.specialization.clone().into_iter().collect(),
         denorms_are_zero: modules.denorms_are_zero,
         fast_relaxed_math: modules.fast_relaxed_math,
         opt_disable: modules.opt_disable,

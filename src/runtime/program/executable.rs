@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
+use super::binary::{Modules, StoredExecutable};
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
@@ -15,6 +16,8 @@ use crate::vulkan::{self, MemoryKind};
 /// One built program on one device.
 pub struct Executable {
     device: Arc<Device>,
+    /// What it was made of.
+    modules: Arc<Modules>,
     program: CompiledProgram,
     code: Vec<KernelCode>,
     /// Program-scope variables and constant tables: made when a kernel is first created.
@@ -43,7 +46,7 @@ pub struct PipelineKey {
 }
 
 impl Executable {
-    pub fn new(device: &Arc<Device>, program: CompiledProgram) -> Arc<Self> {
+    pub fn new(device: &Arc<Device>, modules: Arc<Modules>, program: CompiledProgram) -> Arc<Self> {
         let code = program
             .kernels
             .iter()
@@ -51,6 +54,7 @@ impl Executable {
             .collect();
         Arc::new(Self {
             device: Arc::clone(device),
+            modules,
             program,
             code,
             data: OnceLock::new(),
@@ -64,6 +68,14 @@ impl Executable {
 
     pub fn program(&self) -> &CompiledProgram {
         &self.program
+    }
+
+    /// As it is stored in a program binary.
+    pub fn stored(&self) -> StoredExecutable {
+        StoredExecutable {
+            modules: (*self.modules).clone(),
+            program: Some(self.program.clone()),
+        }
     }
 
     /// Place of a kernel among [`CompiledProgram::kernels`].

@@ -5,17 +5,16 @@ pub mod build;
 pub mod executable;
 pub mod specialization;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::binary::{Binary, Modules};
+use self::binary::{Binary, Modules, StoredExecutable};
 use self::executable::Executable;
 use super::context::Context;
 use super::device::Device;
 use super::object::{Handle, Kind, Object};
 use super::{Error, Result};
-use crate::compiler::CompiledProgram;
 
 /// A program.
 pub struct Program {
@@ -68,7 +67,7 @@ pub enum Product {
     Object(Arc<Modules>),
     Library(Arc<Modules>),
     /// From a binary, not built yet.
-    Loaded(Arc<CompiledProgram>),
+    Loaded(Arc<StoredExecutable>),
     Executable(Arc<Executable>),
 }
 
@@ -87,7 +86,7 @@ struct State {
     /// In the order of the program's devices.
     builds: Vec<DeviceBuild>,
     /// `clSetProgramSpecializationConstant`
-    specialization: HashMap<u32, Vec<u8>>,
+    specialization: BTreeMap<u32, Vec<u8>>,
 }
 
 impl Program {
@@ -110,7 +109,7 @@ impl Program {
             origin,
             state: Mutex::new(State {
                 builds,
-                specialization: HashMap::new(),
+                specialization: BTreeMap::new(),
             }),
             kernels: AtomicUsize::new(0),
         })
@@ -129,7 +128,7 @@ impl Program {
                 build.product = match binary {
                     Binary::Object(modules) => Product::Object(Arc::new(modules)),
                     Binary::Library(modules) => Product::Library(Arc::new(modules)),
-                    Binary::Executable(compiled) => Product::Loaded(Arc::new(compiled)),
+                    Binary::Executable(stored) => Product::Loaded(Arc::new(stored)),
                 };
             }
         }
@@ -199,8 +198,8 @@ impl Program {
             Product::None => return Vec::new(),
             Product::Object(modules) => Binary::Object((*modules).clone()),
             Product::Library(modules) => Binary::Library((*modules).clone()),
-            Product::Loaded(program) => Binary::Executable((*program).clone()),
-            Product::Executable(executable) => Binary::Executable(executable.program().clone()),
+            Product::Loaded(stored) => Binary::Executable((*stored).clone()),
+            Product::Executable(executable) => Binary::Executable(executable.stored()),
         };
         binary.to_bytes(device.capabilities())
     }
@@ -276,7 +275,7 @@ impl Program {
         }
     }
 
-    fn specialization(&self) -> HashMap<u32, Vec<u8>> {
+    fn specialization(&self) -> BTreeMap<u32, Vec<u8>> {
         self.lock().specialization.clone()
     }
 }
