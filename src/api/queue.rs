@@ -55,8 +55,8 @@ pub unsafe fn create_command_queue_with_properties(
     let mut has_size = false;
     for (name, value) in &pairs {
         match u32::try_from(*name) {
-            Ok(name) if name == CL_QUEUE_PROPERTIES as u32 => flags = *value,
-            Ok(name) if name == CL_QUEUE_SIZE as u32 => has_size = true,
+            Ok(CL_QUEUE_PROPERTIES) => flags = *value,
+            Ok(CL_QUEUE_SIZE) => has_size = true,
             // "CL_INVALID_VALUE if values specified in properties are not valid."
             _ => {
                 return Err(Error::invalid_value(format!(

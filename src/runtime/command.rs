@@ -8,6 +8,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// A command, complete in itself: it can be recorded now or held until what it waits for is done.
+// A launch is the large one, and the one that must not allocate.
+#[allow(clippy::large_enum_variant)]
 pub enum Command {
     Dispatch(Dispatch),
     /// Device to device.

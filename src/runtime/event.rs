@@ -6,9 +6,7 @@ use super::error::{Error, Result};
 use super::notifier;
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
-use opencl_sys::{
-    CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, cl_command_type, cl_int,
-};
+use opencl_sys::{CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_SUBMITTED, cl_command_type, cl_int};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 /// An event.
@@ -342,7 +340,7 @@ fn in_order(
     event: &Arc<Event>,
     error: Option<cl_int>,
 ) -> Vec<(Arc<Event>, Callback, cl_int)> {
-    debug_assert!(CL_SUBMITTED > CL_RUNNING && CL_RUNNING > CL_COMPLETE);
+    // CL_SUBMITTED > CL_RUNNING > CL_COMPLETE
     callbacks.sort_by_key(|callback| std::cmp::Reverse(callback.at));
     callbacks
         .into_iter()
