@@ -15,6 +15,7 @@ pub mod link;
 pub mod parse;
 pub mod passes;
 pub mod program;
+mod requirements;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod verify;
@@ -176,6 +177,7 @@ pub fn compile_observed(
         let located = |error: CompileError| error.in_function(kernel.name.as_str());
         verify_after("extract_kernel", &module, Stage::BuiltinsLowered).map_err(located)?;
         observe("extract_kernel", &module);
+        requirements::check(&module, capabilities).map_err(located)?;
         for (name, pass, stage) in KERNEL_PASSES {
             pass(&mut module, &cx).map_err(located)?;
             verify_after(name, &module, *stage).map_err(located)?;

@@ -68,4 +68,14 @@ fn what_is_missing_is_said() {
         error.to_string(),
         "error: undefined reference to 'f' in function 'k'"
     );
+
+    let words = opencl_c(include_str!("../../tests/compiler/doubles.cl"));
+    let error = compile_words(&[&words], &Capabilities::minimal()).expect_err("refused");
+    assert!(
+        error
+            .reason
+            .ends_with("on doubles, which the device does not have"),
+        "{error}"
+    );
+    assert_eq!(error.function.as_deref(), Some("doubles"));
 }

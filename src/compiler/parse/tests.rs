@@ -1,6 +1,7 @@
 use super::parse;
 use crate::compiler::ir::{
-    AddressSpace, Convert, KernelParameterKind, Module, Op, Rounding, Type, WorkItem,
+    AddressSpace, AtomicOp, Convert, KernelParameterKind, Module, Op, Rounding, Scope, Semantics,
+    Type, WorkItem,
 };
 use crate::compiler::testing::{assemble, opencl_c};
 use crate::compiler::verify::{self, Stage};
@@ -296,6 +297,53 @@ fn a_value_that_is_an_inner_vector() {
         OpReturn",
     );
     parse_valid(&words);
+}
+
+/// The calls that clang leaves to be resolved by name.
+#[test]
+fn builtins_that_are_called_by_name() {
+    let module = parse_c(
+        "kernel void k(global int *p, global uint *u, local int *l, global atomic_float *f, global float *e,
+                       global double2 *d, global long2 *n, int i) {
+             atomic_inc(p); atomic_min(u, 3u); atomic_max(l, 4);
+             atomic_fetch_max_explicit((global atomic_uint *)u, 5u, memory_order_acquire, memory_scope_work_group);
+             p[1] = atomic_compare_exchange_strong(f, e, 2.0f);
+             d[0] = convert_double2_rtz(n[0]);
+             int *q = i > 3 ? (int *)p : (int *)l;
+             p[2] = to_global(q) != 0; p[3] = get_fence(q);
+             mem_fence(CLK_LOCAL_MEM_FENCE); }",
+    );
+    let function = module.function(module.kernels[0].function);
+    let operations = operations(&module);
+    assert!(
+        !operations.iter().any(|op| matches!(op, Op::Call(..))),
+        "{function}"
+    );
+    let atomics: Vec<(AtomicOp, Scope, u32)> = operations
+        .iter()
+        .filter_map(|op| match op {
+            Op::Atomic {
+                op,
+                scope,
+                semantics,
+                ..
+            } => Some((*op, *scope, semantics.0 & 0x1f)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        atomics[..4],
+        [
+            (AtomicOp::Add, Scope::Device, 0),
+            (AtomicOp::UMin, Scope::Device, 0),
+            (AtomicOp::SMax, Scope::Device, 0),
+            (AtomicOp::UMax, Scope::Workgroup, Semantics::ACQUIRE),
+        ]
+    );
+    assert_eq!(atomics[4].0, AtomicOp::CompareExchange);
+    let conversion = Convert::SignedToFloat(Some(Rounding::Rtz));
+    let found = |op: &Op| matches!(op, Op::Convert(convert, _) if *convert == conversion);
+    assert!(operations.iter().any(found));
 }
 
 fn error_of(words: &[u32]) -> CompileError {
