@@ -76,6 +76,9 @@ pub struct Capabilities {
     pub shared_memory_bytes: u32,
     /// `shaderMaximalReconvergence` (VK_KHR_shader_maximal_reconvergence).
     pub maximal_reconvergence: bool,
+    /// Whether the driver loses what a loop has loaded and its work-items left the loop with at different
+    /// times, as SwiftShader does: see `passes::legalize_loop_results`.
+    pub loses_loop_results: bool,
 }
 
 impl Capabilities {
@@ -123,6 +126,7 @@ impl Capabilities {
             push_constant_bytes: 256,
             shared_memory_bytes: 48 << 10,
             maximal_reconvergence: false,
+            loses_loop_results: false,
         }
     }
 
@@ -154,6 +158,7 @@ impl Capabilities {
             subgroup_size: 4,
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
+            loses_loop_results: true,
             ..Self::full()
         }
     }

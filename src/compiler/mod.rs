@@ -114,6 +114,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             PointersLowered,
         ),
         ("simplify", passes::simplify::run, Stage::Emit),
+        (
+            "legalize_loop_results",
+            passes::legalize_loop_results::run,
+            Stage::Emit,
+        ),
         ("structurize", passes::structurize::run, Stage::Emit),
     ]
 };

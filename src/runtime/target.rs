@@ -37,8 +37,12 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
+        loses_loop_results: info.driver_id == GOOGLE_SWIFTSHADER,
     }
 }
+
+/// `VkDriverId` of SwiftShader.
+const GOOGLE_SWIFTSHADER: u32 = 10;
 
 /// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
 /// `VkDriverId`: those of hardware with a fused multiply-add. The software drivers multiply and add.

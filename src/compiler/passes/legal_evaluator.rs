@@ -135,6 +135,8 @@ impl<'a> Evaluator<'a> {
         match op {
             Op::Const(bits) => vec![*bits],
             Op::Undef => vec![0x5a5a_5a5a_5a5a_5a5a],
+            // The first work-item.
+            Op::BuiltIn(_) => vec![0],
             Op::Unary(op, a) => vec![unary(*op, get(*a), function.ty(*a))],
             Op::Binary(op, a, b) => vec![binary(*op, get(*a), get(*b), function.ty(*a))],
             Op::Compare(op, a, b) => {

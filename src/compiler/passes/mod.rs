@@ -13,6 +13,7 @@ pub mod inline;
 mod legal_evaluator;
 pub mod legalize_float16;
 pub mod legalize_int64;
+pub mod legalize_loop_results;
 pub mod legalize_memory;
 pub mod legalize_small_ints;
 pub mod lower_arguments;
