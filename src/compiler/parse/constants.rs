@@ -46,8 +46,11 @@ pub(super) struct Constants {
 /// The bound for all computed constants together.
 const MAX_FLAT_SCALARS: usize = 1 << 22;
 
+/// What a variable holds at first: its bytes, and the addresses in them.
+pub(super) type Initializer = (Vec<u8>, Vec<Relocation>);
+
 /// Initializers are refused beyond this size.
-const MAX_INITIALIZER_BYTES: u64 = 1 << 28;
+pub(super) const MAX_INITIALIZER_BYTES: u64 = 1 << 27;
 
 impl Constants {
     pub fn get(&self, id: Id) -> Option<&Constant> {
@@ -178,11 +181,7 @@ impl Constants {
     }
 
     /// The bytes in memory of a constant and the addresses in them; `None` for all zeros.
-    pub fn bytes(
-        &self,
-        id: Id,
-        types: &Types,
-    ) -> Result<Option<(Vec<u8>, Vec<Relocation>)>, CompileError> {
+    pub fn bytes(&self, id: Id, types: &Types) -> Result<Option<Initializer>, CompileError> {
         let unknown = |id| CompileError::new(format!("{id} is not a constant"));
         let constant = self.get(id).ok_or_else(|| unknown(id))?;
         if matches!(constant.data, Data::Null | Data::Undef) {

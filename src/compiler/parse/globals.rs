@@ -1,7 +1,7 @@
 //! Variables of module scope.
 
 use super::Source;
-use super::constants::{Constant, Data, Scalar};
+use super::constants::{Constant, Data, MAX_INITIALIZER_BYTES, Scalar};
 use super::decode::{Id, Instruction};
 use super::decorations::Linkage;
 use super::types::Storage;
@@ -77,7 +77,13 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
             if !same_type {
                 return Err(inst.error("the initializer is no constant of the variable's type"));
             }
-            source.constants.bytes(initializer, &source.types)?.unzip()
+            let initializer = source.constants.bytes(initializer, &source.types)?;
+            // A few nested constants can stand for any number of bytes.
+            source.initializer_bytes += initializer.as_ref().map_or(0, |(bytes, _)| bytes.len());
+            if source.initializer_bytes as u64 > MAX_INITIALIZER_BYTES {
+                return Err(inst.error("the module's initializers are too large"));
+            }
+            initializer.unzip()
         }
         _ => (None, None),
     };

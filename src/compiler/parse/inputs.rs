@@ -70,7 +70,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let wanted = self.result_slots(inst)?.len();
         let size = u64::from(element.size_bytes());
         let outside = || inst.error("the load reaches outside the built-in");
-        if pointer.offset_bytes % size != 0 {
+        if !pointer.offset_bytes.is_multiple_of(size) {
             return Err(outside());
         }
         let first = usize::try_from(pointer.offset_bytes / size).map_err(|_| outside())?;

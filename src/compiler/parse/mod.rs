@@ -87,6 +87,8 @@ struct Source<'a> {
     scalars: Cell<usize>,
     /// Size of all module-scope variables so far.
     variable_bytes: u64,
+    /// Size of their initializers, where not all zeros.
+    initializer_bytes: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

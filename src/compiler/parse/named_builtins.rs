@@ -103,7 +103,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     semantics,
                 });
             }
-            "__to_global" | "__to_local" | "__to_private" => self.to_space(inst, &first)?,
+            "__to_global" | "__to_local" | "__to_private" => self.cast_by_name(inst, &first)?,
             "get_fence" => self.get_fence(inst, &first)?,
             conversion if conversion.starts_with("convert_") => {
                 let mode = conversion.rsplit_once('_').map_or("", |(_, mode)| mode);
@@ -160,7 +160,11 @@ impl<'a> FunctionParser<'_, 'a> {
         })
     }
 
-    fn to_space(&mut self, inst: &Instruction<'a>, pointer: &[Value]) -> Result<(), CompileError> {
+    fn cast_by_name(
+        &mut self,
+        inst: &Instruction<'a>,
+        pointer: &[Value],
+    ) -> Result<(), CompileError> {
         let to = self.source.types.scalar(inst.result_type()?)?;
         let (&[pointer], Type::Ptr(_)) = (pointer, to) else {
             return Err(inst.error("the operand or the result is not a pointer"));

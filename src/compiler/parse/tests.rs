@@ -426,6 +426,21 @@ fn what_is_asked_for_is_bounded() {
             .contains("too large")
     );
 
+    // 8 bytes doubled up to 256 MiB, of constants that name each other.
+    let mut types = String::from("%a0 = OpTypeArray %uint %uint_2\n");
+    types += "%k0 = OpConstantComposite %a0 %uint_1 %uint_7\n";
+    for level in 1..26 {
+        let inner = level - 1;
+        types += &format!("%a{level} = OpTypeArray %a{inner} %uint_2\n");
+        types += &format!("%k{level} = OpConstantComposite %a{level} %k{inner} %k{inner}\n");
+    }
+    types += "%q = OpTypePointer UniformConstant %a25\n%w = OpVariable %q UniformConstant %k25\n";
+    assert!(
+        error_of(&kernel(&types, "OpReturn"))
+            .reason
+            .contains("too large")
+    );
+
     let mut types = String::from("%s0 = OpTypeStruct\n%c0 = OpConstantComposite %s0\n");
     for level in 1..60 {
         let inner = level - 1;
