@@ -36,7 +36,7 @@ impl Elements<'_> {
             let elements = self.load_elements(b, index, count);
             let pieces = elements.chunks(self.pieces(types[0]));
             return pieces
-                .map(|pieces| self.from_elements(b, pieces, types[0]))
+                .map(|pieces| self.assemble(b, pieces, types[0]))
                 .collect();
         }
         let places = offsets.into_iter().zip(types);
@@ -45,7 +45,7 @@ impl Elements<'_> {
                 if self.is_whole(offset, ty) {
                     let index = self.index(b, offset);
                     let elements = self.load_elements(b, index, self.pieces(ty));
-                    return self.from_elements(b, &elements, ty);
+                    return self.assemble(b, &elements, ty);
                 }
                 let part = self.part_type(offset, ty);
                 let parts: Vec<(u32, Value)> = (0..ty.size_bytes() / part.size_bytes())
@@ -69,7 +69,7 @@ impl Elements<'_> {
             let index = self.index(b, 0);
             let elements = values
                 .iter()
-                .flat_map(|&value| self.to_elements(b, value))
+                .flat_map(|&value| self.take_apart(b, value))
                 .collect();
             self.store_elements(b, index, elements);
             return;
@@ -77,7 +77,7 @@ impl Elements<'_> {
         for ((offset, &value), ty) in offsets.into_iter().zip(values).zip(types) {
             if self.is_whole(offset, ty) {
                 let index = self.index(b, offset);
-                let elements = self.to_elements(b, value);
+                let elements = self.take_apart(b, value);
                 self.store_elements(b, index, elements);
                 continue;
             }
@@ -163,7 +163,7 @@ impl Elements<'_> {
         b.store(place, elements, self.element_access());
     }
 
-    fn from_elements(&self, b: &mut Builder<'_>, elements: &[Value], ty: Type) -> Value {
+    fn assemble(&self, b: &mut Builder<'_>, elements: &[Value], ty: Type) -> Value {
         if self.layout.element == ty && self.layout.stride_bytes == ty.size_bytes() {
             return elements[0];
         }
@@ -183,7 +183,7 @@ impl Elements<'_> {
         scalar_bits::from_int(b, int, ty)
     }
 
-    fn to_elements(&self, b: &mut Builder<'_>, value: Value) -> Values {
+    fn take_apart(&self, b: &mut Builder<'_>, value: Value) -> Values {
         let ty = b.ty(value);
         let (element, stride) = (self.layout.element, self.layout.stride_bytes);
         if element == ty && stride == ty.size_bytes() {

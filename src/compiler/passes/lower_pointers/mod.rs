@@ -263,7 +263,7 @@ impl Lowering<'_> {
     }
 
     /// A value of old type `ty` from what memory held for it.
-    fn from_memory(&self, b: &mut Builder<'_>, value: Value, ty: Type) -> Value {
+    fn value_of(&self, b: &mut Builder<'_>, value: Value, ty: Type) -> Value {
         match ty {
             Type::Bool => scalar_bits::from_int(b, value, Type::Bool),
             Type::Ptr(AddressSpace::Private | AddressSpace::Local) => {
@@ -293,7 +293,7 @@ impl Lowering<'_> {
         let values = loaded
             .into_iter()
             .zip(old)
-            .map(|(value, ty)| self.from_memory(b, value, ty))
+            .map(|(value, ty)| self.value_of(b, value, ty))
             .collect();
         Ok(Rewrite::Replace(values))
     }
