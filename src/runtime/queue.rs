@@ -450,7 +450,8 @@ impl Queue {
         let sequence = state.sequence;
         let (accesses, anything) = command.accesses();
         let barrier = if self.is_in_order() {
-            state.hazards.conflict(&accesses, anything)
+            // Commands that overlap can't be timed one by one.
+            self.has_profiling() || state.hazards.conflict(&accesses, anything)
         } else {
             order.after_all
                 || order.before_all
@@ -469,7 +470,11 @@ impl Queue {
             .as_ref()
             .filter(|_| self.has_profiling() && self.clock.has_timestamps());
         if let Some(pool) = timed {
-            batch.recorder.timestamp(pool, timestamp, false);
+            // In order, the command begins when all before it are done, which is later than when the
+            // device reads it.
+            batch
+                .recorder
+                .timestamp(pool, timestamp, self.is_in_order());
         }
         let recorded = batch.record(command);
         if let (Some(pool), Ok(())) = (timed, &recorded) {
