@@ -66,6 +66,7 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
                 argument(ArgumentKind::Local {
                     spec_id: 3,
                     element_bytes: 4,
+                    granule_bytes: 4,
                 }),
                 argument(ArgumentKind::Unused {
                     size_bytes: 8,

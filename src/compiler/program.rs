@@ -14,6 +14,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Size and alignment of the largest built-in types (`long16`, `double16`), bytes.
+pub const LARGEST_TYPE_BYTES: u32 = 128;
+
 /// One compiled OpenCL program for one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompiledProgram {
@@ -156,8 +159,14 @@ pub enum ArgumentKind {
         read: bool,
     },
     /// A pointer to `local` memory whose size `clSetKernelArg` gives. The workgroup array behind it has
-    /// `ceil(size / element_bytes)` elements (at least 1), given as specialization constant `spec_id`.
-    Local { spec_id: u32, element_bytes: u32 },
+    /// `ceil(size / element_bytes)` elements (at least 1), given as specialization constant `spec_id`. The
+    /// size is rounded up to a multiple of `granule_bytes` first, so that what follows in the same array
+    /// is aligned.
+    Local {
+        spec_id: u32,
+        element_bytes: u32,
+        granule_bytes: u32,
+    },
     /// The kernel never uses the argument, nothing is written for it; `size_bytes` is what
     /// `clSetKernelArg` must be given, 0 where any pointer size will do (`local`).
     Unused {

@@ -239,10 +239,14 @@ fn pipeline_key(kernel: &CompiledKernel, state: &KernelState, local_size: [u32; 
             ArgumentKind::Local {
                 spec_id,
                 element_bytes,
+                granule_bytes,
             },
             ArgumentValue::LocalBytes(bytes),
         ) = (&argument.kind, value)
         {
+            let bytes = bytes
+                .checked_next_multiple_of(u64::from((*granule_bytes).max(1)))
+                .unwrap_or(u64::MAX);
             let elements = bytes.div_ceil(u64::from((*element_bytes).max(1))).max(1);
             // Sizes beyond are refused by `check_local_memory`.
             local_arguments.push((*spec_id, u32::try_from(elements).unwrap_or(u32::MAX)));

@@ -13,6 +13,7 @@ pub const TESTS: &[Test] = &[
     ("barrier_in_uniform_flow", uniform_flow),
     ("global_fence", global_fence),
     ("casts", casts),
+    ("argument_alignment", argument_alignment),
 ];
 
 fn words(seed: u64, count: usize) -> Vec<u32> {
@@ -256,4 +257,22 @@ fn casts() {
     assert_equal(&found.get(0), &[0x0001_00cd + 8u32; 8], |_| {
         "casts of local pointers".into()
     });
+}
+
+/// Addresses of local arguments that share an array, since they all become integers.
+fn argument_alignment() {
+    let source = "
+    kernel void test(global uint *out, local uchar *a, local long *b, local int16 *c, local short2 *d) {
+        out[0] = (uint)(size_t)a % 1; out[1] = (uint)(size_t)b % 8;
+        out[2] = (uint)(size_t)c % 64; out[3] = (uint)(size_t)d % 4;
+        out[4] = (size_t)a != (size_t)b && (size_t)b != (size_t)c && (size_t)c != (size_t)d;
+    }";
+    let found = Launch::new(source)
+        .output::<u32>(5)
+        .local(3)
+        .local(40)
+        .local(192)
+        .local(12)
+        .run(&[1], &[1]);
+    assert_equal(&found.get(0), &[0u32, 0, 0, 0, 1], |_| "alignments".into());
 }

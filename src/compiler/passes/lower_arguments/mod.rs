@@ -26,7 +26,8 @@ use crate::compiler::ir::{
     rewrite_instructions,
 };
 use crate::compiler::program::{
-    Argument, ArgumentBlock, ArgumentKind, BufferSpace, Implicit, Placement, UnusedMemory,
+    Argument, ArgumentBlock, ArgumentKind, BufferSpace, Implicit, LARGEST_TYPE_BYTES, Placement,
+    UnusedMemory,
 };
 use crate::compiler::{CompileError, Context};
 use block::BlockReader;
@@ -198,7 +199,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                     name: format!("argument {position}"),
                     space: AddressSpace::Local,
                     size_bytes: 0,
-                    align_bytes: 16,
+                    align_bytes: LARGEST_TYPE_BYTES,
                     initializer: None,
                     relocations: Vec::new(),
                     spec_id: Some(spec_id),
@@ -208,6 +209,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                 let kind = ArgumentKind::Local {
                     spec_id,
                     element_bytes: 1,
+                    granule_bytes: 1,
                 };
                 (Lowered::Local(global), kind)
             }

@@ -229,7 +229,8 @@ fn local_pointers_take_no_room() {
         kernel.arguments[1].kind,
         ArgumentKind::Local {
             spec_id: 3,
-            element_bytes: 1
+            element_bytes: 1,
+            granule_bytes: 1,
         }
     );
     assert_eq!(module.globals[0].spec_id, Some(3));

@@ -24,7 +24,7 @@ use crate::compiler::ir::{
     Rewrite, Type, Value, Values, rewrite_instructions,
 };
 use crate::compiler::passes::scalar_bits;
-use crate::compiler::program::ArgumentKind;
+use crate::compiler::program::{ArgumentKind, LARGEST_TYPE_BYTES};
 use crate::compiler::{CompileError, Context};
 use atomics::Atomic;
 use classes::{Class, Classes, Member};
@@ -53,14 +53,20 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 
 /// Tells the runtime the element sizes of `local` arguments.
 fn complete_local_arguments(module: &mut Module, layouts: &Layouts) {
-    let mut strides: HashMap<u32, u32> = HashMap::new();
+    let mut sizes: HashMap<u32, (u32, u32)> = HashMap::new();
     for layout in layouts
         .by_class
         .values()
         .filter(|layout| !layout.is_empty())
     {
-        for &spec_id in &module.array(layout.array).length.spec_ids {
-            strides.insert(spec_id, layout.stride_bytes);
+        let spec_ids = &module.array(layout.array).length.spec_ids;
+        // Types of pointees are not known here: the next argument may hold any.
+        let granule_bytes = match spec_ids.len() {
+            0 | 1 => layout.stride_bytes,
+            _ => LARGEST_TYPE_BYTES,
+        };
+        for &spec_id in spec_ids {
+            sizes.insert(spec_id, (layout.stride_bytes, granule_bytes));
         }
     }
     for argument in module
@@ -71,10 +77,11 @@ fn complete_local_arguments(module: &mut Module, layouts: &Layouts) {
         if let ArgumentKind::Local {
             spec_id,
             element_bytes,
+            granule_bytes,
         } = &mut argument.kind
-            && let Some(&stride) = strides.get(spec_id)
+            && let Some(&sizes) = sizes.get(spec_id)
         {
-            *element_bytes = stride;
+            (*element_bytes, *granule_bytes) = sizes;
         }
     }
 }

@@ -320,6 +320,7 @@ fn local_arguments_are_sized_by_their_specialization_constants() {
         kind: crate::compiler::program::ArgumentKind::Local {
             spec_id: 3,
             element_bytes: 1,
+            granule_bytes: 1,
         },
         info: Default::default(),
     }];
@@ -331,6 +332,7 @@ fn local_arguments_are_sized_by_their_specialization_constants() {
         crate::compiler::program::ArgumentKind::Local {
             spec_id: 3,
             element_bytes: 2,
+            granule_bytes: 2,
         }
     );
 }
