@@ -83,7 +83,8 @@ impl<'a> FunctionParser<'_, 'a> {
     }
 
     /// Functions of each component for itself. A pointer operand (`sincos`, `modf`…) points to a vector with
-    /// one element for each.
+    /// one element for each, whatever its type says: clang passes a pointer to a whole array or structure
+    /// for one to its first element.
     fn component_wise(
         &mut self,
         inst: &Instruction<'a>,
@@ -99,16 +100,10 @@ impl<'a> FunctionParser<'_, 'a> {
             let is_pointer = argument
                 .first()
                 .is_some_and(|&value| self.ty(value).is_pointer());
-            strides.push(match is_pointer {
-                true => {
-                    let (_, pointee) = self.pointer(inst, FIRST_ARGUMENT + index)?;
-                    if self.source.types.lanes(pointee)? as usize != slots.len() {
-                        return Err(inst.error("the pointer is not to a value for each component"));
-                    }
-                    Some(self.source.types.scalar(pointee)?.size_bytes())
-                }
-                false => None,
-            });
+            strides.push(is_pointer.then(|| match (function, slots.first()) {
+                (ClStd::frexp | ClStd::remquo | ClStd::lgamma_r, _) | (_, None) => 4,
+                (_, Some(slot)) => slot.ty.size_bytes(),
+            }));
             let lanes = argument.len();
             if strides[index].is_none() && lanes != slots.len() && lanes != 1 {
                 return Err(inst.error("the operands' numbers of components differ"));

@@ -161,6 +161,20 @@ fn rounding_and_saturation_are_kept() {
 }
 
 #[test]
+fn pointers_to_arrays_and_structures_stand_for_their_first_element() {
+    let module = parse_c(
+        "struct pair { float2 a; int e[2]; };
+         kernel void k(global float *f, local struct pair *pairs, int i) {
+             short h[4]; int e[3];
+             vstore_half_rtz(f[4], i & 3, (half *)h);
+             f[0] = frexp(f[1], &e[0]) + e[i & 1] + modf((float2)(f[2], f[3]), &pairs->a).y;
+             f[1] = frexp(f[5], pairs->e) + vload_half(i & 3, (half *)h) + vload2(0, (float *)e).x; }",
+    );
+    let extended = |op: &&Op| matches!(op, Op::OpenClStd(..));
+    assert_eq!(operations(&module).iter().filter(extended).count(), 4);
+}
+
+#[test]
 fn argument_information_comes_from_strings() {
     let words = assemble(&format!(
         r#"{HEADER}

@@ -101,10 +101,9 @@ impl<'a> FunctionParser<'_, 'a> {
         function: Function,
     ) -> Result<(Value, Access), CompileError> {
         let number = self.integer(inst, index)?;
-        let (pointer, pointee) = self.pointer(inst, index + 1)?;
-        if self.source.types.scalar(pointee)? != element {
-            return Err(inst.error("the pointer is not to the vector's elements"));
-        }
+        // What the pointer is said to point to does not matter: clang passes a pointer to a whole array or
+        // structure for one to its first element.
+        let (pointer, _) = self.pointer(inst, index + 1)?;
         let size = element.size_bytes();
         let padded = match function.aligned {
             true => lanes.next_power_of_two(),

@@ -123,6 +123,9 @@ impl Lower<'_, '_> {
             sin | half_sin => native_sin,
             cos | half_cos => native_cos,
             tan | half_tan => native_tan,
+            // Relaxed exponentials may be wrong by 3 ulp, and logarithms of denormals by as little. Devices
+            // with units for them keep that; software drivers do not quite. What they lack too is fma.
+            _ if !self.cx.capabilities.fused_fma32 => return None,
             exp => native_exp,
             exp2 => native_exp2,
             exp10 => native_exp10,
