@@ -79,6 +79,9 @@ pub struct Capabilities {
     /// Whether the driver loses what a loop has loaded and its work-items left the loop with at different
     /// times, as SwiftShader does: see `passes::legalize_loop_results`.
     pub loses_loop_results: bool,
+    /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
+    /// see [`crate::compiler::passes::hold_loop_state`].
+    pub overwrites_loop_state: bool,
 }
 
 impl Capabilities {
@@ -127,6 +130,7 @@ impl Capabilities {
             shared_memory_bytes: 48 << 10,
             maximal_reconvergence: false,
             loses_loop_results: false,
+            overwrites_loop_state: false,
         }
     }
 

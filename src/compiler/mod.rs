@@ -120,6 +120,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         ("structurize", passes::structurize::run, Stage::Emit),
+        ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
     ]
 };
 

@@ -38,11 +38,15 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
         loses_loop_results: info.driver_id == GOOGLE_SWIFTSHADER,
+        overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
     }
 }
 
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
+/// `VkDriverId` of llvmpipe. Its defect was seen in Mesa 22.3; which version is the first without is not
+/// known.
+const MESA_LLVMPIPE: u32 = 13;
 
 /// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
 /// `VkDriverId`: those of hardware with a fused multiply-add. The software drivers multiply and add.
@@ -105,6 +109,15 @@ mod tests {
         assert!(!capabilities(&info).fused_fma64, "there is no double");
         info.features.shader_float64 = true;
         assert!(capabilities(&info).fused_fma64);
+    }
+
+    #[test]
+    fn only_llvmpipe_overwrites_loop_state() {
+        let mut info = software_device();
+        info.driver_id = MESA_LLVMPIPE;
+        assert!(capabilities(&info).overwrites_loop_state);
+        info.driver_id = 4;
+        assert!(!capabilities(&info).overwrites_loop_state);
     }
 
     #[test]

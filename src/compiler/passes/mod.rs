@@ -7,6 +7,7 @@ pub mod data_segment;
 mod expand_values;
 pub mod float_format;
 mod folding;
+pub mod hold_loop_state;
 pub mod infer_address_spaces;
 pub mod inline;
 #[cfg(test)]

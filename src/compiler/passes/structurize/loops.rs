@@ -148,7 +148,7 @@ impl Shaper<'_> {
                 Terminator::Jump(_) if usable => return latch,
                 Terminator::Branch {
                     then, otherwise, ..
-                } => {
+                } if self.leave_at_end => {
                     let other = match then.block == head {
                         true => otherwise.block,
                         false => then.block,

@@ -45,21 +45,29 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Structures every function of the module.
-pub fn run(module: &mut Module, _cx: &Context) -> Result<(), CompileError> {
+pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
+    let leave_at_end = !cx.capabilities.overwrites_loop_state;
     let convergent = convergent_functions(module);
     for function in &mut module.functions {
         let name = function.name.clone();
-        structurize(function, &convergent).map_err(|error| error.in_function(name))?;
+        structurize(function, &convergent, leave_at_end)
+            .map_err(|error| error.in_function(name))?;
     }
     Ok(())
 }
 
-/// Structures one function; `convergent` are the callees that hold barriers or collectives.
-fn structurize(function: &mut Function, convergent: &HashSet<FuncId>) -> Result<(), CompileError> {
+/// Structures one function; `convergent` are the callees that hold barriers or collectives. `leave_at_end`
+/// lets a continue target leave the loop, as the end of `do … while` does.
+fn structurize(
+    function: &mut Function,
+    convergent: &HashSet<FuncId>,
+    leave_at_end: bool,
+) -> Result<(), CompileError> {
     prepare::remove_unreachable(function);
     let mut shaper = Shaper {
         function,
         convergent,
+        leave_at_end,
         undefined: HashMap::new(),
         numbers: HashMap::new(),
         terminals: HashSet::new(),
@@ -126,6 +134,8 @@ enum Task {
 struct Shaper<'a> {
     function: &'a mut Function,
     convergent: &'a HashSet<FuncId>,
+    /// Whether a continue target may leave its loop.
+    leave_at_end: bool,
     /// One undefined value of each type, in the entry block.
     undefined: HashMap<Type, Value>,
     /// Selector values, in the entry block.

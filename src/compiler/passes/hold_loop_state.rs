@@ -1,0 +1,68 @@
+//! Keeps a loop's variables unchanged until its way back, for a driver that loses values otherwise.
+//!
+//! **Why.** llvmpipe (seen in Mesa 22.3) computes a loop's values for all work-items of a vector until the
+//! last one leaves. For those that left before only the registers stay as they were, which the variables of
+//! loops become; all else is computed again from them. That gives the same again, unless the new value of a
+//! variable was put into its register before the work-item left: a value computed from the old one and used
+//! behind the loop is then wrong.
+//!
+//! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the
+//! old value up to there, so that both can't share a register before. That the condition always holds only
+//! the launch can tell: no dispatch has zero work-groups.
+//!
+//! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
+//! nothing unless the device asks for it ([`crate::compiler::Capabilities::overwrites_loop_state`]).
+
+use crate::compiler::ir::{
+    Block, BuiltIn, Compare, Function, InstFlags, Merge, Module, Op, Terminator, Type, Value,
+};
+use crate::compiler::{CompileError, Context};
+
+pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
+    if cx.capabilities.overwrites_loop_state {
+        for function in &mut module.functions {
+            hold(function);
+        }
+    }
+    Ok(())
+}
+
+/// Does it to one function, whatever the device.
+pub(super) fn hold(function: &mut Function) {
+    let mut always = None;
+    for head in function.layout.clone() {
+        let Some(Merge::Loop { continues, .. }) = function.block(head).merge else {
+            continue;
+        };
+        let Terminator::Jump(edge) = &function.block(continues).terminator else {
+            continue;
+        };
+        let mut edge = edge.clone();
+        let old = function.block(head).params.clone();
+        for (new, &old) in edge.args.iter_mut().zip(&old) {
+            if *new == old {
+                continue;
+            }
+            let condition = *always.get_or_insert_with(|| true_at_launch(function));
+            let ty = function.ty(old);
+            *new = append(function, continues, Op::Select(condition, *new, old), ty);
+        }
+        function.block_mut(continues).terminator = Terminator::Jump(edge);
+    }
+}
+
+/// A condition that holds in every launch, in the entry block.
+fn true_at_launch(function: &mut Function) -> Value {
+    let entry = function.entry();
+    let input = Op::BuiltIn(BuiltIn::NumWorkgroups(0));
+    let groups = append(function, entry, input, Type::I32);
+    let zero = append(function, entry, Op::Const(0), Type::I32);
+    let differ = Op::Compare(Compare::NotEqual, groups, zero);
+    append(function, entry, differ, Type::Bool)
+}
+
+fn append(function: &mut Function, block: Block, op: Op, ty: Type) -> Value {
+    let inst = function.make_inst(op, [ty], InstFlags::default());
+    function.block_mut(block).insts.push(inst);
+    function.inst(inst).results[0]
+}
