@@ -403,10 +403,10 @@ fn integers() {
         }),
         (Std::s_mul_hi, 2, |a, n| (a[0] * a[1]) >> n),
         (Std::u_mul_hi, 2, |a, n| {
-            (a[0] as u128 * a[1] as u128 >> n) as i128
+            ((a[0] as u128 * a[1] as u128) >> n) as i128
         }),
         (Std::u_mad_hi, 3, |a, n| {
-            (a[0] as u128 * a[1] as u128 >> n) as i128 + a[2]
+            ((a[0] as u128 * a[1] as u128) >> n) as i128 + a[2]
         }),
         (Std::s_mad_hi, 3, |a, n| ((a[0] * a[1]) >> n) + a[2]),
         (Std::s_mad_sat, 3, |a, n| {

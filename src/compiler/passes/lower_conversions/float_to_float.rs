@@ -13,22 +13,22 @@ impl Lower<'_, '_> {
         rounding: Option<Rounding>,
     ) -> Option<Value> {
         match (self.b.ty(x), ty) {
-            (Type::F16, Type::F32) => self.is_integer_half().then(|| self.to_f32(x)),
+            (Type::F16, Type::F32) => self.is_integer_half().then(|| self.single_of_half(x)),
             (Type::F16, Type::F64) => {
-                let single = self.to_f32(x);
+                let single = self.single_of_half(x);
                 Some(self.plain(single, ty))
             }
             (Type::F32, Type::F16) => {
                 let native = !self.is_integer_half() && is_to_nearest(rounding);
-                (!native || rounding.is_some()).then(|| self.to_f16(x, rounding))
+                (!native || rounding.is_some()).then(|| self.half_of_single(x, rounding))
             }
             (Type::F64, Type::F16) => {
-                let single = self.to_single(x, Inexact::Odd);
-                Some(self.to_f16(single, rounding))
+                let single = self.single_of_double(x, Inexact::Odd);
+                Some(self.half_of_single(single, rounding))
             }
             (Type::F64, Type::F32) => {
                 let rounding = rounding?;
-                Some(self.to_single(x, Inexact::Rounded(rounding)))
+                Some(self.single_of_double(x, Inexact::Rounded(rounding)))
             }
             _ => rounding.map(|_| self.plain(x, ty)),
         }
@@ -46,7 +46,7 @@ impl Lower<'_, '_> {
     }
 
     /// A half as a single, exactly.
-    pub(super) fn to_f32(&mut self, half: Value) -> Value {
+    pub(super) fn single_of_half(&mut self, half: Value) -> Value {
         if !self.is_integer_half() {
             return self.plain(half, Type::F32);
         }
@@ -55,7 +55,7 @@ impl Lower<'_, '_> {
     }
 
     /// A single as a half. Without halves, legalization does it.
-    pub(super) fn to_f16(&mut self, single: Value, rounding: Option<Rounding>) -> Value {
+    pub(super) fn half_of_single(&mut self, single: Value, rounding: Option<Rounding>) -> Value {
         if !self.cx.capabilities.float16 {
             let op = Convert::FloatToFloat(rounding);
             return self.b.convert(op, single, Type::F16);
@@ -70,7 +70,7 @@ impl Lower<'_, '_> {
 
     /// Double to single: what the device makes of it is one of the two neighbours, and is moved to the
     /// other one if it lies on the wrong side.
-    fn to_single(&mut self, x: Value, inexact: Inexact) -> Value {
+    fn single_of_double(&mut self, x: Value, inexact: Inexact) -> Value {
         let near = self.plain(x, Type::F32);
         if inexact == Inexact::Rounded(Rounding::Rte) {
             return near;

@@ -42,7 +42,7 @@ impl Lower<'_, '_> {
     /// A half as a single; other floats stay.
     pub(super) fn widen(&mut self, x: Value) -> Value {
         match self.b.ty(x) {
-            Type::F16 => self.to_f32(x),
+            Type::F16 => self.single_of_half(x),
             _ => x,
         }
     }

@@ -20,7 +20,7 @@ impl Lower<'_, '_> {
         if ty == Type::F16 {
             // What a single can't hold exactly overflows a half in any case.
             let single = self.widening(x, Type::F32, signed);
-            return Some(self.to_f16(single, rounding));
+            return Some(self.half_of_single(single, rounding));
         }
         let exact = from.bits() <= FloatFormat::of(ty).fraction_bits;
         if from.bits() < 32 || (exact && rounding.is_some()) {
