@@ -1,7 +1,7 @@
 //! Branches, loops, switches and gotos, divergent between work-items.
 
 use super::Test;
-use super::harness::{Launch, assert_equal, session};
+use super::harness::{Launch, assert_equal};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -80,12 +80,6 @@ fn branches() {
 }
 
 fn nested_loops() {
-    // Mesa 22.3's llvmpipe goes on computing in lanes that have left a loop, after it has merged a phi with
-    // the value of the next round: what is computed from the phi and used behind the loop is lost.
-    if session().is_some_and(|session| session.name().contains("llvmpipe")) {
-        println!("    left out: llvmpipe loses values that leave a divergent loop");
-        return;
-    }
     check(
         "for (uint a = 0; a < x % 7; a++)
              for (uint b = a; b < 9; b += 1 + (x & 1)) {
