@@ -78,7 +78,7 @@ impl Setup {
     }
 
     fn binary_type(&self, program: &Program) -> u32 {
-        program.get_build_binary_type(self.device).expect("type") as u32
+        program.get_build_binary_type(self.device).expect("type")
     }
 }
 
@@ -89,10 +89,7 @@ fn a_source_builds_and_its_kernels_are_known() {
     let Some(setup) = setup() else { return };
     let program = setup.program(ADD);
     assert_eq!(program.get_build_status(setup.device), Ok(CL_BUILD_NONE));
-    assert_eq!(
-        setup.binary_type(&program),
-        CL_PROGRAM_BINARY_TYPE_NONE as u32
-    );
+    assert_eq!(setup.binary_type(&program), CL_PROGRAM_BINARY_TYPE_NONE);
     assert_eq!(program.get_source().as_deref(), Ok(ADD));
     assert_eq!(
         Kernel::create(&program, "add")
@@ -109,7 +106,7 @@ fn a_source_builds_and_its_kernels_are_known() {
     );
     assert_eq!(
         setup.binary_type(&program),
-        CL_PROGRAM_BINARY_TYPE_EXECUTABLE as u32
+        CL_PROGRAM_BINARY_TYPE_EXECUTABLE
     );
     assert_eq!(program.get_kernel_names().as_deref(), Ok("add"));
     let kernel = Kernel::create(&program, "add").expect("kernel");
@@ -176,7 +173,7 @@ fn objects_take_headers_and_become_libraries() {
     assert_eq!(compiled, Ok(()), "{}", setup.log(&object));
     assert_eq!(
         setup.binary_type(&object),
-        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT as u32
+        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
     );
     // SAFETY: valid handles.
     let link = |options: &CStr, inputs: &[cl_program]| unsafe {
@@ -213,7 +210,7 @@ fn objects_take_headers_and_become_libraries() {
     );
     assert_eq!(
         kind.map(opencl3::types::cl_uint::from),
-        Ok(CL_PROGRAM_BINARY_TYPE_LIBRARY as u32)
+        Ok(CL_PROGRAM_BINARY_TYPE_LIBRARY)
     );
     for program in [library, whole] {
         // SAFETY: linked above, released once.
@@ -271,7 +268,7 @@ fn intermediate_language_is_taken_and_given_back() {
         .expect("object");
     assert_eq!(
         setup.binary_type(&again),
-        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT as u32
+        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
     );
     assert_eq!(
         setup.compile(&again, c"", &[]),
@@ -343,12 +340,12 @@ fn kernels_tell_of_their_arguments_when_built_to() {
         );
         assert_eq!(
             kernel.get_arg_address_qualifier(index),
-            Ok(address as u32),
+            Ok(address),
             "{name}"
         );
         assert_eq!(
             kernel.get_arg_access_qualifier(index),
-            Ok(CL_KERNEL_ARG_ACCESS_NONE as u32)
+            Ok(CL_KERNEL_ARG_ACCESS_NONE)
         );
     }
     assert_eq!(

@@ -208,9 +208,9 @@ fn a_range_runs_with_its_offset_and_arguments() {
             .expect("enqueue");
         let values = setup.read(&buffer, 1000);
         let length = local_bytes.div_ceil(4) as u32;
-        for index in offset..offset + global {
+        for (index, &value) in values.iter().enumerate().skip(offset).take(global) {
             assert_eq!(
-                values[index],
+                value,
                 5 + index as u32 + length,
                 "{offset} {global} {index}"
             );
@@ -364,8 +364,8 @@ fn programs_keep_to_the_order_of_things() {
     );
     assert_eq!(setup.program.kernel_names(), "iota");
     assert_eq!(
-        setup.program.get_build_binary_type(devices[0]).unwrap() as u32,
-        CL_PROGRAM_BINARY_TYPE_EXECUTABLE as u32
+        setup.program.get_build_binary_type(devices[0]).unwrap(),
+        CL_PROGRAM_BINARY_TYPE_EXECUTABLE
     );
     let rebuild = |program: &Program| {
         // SAFETY: no callback.

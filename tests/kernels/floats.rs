@@ -107,7 +107,7 @@ fn comparisons() {
                 x.is_sign_negative(),
                 ordered,
                 !ordered,
-                x < y || x > y,
+                ordered && x != y,
                 !matches!(x.partial_cmp(&y), Some(std::cmp::Ordering::Less)),
                 x.is_normal(),
             ];

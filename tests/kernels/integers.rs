@@ -212,7 +212,7 @@ fn promotion() {
     let expected: Vec<i32> = a
         .iter()
         .flat_map(|&x| {
-            let (fa, fb) = ((x & 7) as i32, ((x >> 3 & 127) + 5 & 127) as i32);
+            let (fa, fb) = ((x & 7) as i32, ((((x >> 3) & 127) + 5) & 127) as i32);
             let fc = ((x >> 10 & 31) << 27) as i32 >> 27;
             let fd = (x >> 15) as i32;
             let (c, s, h) = (x as u8, x as i8, (x >> 8) as u16);

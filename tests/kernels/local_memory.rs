@@ -71,7 +71,7 @@ fn local_arguments() {
         let expected: Vec<u32> = (0..32u32)
             .map(|i| {
                 let o = (i % size as u32 + 3) % size as u32;
-                o * 5 + (o * 7 & 0xff) * 256 + o * 65536 + o * 11
+                o * 5 + ((o * 7) & 0xff) * 256 + o * 65536 + o * 11
             })
             .collect();
         assert_equal(&found.get(0), &expected, |_| {

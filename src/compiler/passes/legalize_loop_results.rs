@@ -227,7 +227,7 @@ mod tests {
             .iter()
             .flat_map(|x| x.to_le_bytes())
             .collect();
-        assert_eq!(run.call(FuncId(0), &[0, 4]), [1 * 27 + 2 * 9 + 3 * 3 + 4]);
+        assert_eq!(run.call(FuncId(0), &[0, 4]), [27 + 2 * 9 + 3 * 3 + 4]);
     }
 
     #[test]
