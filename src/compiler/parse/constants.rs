@@ -150,7 +150,15 @@ impl Constants {
             let constant = self
                 .get(*id)
                 .ok_or_else(|| inst.error(format!("{id} is not a constant declared before")))?;
-            if Some(constant.ty) != parts.ty(index) {
+            // clang 22 confuses pointee types, which mean nothing here.
+            let same = parts.ty(index).is_some_and(|ty| {
+                ty == constant.ty
+                    || matches!(
+                        (types.pointee(ty), types.pointee(constant.ty)),
+                        (Ok((a, _)), Ok((b, _))) if a == b
+                    )
+            });
+            if !same {
                 return Err(inst.error(format!("{id} has another type than the part it becomes")));
             }
         }

@@ -48,13 +48,15 @@ fn evaluate(
     let (a_type, a) = operand(1)?;
     let not_supported = || inst.error(format!("OpSpecConstantOp of Op{op:?} is not supported"));
     Ok(match op {
-        Op::AccessChain | Op::InBoundsAccessChain => chain(inst, a_type, &a, 2, types, constants)?,
+        Op::AccessChain | Op::InBoundsAccessChain => {
+            chain(inst, ty, a_type, &a, 2, types, constants)?
+        }
         Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
             let (_, pointee) = types.pointee(a_type)?;
             let stride = types.layout(pointee)?.size_bytes;
             let element = signed_index(inst, 2, types, constants)?;
             let start = offset(&a, element.wrapping_mul(stride as i64));
-            chain(inst, a_type, &start, 3, types, constants)?
+            chain(inst, ty, a_type, &start, 3, types, constants)?
         }
         Op::Bitcast | Op::PtrCastToGeneric | Op::GenericCastToPtr if a.len() == 1 => a,
         Op::CopyObject => a,
@@ -166,6 +168,7 @@ fn offset(pointer: &[Scalar], bytes: i64) -> Vec<Scalar> {
 
 fn chain(
     inst: &Instruction<'_>,
+    result_type: Id,
     pointer_type: Id,
     pointer: &[Scalar],
     first: usize,
@@ -173,12 +176,18 @@ fn chain(
     constants: &Constants,
 ) -> Result<Vec<Scalar>, CompileError> {
     let (_, mut at) = types.pointee(pointer_type)?;
+    let (_, wanted) = types.pointee(result_type)?;
     let mut bytes = 0i64;
     for position in first..inst.operands.len() {
         let index = signed_index(inst, position, types, constants)?;
         let (part, step) = step_into(types, at, Some(index))?;
         let step = match step {
             Step::Bytes(bytes) => bytes as i64,
+            // clang 22 writes an address in the middle of a variable, which LLVM counts in bytes, as a chain
+            // into the variable's type with that count: only the type of the result tells.
+            Step::Stride(_) if position + 1 == inst.operands.len() && part != wanted => {
+                index.wrapping_mul(types.layout(wanted)?.size_bytes as i64)
+            }
             Step::Stride(stride) => index.wrapping_mul(stride as i64),
         };
         bytes = bytes.wrapping_add(step);
