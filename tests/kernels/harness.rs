@@ -10,6 +10,7 @@ use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The device under test.
 pub struct Session {
@@ -308,4 +309,18 @@ pub fn assert_equal<T: Plain>(found: &[T], expected: &[T], what: impl Fn(usize) 
             what(index)
         );
     }
+}
+
+/// Set by a test that found nothing to test.
+static SKIPPED: AtomicBool = AtomicBool::new(false);
+
+/// Has the running test counted as skipped, not as passed: the device doesn't report what it tests.
+pub fn skip(reason: &str) {
+    println!("    {reason}");
+    SKIPPED.store(true, Ordering::Relaxed);
+}
+
+/// Whether the test that just ended was skipped.
+pub fn take_skipped() -> bool {
+    SKIPPED.swap(false, Ordering::Relaxed)
 }

@@ -106,7 +106,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     println!("running on {}", session.name());
-    let (mut passed, mut failed) = (0, Vec::new());
+    let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
     for (group, (name, test)) in all() {
         let full = format!("{group}::{name}");
         if !filters.is_empty() && !filters.iter().any(|filter| full.contains(*filter)) {
@@ -114,17 +114,26 @@ fn main() -> ExitCode {
         }
         let start = Instant::now();
         let result = catch_unwind(test);
-        let verdict = if result.is_ok() { "ok" } else { "FAILED" };
+        let skip = harness::take_skipped();
+        let verdict = match &result {
+            Err(_) => "FAILED",
+            Ok(()) if skip => "skipped",
+            Ok(()) => "ok",
+        };
         println!(
             "test {full} ... {verdict} ({} ms)",
             start.elapsed().as_millis()
         );
         match result {
+            Ok(()) if skip => skipped += 1,
             Ok(()) => passed += 1,
             Err(_) => failed.push(full),
         }
     }
-    println!("\n{passed} passed, {} failed", failed.len());
+    println!(
+        "\n{passed} passed, {} failed, {skipped} skipped",
+        failed.len()
+    );
     for name in &failed {
         println!("    {name}");
     }
