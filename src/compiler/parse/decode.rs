@@ -135,6 +135,15 @@ pub(super) fn host_order(words: &[u32]) -> Result<Cow<'_, [u32]>, CompileError> 
     Ok(words)
 }
 
+/// Whether LLVM's SPIR-V backend made a module that [`host_order`] accepted.
+pub(super) fn is_llvm(words: &[u32]) -> bool {
+    /// Its number in the registry of SPIR-V generators, the upper half of the word.
+    const LLVM_SPIRV_BACKEND: u32 = 43;
+    words
+        .get(2)
+        .is_some_and(|generator| generator >> 16 == LLVM_SPIRV_BACKEND)
+}
+
 /// Splits a module that [`host_order`] accepted into instructions.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, CompileError> {
     const HEADER_WORDS: usize = 5;

@@ -52,6 +52,8 @@ pub(super) struct FunctionParser<'s, 'a> {
     pub result: Id,
     /// Size of the function's variables so far.
     pub private_bytes: u64,
+    /// The stated alignment, in bytes, of parameters that are pointers.
+    pub parameter_alignment: HashMap<Value, u32>,
 }
 
 /// Translates the body of the function `id`; `function` has its parameters already.
@@ -73,11 +75,15 @@ pub(super) fn parse<'a>(
         prologue: Vec::new(),
         result: declared.result,
         private_bytes: 0,
+        parameter_alignment: HashMap::new(),
     };
     let mut params = parser.function.params().to_vec().into_iter();
     for parameter in &declared.parameters {
         let count = source.types.slots(parameter.ty)?.len();
-        let values = params.by_ref().take(count).collect();
+        let values: Rc<[Value]> = params.by_ref().take(count).collect();
+        if let (&[value], Some(align)) = (&*values, source.alignment(parameter.id)) {
+            parser.parameter_alignment.insert(value, align);
+        }
         let local = (parameter.ty, Local::Values(values));
         if parser.locals.insert(parameter.id, local).is_some() {
             return Err(CompileError::new("a parameter's id is defined twice"));

@@ -168,7 +168,13 @@ impl<'a> FunctionParser<'_, 'a> {
         // SPIR-V 1.4: a second set is that of the source.
         let from_operands = match inst.operands.get(first + to_operands.length) {
             Some(_) => memory_operands(inst, first + to_operands.length)?,
-            None => to_operands,
+            None => Operands {
+                align_bytes: match to_operands.align_bytes {
+                    Some(stated) => Some(self.source_alignment(from, from_pointee, stated)?),
+                    None => None,
+                },
+                ..to_operands
+            },
         };
         let to_access = self.access(to, to_pointee, to_operands)?;
         let from_access = self.access(from, from_pointee, from_operands)?;

@@ -18,6 +18,7 @@ mod composites;
 mod constants;
 mod control;
 mod conversions;
+mod copy_alignment;
 mod decode;
 mod decorations;
 mod ext_inst;
@@ -53,7 +54,10 @@ use types::{Kind, Layout, Storage, Types};
 pub fn parse(words: &[u32], options: &Options) -> Result<ir::Module, CompileError> {
     let words = decode::host_order(words)?;
     let instructions = decode::instructions(&words)?;
-    let mut source = Source::default();
+    let mut source = Source {
+        states_destination_alignment: decode::is_llvm(&words),
+        ..Source::default()
+    };
     let bodies = instructions
         .iter()
         .position(|inst| inst.op == Op::Function)
@@ -85,6 +89,8 @@ struct Source<'a> {
     module: ir::Module,
     /// Scalar values made so far: see [`function::FunctionParser::spend`].
     scalars: Cell<usize>,
+    /// See [`function::FunctionParser::source_alignment`].
+    states_destination_alignment: bool,
     /// Size of all module-scope variables so far.
     variable_bytes: u64,
     /// Size of their initializers, where not all zeros.

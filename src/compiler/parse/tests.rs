@@ -517,3 +517,38 @@ fn booleans_in_memory_are_bytes() {
     });
     assert_eq!(stored, Some(Type::I8));
 }
+
+/// LLVM states the alignment of the destination alone, which has more than the source here.
+#[test]
+fn a_copy_reads_with_the_alignment_of_its_source() {
+    let module = parse_c(
+        "struct inner { short s; char c[3]; };
+        struct item { long wide; struct inner in[2]; };
+        kernel void test(global const struct item *a, global struct item *out) {
+            size_t i = get_global_id(0);
+            struct item it = a[i];
+            struct inner first = it.in[0];
+            it.in[0] = it.in[1];
+            it.in[1] = first;
+            out[i] = it;
+        }",
+    );
+    let function = module.function(module.kernels[0].function);
+    let mut seen = 0;
+    for op in operations(&module) {
+        let Op::Copy {
+            from, from_access, ..
+        } = op
+        else {
+            continue;
+        };
+        let Some(&Op::PtrAdd(_, offset)) = function.op_of(from) else {
+            continue;
+        };
+        if let Some(offset) = function.constant(offset) {
+            seen += 1;
+            assert!(from_access.align_bytes <= 1 << offset.trailing_zeros());
+        }
+    }
+    assert!(seen > 0, "the structure is copied in parts");
+}
