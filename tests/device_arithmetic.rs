@@ -156,6 +156,7 @@ impl Machine {
                 ..ArgumentBlock::default()
             },
             follows_pointers: false,
+            printf_calls: Vec::new(),
         });
         let cx = Context {
             capabilities: &self.capabilities,

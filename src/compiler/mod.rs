@@ -14,6 +14,7 @@ pub mod library;
 pub mod link;
 pub mod parse;
 pub mod passes;
+pub mod printf;
 pub mod program;
 mod requirements;
 #[cfg(test)]
@@ -70,6 +71,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("promote", passes::promote::run, WorkItemsLowered),
         ("lower_copies", passes::lower_copies::run, WorkItemsLowered),
         ("simplify", passes::simplify::run, WorkItemsLowered),
+        ("lower_printf", passes::lower_printf::run, WorkItemsLowered),
         (
             "lower_arguments",
             passes::lower_arguments::run,

@@ -12,6 +12,7 @@
 //!
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
 
+use super::printf::PrintfCall;
 use serde::{Deserialize, Serialize};
 
 /// Size and alignment of the largest built-in types (`long16`, `double16`), bytes.
@@ -24,8 +25,6 @@ pub struct CompiledProgram {
     pub kernels: Vec<CompiledKernel>,
     /// Program-scope variables and constant tables; empty when the program has none.
     pub data: DataSegment,
-    /// `printf` format strings, indexed by the identifier that kernels write.
-    pub printf_formats: Vec<PrintfFormat>,
 }
 
 /// The initial contents of the program's device-side data (one buffer per program and device).
@@ -41,16 +40,6 @@ pub struct DataSegment {
     pub relocations: Vec<u64>,
     /// Total bytes of program-scope `global` variables: `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`.
     pub global_variable_bytes: u64,
-}
-
-/// A `printf` call site's format.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PrintfFormat {
-    pub format: Vec<u8>,
-    /// Size in bytes of each argument as stored in the buffer, in order.
-    pub argument_sizes: Vec<u32>,
-    /// Contents of `%s` string literals by argument index.
-    pub strings: Vec<(u32, Vec<u8>)>,
 }
 
 /// One kernel, ready for `vkCreateShaderModule`.
@@ -72,6 +61,8 @@ pub struct CompiledKernel {
     /// Whether the kernel reads [`Implicit::DataSegment`] with intent to write, or follows pointers found
     /// in memory: the runtime must then assume that it touches any allocation given to it indirectly.
     pub follows_pointers: bool,
+    /// Its `printf` calls, indexed by the number that it writes into the printf buffer, less 1.
+    pub printf_calls: Vec<PrintfCall>,
 }
 
 /// Where arguments go. See the module documentation.
@@ -116,7 +107,7 @@ pub enum Implicit {
     WorkDim,
     /// Device address of the program's [`DataSegment`], 64-bit.
     DataSegment,
-    /// Device address of the printf buffer, 64-bit. Its layout: see `compiler::printf`.
+    /// Device address of the printf buffer, 64-bit. Its layout: see [`crate::compiler::printf`].
     PrintfBuffer,
 }
 

@@ -413,6 +413,7 @@ impl Verifier<'_> {
         match op {
             Op::OpenClStd(..) if after(Stage::BuiltinsLowered) => Some("built-ins are lowered"),
             Op::WorkItem(_) if after(Stage::WorkItemsLowered) => Some("queries are lowered"),
+            Op::Printf { .. } if after(Stage::ArgumentsLowered) => Some("printf is lowered"),
             Op::Implicit(Implicit::DataSegment | Implicit::PrintfBuffer)
                 if !after(Stage::PointersLowered) =>
             {

@@ -7,6 +7,7 @@ use super::event::Event;
 use super::hazard;
 use super::host_copy;
 use super::layout::{Run, Shape};
+use super::printf;
 use super::queue::Queue;
 use super::staging::Arena;
 use crate::vulkan::{CopyRegion, Device, MemoryKind, Recorder, TimestampPool};
@@ -56,6 +57,8 @@ pub enum Post {
         shape: Shape,
     },
     Call(Box<dyn FnOnce() + Send>),
+    /// What a kernel printed goes to standard output.
+    Print(Arc<printf::Output>),
 }
 
 /// What a command reads (false) and writes (true).
@@ -131,6 +134,10 @@ impl Batch {
     }
 
     fn dispatch(&mut self, dispatch: Dispatch) -> Result<()> {
+        if let Some(output) = dispatch.printf {
+            // First, so that the buffer is held whatever is recorded of the launch.
+            self.posts.push(Post::Print(output));
+        }
         for region in dispatch.regions {
             match &region.arguments {
                 Arguments::PushConstants(bytes) => {
@@ -276,6 +283,7 @@ impl Post {
                 unsafe { host_copy::copy(&shape, source.0, target.0) };
             }
             Self::Call(action) => action(),
+            Self::Print(output) => output.print(),
         }
     }
 }

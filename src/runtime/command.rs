@@ -2,6 +2,7 @@
 
 use super::allocation::{Access, Allocation};
 use super::layout::Shape;
+use super::printf;
 use crate::vulkan;
 use smallvec::SmallVec;
 use std::any::Any;
@@ -72,6 +73,8 @@ pub struct Dispatch {
     pub touches_anything: bool,
     /// Held until the device is done.
     pub keep_alive: SmallVec<[Arc<dyn Any + Send + Sync>; 2]>,
+    /// What the kernel prints; written out before the event is complete.
+    pub printf: Option<Arc<printf::Output>>,
     /// Runs on completion, before the event is complete, on whatever thread sees it. Must not block.
     pub on_complete: Option<Box<dyn FnOnce() + Send>>,
 }

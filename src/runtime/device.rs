@@ -4,6 +4,7 @@ use super::error::{Error, Result};
 use super::extensions::{self, Versioned};
 use super::limits::Limits;
 use super::object::{Handle, Kind, Object};
+use super::printf;
 use super::target;
 use crate::compiler::Capabilities;
 use crate::vulkan::{self, PhysicalDeviceInfo};
@@ -30,6 +31,7 @@ pub struct Device {
     extensions: Vec<Versioned>,
     c_features: Vec<Versioned>,
     vulkan: OnceLock<Result<Arc<vulkan::Device>, vulkan::Error>>,
+    printf: printf::Pool,
 }
 
 // SAFETY: the only object of this kind.
@@ -61,6 +63,7 @@ impl Device {
             c_features: extensions::c_features(&info),
             info,
             vulkan: OnceLock::new(),
+            printf: printf::Pool::default(),
         }))
     }
 
@@ -102,6 +105,11 @@ impl Device {
     /// Whether the device is the host's own processors.
     pub fn is_cpu(&self) -> bool {
         self.kind() == DeviceType::Cpu
+    }
+
+    /// The buffers that its kernels print into.
+    pub fn printf(&self) -> &printf::Pool {
+        &self.printf
     }
 
     /// The `VkDevice`, opened when first needed: a query of devices does not wake a GPU.

@@ -12,6 +12,7 @@ use super::allocation::Access;
 use super::command::{Arguments, Dispatch, DispatchRegion};
 use super::device::Device;
 use super::kernel::{ArgumentValue, ChosenSize, Kernel, KernelCode, KernelState, RecentPipeline};
+use super::printf;
 use super::program::executable::PipelineKey;
 use super::queue::Queue;
 use super::work_size::{WorkLimits, choose_local_size, split_groups};
@@ -199,7 +200,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
         add_argument(&mut dispatch, &mut block, queue, &argument.kind, value)?;
     }
     drop(state);
-    add_implicit(&mut dispatch, &mut block, code, range, local, groups)?;
+    add_implicit(&mut dispatch, &mut block, queue, code, range, local, groups)?;
     for region in regions {
         for (implicit, offset) in &compiled.argument_block.implicit {
             match implicit {
@@ -319,6 +320,7 @@ fn add_argument(
 fn add_implicit(
     dispatch: &mut Dispatch,
     block: &mut Block,
+    queue: &Arc<Queue>,
     code: &KernelCode,
     range: &NdRange,
     local: [u32; 3],
@@ -344,7 +346,10 @@ fn add_implicit(
                 None => 0,
             },
             Implicit::PrintfBuffer => {
-                return Err(Error::out_of_resources("printf is not supported"));
+                let output = printf::Output::new(queue, code)?;
+                let address = output.device_address();
+                dispatch.printf = Some(output);
+                address
             }
         };
         let size = implicit.size_bytes() as usize;
@@ -407,6 +412,7 @@ mod tests {
             private_memory_bytes: 0,
             uses_barrier: false,
             follows_pointers: false,
+            printf_calls: Vec::new(),
         }
     }
 

@@ -20,6 +20,7 @@ pub mod memory;
 mod notifier;
 pub mod object;
 pub mod platform;
+pub mod printf;
 pub mod program;
 pub mod queue;
 mod retire;

@@ -244,6 +244,16 @@ impl Queue {
         Ok(event)
     }
 
+    /// Waits for the oldest batch under way; false if there is none.
+    pub(super) fn wait_for_oldest(self: &Arc<Self>) -> bool {
+        self.flush();
+        let oldest = self.lock().in_flight.front().map(|batch| batch.value);
+        if let Some(oldest) = oldest {
+            self.wait_for(oldest);
+        }
+        oldest.is_some()
+    }
+
     /// Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond
     /// a limit the caller waits.
     fn ease_backlog(self: &Arc<Self>, oldest: u64, backlog: usize) {

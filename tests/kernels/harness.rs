@@ -227,7 +227,10 @@ impl Launch {
         }
         // SAFETY: the arguments are those that the test's kernel declares, and outlive the blocking reads.
         let event = unsafe { launch.enqueue_nd_range(&session.queue) };
-        event.expect("the launch is accepted");
+        event
+            .expect("the launch is accepted")
+            .wait()
+            .expect("the launch ends well");
         let read = buffers
             .iter()
             .map(|(buffer, size)| download(session, buffer, *size));

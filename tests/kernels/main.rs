@@ -18,6 +18,7 @@ mod integers;
 mod local_memory;
 mod maths;
 mod memory;
+mod printf;
 mod random;
 mod vectors;
 mod work_items;
@@ -30,7 +31,7 @@ use std::time::Instant;
 /// A named test; it fails by panicking.
 type Test = (&'static str, fn());
 
-const GROUPS: [(&str, &[Test]); 11] = [
+const GROUPS: [(&str, &[Test]); 12] = [
     ("integers", integers::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),
@@ -42,6 +43,7 @@ const GROUPS: [(&str, &[Test]); 11] = [
     ("atomics", atomics::TESTS),
     ("work_items", work_items::TESTS),
     ("maths", maths::TESTS),
+    ("printf", printf::TESTS),
 ];
 
 /// Set in the process that runs the tests.

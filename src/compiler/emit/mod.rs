@@ -77,6 +77,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         private_memory_bytes: array_bytes(module, &used, ArrayStorage::Private),
         uses_barrier: reached.iter().any(|&id| has_barrier(module.function(id))),
         follows_pointers: kernel.follows_pointers,
+        printf_calls: kernel.printf_calls.clone(),
         spirv: emitter.finish(entry),
     })
 }

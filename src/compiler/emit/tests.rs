@@ -23,6 +23,7 @@ fn module_of(function: Function) -> Module {
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
         follows_pointers: false,
+        printf_calls: Vec::new(),
     });
     module
 }

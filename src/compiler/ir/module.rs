@@ -2,6 +2,7 @@
 
 use super::function::entity;
 use super::{AddressSpace, Function, Type};
+use crate::compiler::printf::PrintfCall;
 use crate::compiler::program::{Argument, ArgumentBlock, ArgumentInfo, KernelAttributes};
 
 entity!(
@@ -87,6 +88,8 @@ pub struct Kernel {
     /// Whether it uses device addresses that are not arguments (`CompiledKernel::follows_pointers`); set by
     /// `lower_arguments`.
     pub follows_pointers: bool,
+    /// Set by `lower_printf`.
+    pub printf_calls: Vec<PrintfCall>,
 }
 
 #[derive(Clone, Debug)]

@@ -69,6 +69,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         attributes: KernelAttributes::default(),
         contraction_off: false,
         follows_pointers: false,
+        printf_calls: Vec::new(),
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
     };

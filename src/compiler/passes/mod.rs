@@ -22,6 +22,7 @@ pub mod lower_builtins;
 pub mod lower_conversions;
 pub mod lower_copies;
 pub mod lower_pointers;
+pub mod lower_printf;
 pub mod lower_work_items;
 pub mod promote;
 mod scalar_bits;

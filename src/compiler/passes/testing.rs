@@ -40,6 +40,7 @@ pub fn kernel(function: FuncId) -> Kernel {
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
         follows_pointers: false,
+        printf_calls: Vec::new(),
     }
 }
 

@@ -1,0 +1,153 @@
+//! `printf`: the buffer that a launch writes records into, and their way to standard output.
+//!
+//! Each launch of a kernel that prints has a buffer of its own, of `CL_DEVICE_PRINTF_BUFFER_SIZE`, in memory
+//! that host and device see. When the device is done, before the event is complete, the host makes text of the
+//! records ([`records`], [`format`]) and writes it ([`output`]). A kernel without `printf` knows nothing of
+//! all this.
+
+mod format;
+mod output;
+mod records;
+
+use super::allocation::Allocation;
+use super::device::Device;
+use super::error::{Error, Result};
+use super::kernel::KernelCode;
+use super::program::executable::Executable;
+use super::queue::Queue;
+use crate::compiler::printf::HEADER_WORDS;
+use crate::vulkan::MemoryKind;
+use records::DataStrings;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Buffers in use on a device from which on a launch first waits for earlier commands of its queue.
+const MOST_BUFFERS: usize = 32;
+
+/// Buffers kept for later launches.
+const KEPT_BUFFERS: usize = 8;
+
+/// A device's buffers.
+#[derive(Default)]
+pub struct Pool {
+    free: Mutex<Vec<Arc<Allocation>>>,
+    in_use: AtomicUsize,
+}
+
+/// What one launch prints.
+pub struct Output {
+    executable: Arc<Executable>,
+    kernel: usize,
+    buffer: Arc<Allocation>,
+    /// Whether the buffer holds no records, as the next launch needs it.
+    is_clean: AtomicBool,
+}
+
+impl Output {
+    /// A buffer for one launch of `code` on `queue`. May wait for earlier commands of the queue.
+    ///
+    /// # Errors
+    /// `CL_OUT_OF_RESOURCES`: no memory for it.
+    pub fn new(queue: &Arc<Queue>, code: &KernelCode) -> Result<Arc<Self>> {
+        let device = queue.device();
+        let pool = device.printf();
+        while pool.in_use.load(Ordering::Acquire) >= MOST_BUFFERS && queue.wait_for_oldest() {}
+        let free = pool.lock().pop();
+        let buffer = match free {
+            Some(buffer) => buffer,
+            None => new_buffer(device)?,
+        };
+        pool.in_use.fetch_add(1, Ordering::AcqRel);
+        Ok(Arc::new(Self {
+            executable: Arc::clone(&code.executable),
+            kernel: code.index(),
+            buffer,
+            is_clean: AtomicBool::new(true),
+        }))
+    }
+
+    /// What the kernel gets as [`Implicit::PrintfBuffer`](crate::compiler::program::Implicit::PrintfBuffer):
+    /// it may now write there.
+    pub fn device_address(&self) -> u64 {
+        self.is_clean.store(false, Ordering::Release);
+        self.buffer.device_address()
+    }
+
+    /// Prints what the launch, which is done, has left, and makes the buffer ready for another run of it.
+    pub fn print(&self) {
+        let Some(words) = self.take_records() else {
+            return;
+        };
+        let program = self.executable.program();
+        let Some(kernel) = program.kernels.get(self.kernel) else {
+            return;
+        };
+        // Without data there are no strings either.
+        let address = match self.executable.data() {
+            Ok(Some(data)) => data.device_address(),
+            _ => 0,
+        };
+        let strings = DataStrings {
+            address,
+            bytes: &program.data.bytes,
+        };
+        let text = records::text(&words, &kernel.printf_calls, &strings);
+        output::write(&text);
+    }
+
+    /// The words of all records; the buffer is empty again afterwards.
+    fn take_records(&self) -> Option<Vec<u32>> {
+        let start = self.buffer.mapped()?.cast::<u32>();
+        let capacity = capacity_words(&self.buffer);
+        // SAFETY: the buffer's own memory, 256-byte aligned, which the device is done with.
+        let whole = unsafe {
+            std::slice::from_raw_parts_mut(start.as_ptr(), HEADER_WORDS as usize + capacity)
+        };
+        let (header, records) = whole.split_at_mut(HEADER_WORDS as usize);
+        let asked = header.first_mut()?;
+        let used = records.get_mut(..(*asked as usize).min(capacity))?;
+        let words = used.to_vec();
+        used.fill(0);
+        *asked = 0;
+        self.is_clean.store(true, Ordering::Release);
+        Some(words)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let pool = self.executable.device().printf();
+        pool.in_use.fetch_sub(1, Ordering::AcqRel);
+        let mut free = pool.lock();
+        if self.is_clean.load(Ordering::Acquire) && free.len() < KEPT_BUFFERS {
+            free.push(Arc::clone(&self.buffer));
+        }
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Allocation>>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Words of records that a buffer has room for.
+fn capacity_words(buffer: &Allocation) -> usize {
+    (buffer.size_bytes() / 4).saturating_sub(HEADER_WORDS.into()) as usize
+}
+
+fn new_buffer(device: &Device) -> Result<Arc<Allocation>> {
+    let size_bytes = device.limits().printf_buffer_bytes;
+    let buffer = Allocation::new(device.vulkan()?, size_bytes as u64, MemoryKind::Readback)?;
+    let start: NonNull<u8> = buffer
+        .mapped()
+        .ok_or_else(|| Error::out_of_resources("printf memory is not visible to the host"))?;
+    let capacity = capacity_words(&buffer) as u32;
+    // SAFETY: the buffer's own memory of that size, aligned to 256 bytes, which nothing else uses yet.
+    unsafe {
+        start.as_ptr().write_bytes(0, size_bytes);
+        start.cast::<u32>().as_ptr().add(1).write(capacity);
+    }
+    Ok(buffer)
+}
