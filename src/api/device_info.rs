@@ -178,6 +178,9 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
     if device.capabilities().fused_fma32 {
         single |= cl::CL_FP_FMA;
     }
+    if device.capabilities().keeps_denormals32 {
+        single |= cl::CL_FP_DENORM;
+    }
     let double = cl::CL_FP_FMA
         | cl::CL_FP_ROUND_TO_NEAREST
         | cl::CL_FP_ROUND_TO_ZERO

@@ -63,6 +63,9 @@ pub struct Capabilities {
     pub float16_controls: FloatControls,
     pub float32_controls: FloatControls,
     pub float64_controls: FloatControls,
+    /// Whether arithmetic on 32-bit floats keeps denormals: where the device can be told so, or where its
+    /// driver is known to.
+    pub keeps_denormals32: bool,
     /// Whether `GLSL.std.450 Fma` on 32-bit floats rounds once, as hardware with an FMA unit does.
     pub fused_fma32: bool,
     /// The same for 64-bit floats.
@@ -112,6 +115,7 @@ impl Capabilities {
             float16_controls: controls,
             float32_controls: controls,
             float64_controls: controls,
+            keeps_denormals32: true,
             fused_fma32: true,
             fused_fma64: true,
             subgroup: SubgroupOperations {
@@ -151,6 +155,7 @@ impl Capabilities {
             float16_controls: FloatControls::default(),
             float32_controls: FloatControls::default(),
             float64_controls: FloatControls::default(),
+            keeps_denormals32: false,
             fused_fma32: false,
             fused_fma64: false,
             subgroup: SubgroupOperations {

@@ -30,6 +30,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         float16_controls: map_float_controls(info.float16_controls),
         float32_controls: map_float_controls(info.float32_controls),
         float64_controls: map_float_controls(info.float64_controls),
+        keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == MESA_LLVMPIPE,
         fused_fma32: fused,
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
@@ -44,8 +45,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
 
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
-/// `VkDriverId` of llvmpipe. Its defect was seen in Mesa 22.3; which version is the first without is not
-/// known.
+/// `VkDriverId` of llvmpipe. Its defect with loops was seen in Mesa 22.3; which version is the first without
+/// is not known. It has no float control for denormals, but compiles to the processor's own arithmetic, and
+/// runs compute shaders in threads that leave the processor's flushing modes off.
 const MESA_LLVMPIPE: u32 = 13;
 
 /// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
@@ -109,6 +111,18 @@ mod tests {
         assert!(!capabilities(&info).fused_fma64, "there is no double");
         info.features.shader_float64 = true;
         assert!(capabilities(&info).fused_fma64);
+    }
+
+    #[test]
+    fn denormals_are_kept_by_order_or_by_habit() {
+        let mut info = software_device();
+        assert!(!capabilities(&info).keeps_denormals32);
+        info.driver_id = MESA_LLVMPIPE;
+        assert!(capabilities(&info).keeps_denormals32);
+        info.driver_id = 4;
+        assert!(!capabilities(&info).keeps_denormals32);
+        info.float32_controls.denorm_preserve = true;
+        assert!(capabilities(&info).keeps_denormals32);
     }
 
     #[test]

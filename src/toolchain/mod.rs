@@ -17,6 +17,7 @@ pub mod cache;
 pub mod clang;
 pub mod conversions;
 pub mod diagnostics;
+pub mod half_vectors;
 pub mod headers;
 pub mod options;
 pub mod process;

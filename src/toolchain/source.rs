@@ -14,7 +14,7 @@ use super::headers::HeaderDirectory;
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{argument_info, conversions, words};
+use super::{argument_info, conversions, half_vectors, words};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -101,7 +101,8 @@ fn compile_within(
 /// The text given to clang: what we add, marked as a system header, then the source under its own name.
 fn input(request: &CompileRequest<'_>) -> String {
     let includes = !request.headers.is_empty() || request.source.contains("include");
-    let prelude = conversions::prelude(request.source, includes);
+    let mut prelude = conversions::prelude(request.source, includes);
+    prelude.push_str(half_vectors::prelude(request.source, includes));
     let source = request.source;
     match prelude.is_empty() {
         true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),

@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
     ("saturating", saturating),
     ("rounding", rounding),
     ("half", half),
+    ("padded_half_vectors", padded_half_vectors),
     ("as_type", as_type),
 ];
 
@@ -363,4 +364,29 @@ fn as_type() {
     assert_equal(&found.get(2), &shorts, |_| "as_ushort8".into());
     let longs: Vec<i64> = bytes.chunks(8).map(i64::get).collect();
     assert_equal(&found.get(3), &longs, |_| "as_long2".into());
+}
+
+/// "For n = 3, vloada_half3 reads a half3 from address (p + (offset * 4))", and so does its counterpart.
+fn padded_half_vectors() {
+    let source = "
+    kernel void test(global const half *in, global half *out, global float *packed) {
+        size_t i = get_global_id(0);
+        vstorea_half3(vloada_half3(i, in), i, out);
+        vstore3(vload_half3(i, in), i, packed);
+        vstorea_half4(vloada_half4(i + 5, in), i + 5, out);
+    }";
+    let bits: Vec<u16> = (0..40).map(|i| 0x3c00 + i * 33).collect();
+    let found = Launch::new(source)
+        .buffer(&bits)
+        .output::<u16>(40)
+        .output::<f32>(15)
+        .run(&[5], &[]);
+    let padded = found.get::<u16>(1);
+    for (at, &half) in padded.iter().enumerate() {
+        if at >= 20 || at % 4 < 3 {
+            assert_eq!(half, bits[at], "at {at}");
+        }
+    }
+    let packed: Vec<f32> = bits[..15].iter().map(|&half| half_value(half)).collect();
+    assert_equal(&found.get(2), &packed, |i| format!("at {i}"));
 }

@@ -140,6 +140,7 @@ fn lavapipe() -> Capabilities {
     let full = Capabilities::full();
     Capabilities {
         workgroup_explicit_layout: false,
+        keeps_denormals32: true,
         fused_fma32: false,
         fused_fma64: false,
         subgroup: SubgroupOperations {

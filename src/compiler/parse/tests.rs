@@ -69,6 +69,20 @@ fn kernel(declarations: &str, body: &str) -> Vec<u32> {
 }
 
 #[test]
+fn a_vector_of_one_component() {
+    let words = kernel(
+        "%lonely = OpTypeVector %uint 1",
+        "%vector = OpCompositeConstruct %lonely %n
+         %sum = OpIAdd %lonely %vector %vector
+         %value = OpCompositeExtract %uint %sum 0
+         OpStore %out %value Aligned 4
+         OpReturn",
+    );
+    let operations = operations(&parse_valid(&words));
+    assert!(matches!(operations[..], [Op::Binary(..), Op::Store(..)]));
+}
+
+#[test]
 fn a_vector_add() {
     let module = parse_c(
         "kernel void add(global const float *a, global const float *b, global float *c, uint n) {
