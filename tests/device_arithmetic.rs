@@ -157,6 +157,7 @@ impl Machine {
             },
             follows_pointers: false,
             printf_calls: Vec::new(),
+            linear_groups: false,
         });
         let cx = Context {
             capabilities: &self.capabilities,

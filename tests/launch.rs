@@ -86,6 +86,7 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
             private_memory_bytes: 0,
             uses_barrier: false,
             follows_pointers: false,
+            uses_subgroups: false,
             printf_calls: Vec::new(),
         }],
         ..CompiledProgram::default()

@@ -95,6 +95,8 @@ fn limits(device: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_MAX_PARAMETER_SIZE => info.value::<usize>(limits.max_parameter_bytes),
         cl::CL_DEVICE_MAX_CONSTANT_ARGS => info.value::<cl_uint>(limits.max_constant_arguments),
         cl::CL_DEVICE_PRINTF_BUFFER_SIZE => info.value::<usize>(limits.printf_buffer_bytes),
+        cl::CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value::<cl_uint>(limits.max_sub_groups),
+        cl::CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         cl::CL_DEVICE_PROFILING_TIMER_RESOLUTION => info.value::<usize>(limits.timer_resolution_ns),
         cl::CL_DEVICE_EXECUTION_CAPABILITIES => info.value(cl::CL_EXEC_KERNEL),
         _ => return Answer::Pending(info),
@@ -246,13 +248,11 @@ fn optional(_: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_ulong>(0),
         cl::CL_DEVICE_PIPE_SUPPORT
         | cl::CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
-        | cl::CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
         | cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
         | cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(false),
         cl::CL_DEVICE_MAX_PIPE_ARGS
         | cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
         | cl::CL_DEVICE_PIPE_MAX_PACKET_SIZE
-        | cl::CL_DEVICE_MAX_NUM_SUB_GROUPS
         | cl::CL_DEVICE_PARTITION_MAX_SUB_DEVICES => info.value::<cl_uint>(0),
         cl::CL_DEVICE_PARENT_DEVICE => info.value(ptr::null_mut()),
         // "If the device cannot be partitioned ... a value of 0 will be returned."

@@ -11,11 +11,10 @@ use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
 use crate::runtime::object::Object;
 use crate::runtime::program::Origin;
 use opencl_sys::{
-    CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_KERNEL_ARG_ACCESS_NONE,
-    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY,
-    CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
-    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
-    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+    CL_INVALID_DEVICE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+    CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
+    CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
+    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
     CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST,
     CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT,
     CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
@@ -23,9 +22,8 @@ use opencl_sys::{
     CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
     CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT,
     CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue, cl_device_id, cl_kernel, cl_kernel_arg_info,
-    cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_uint, cl_ulong,
+    cl_kernel_info, cl_kernel_work_group_info, cl_uint, cl_ulong,
 };
-use std::ffi::c_void;
 use std::sync::Arc;
 
 /// `clGetKernelInfo`
@@ -143,7 +141,7 @@ pub fn get_kernel_arg_info(
 }
 
 /// The code that a query about a device means.
-fn code_for(kernel: &Kernel, device: cl_device_id) -> Result<(Arc<Device>, KernelCode)> {
+pub(super) fn code_for(kernel: &Kernel, device: cl_device_id) -> Result<(Arc<Device>, KernelCode)> {
     let wrong = |reason: &'static str| Error::new(CL_INVALID_DEVICE, reason);
     // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but
     // there is more than one device associated with kernel."
@@ -214,24 +212,6 @@ pub fn get_kernel_work_group_info(
         CL_KERNEL_PRIVATE_MEM_SIZE => info.value::<cl_ulong>(compiled.private_memory_bytes),
         _ => Err(Error::unknown_query(param_name)),
     }
-}
-
-/// `clGetKernelSubGroupInfo`
-pub fn get_kernel_sub_group_info(
-    kernel: cl_kernel,
-    device: cl_device_id,
-    _param_name: cl_kernel_sub_group_info,
-    _input_value_size: usize,
-    _input_value: *const c_void,
-    _info: Info,
-) -> Result<Written> {
-    let kernel = get(kernel)?;
-    code_for(&kernel, device)?;
-    // "CL_INVALID_OPERATION if device does not support subgroups."
-    Err(Error::unsupported(
-        CL_INVALID_OPERATION,
-        "sub-groups in kernels",
-    ))
 }
 
 /// `clGetKernelSuggestedLocalWorkSize`

@@ -22,6 +22,7 @@ pub mod handle;
 pub mod image;
 pub mod kernel;
 pub mod kernel_info;
+pub mod kernel_sub_groups;
 pub mod memory;
 pub mod out;
 pub mod pipe;

@@ -32,6 +32,13 @@ pub struct SubgroupOperations {
     pub extended_types: bool,
 }
 
+impl SubgroupOperations {
+    /// Whether every other operation can be built from these.
+    pub fn is_sufficient(&self) -> bool {
+        self.basic && self.ballot && self.shuffle
+    }
+}
+
 /// Everything the compiler asks of a Vulkan device. Two devices with equal values get equal code,
 /// so this is also part of the key of the disk cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,9 +77,13 @@ pub struct Capabilities {
     pub fused_fma32: bool,
     /// The same for 64-bit floats.
     pub fused_fma64: bool,
-    /// `VkPhysicalDeviceSubgroupProperties`: supported operations and the (largest) size in work-items.
+    /// `VkPhysicalDeviceSubgroupProperties`: supported operations, and the size in work-items that kernels
+    /// are compiled for: the largest; 1 on a device that lacks what other operations are built from (see
+    /// [`SubgroupOperations::is_sufficient`]).
     pub subgroup: SubgroupOperations,
     pub subgroup_size: u32,
+    /// `maxComputeWorkGroupInvocations`
+    pub max_work_group_size: u32,
     /// `maxPushConstantsSize`, bytes.
     pub push_constant_bytes: u32,
     /// `maxComputeSharedMemorySize`, bytes.
@@ -130,6 +141,7 @@ impl Capabilities {
                 extended_types: true,
             },
             subgroup_size: 32,
+            max_work_group_size: 1024,
             push_constant_bytes: 256,
             shared_memory_bytes: 48 << 10,
             maximal_reconvergence: false,
@@ -165,6 +177,7 @@ impl Capabilities {
                 ..Self::full().subgroup
             },
             subgroup_size: 4,
+            max_work_group_size: 256,
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
             loses_loop_results: true,

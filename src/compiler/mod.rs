@@ -58,6 +58,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
     use Stage::{ArgumentsLowered, BuiltinsLowered, PointersLowered, WorkItemsLowered};
     &[
         ("inline", passes::inline::run, BuiltinsLowered),
+        ("lower_groups", passes::lower_groups::run, BuiltinsLowered),
         (
             "lower_work_items",
             passes::lower_work_items::run,

@@ -63,6 +63,9 @@ pub struct CompiledKernel {
     pub follows_pointers: bool,
     /// Its `printf` calls, indexed by the number that it writes into the printf buffer, less 1.
     pub printf_calls: Vec<PrintfCall>,
+    /// Whether the kernel depends on sub-groups: their size must then be the one it was compiled for. Its
+    /// work-groups are one row of work-items to Vulkan, `x * y * z` of the specialization constants.
+    pub uses_subgroups: bool,
 }
 
 /// Where arguments go. See the module documentation.
@@ -220,4 +223,6 @@ pub struct KernelAttributes {
     pub vec_type_hint: Option<String>,
     /// `intel_reqd_sub_group_size(n)`
     pub required_sub_group_size: Option<u32>,
+    /// Sub-groups in each work-group (SPIR-V `SubgroupsPerWorkgroup`).
+    pub required_sub_groups: Option<u32>,
 }

@@ -6,8 +6,8 @@
 
 use super::analysis::Dominators;
 use super::ir::{
-    AtomicOp, Binary, Block, Compare, Convert, Function, Inst, Module, Op, Place, Terminator, Type,
-    Unary, Value, ValueDef,
+    AtomicOp, Binary, Block, Compare, Convert, Function, GroupOp, Inst, Module, Op, Place,
+    Terminator, Type, Unary, Value, ValueDef,
 };
 use super::program::Implicit;
 use std::collections::HashSet;
@@ -363,7 +363,34 @@ impl Verifier<'_> {
                     && self.place_fits(place, &memory)
             }
             Op::ControlBarrier { .. } | Op::MemoryBarrier { .. } => results.is_empty(),
-            Op::Group(..) => !results.is_empty(),
+            Op::Group(group, _) => match group.op {
+                GroupOp::All | GroupOp::Any => {
+                    matches!((operands, results), ([Type::Bool], [Type::Bool]))
+                }
+                GroupOp::AllEqual => matches!((operands, results), ([_], [Type::Bool])),
+                GroupOp::Elect => matches!((operands, results), ([], [Type::Bool])),
+                GroupOp::Ballot => matches!(operands, [Type::Bool]) && results == [Type::I32; 4],
+                GroupOp::Broadcast => {
+                    !results.is_empty()
+                        && operands.starts_with(results)
+                        && operands.len() > results.len()
+                        && operands.iter().skip(results.len()).all(|&ty| int(ty))
+                }
+                GroupOp::Shuffle
+                | GroupOp::ShuffleXor
+                | GroupOp::ShuffleUp
+                | GroupOp::ShuffleDown
+                | GroupOp::Rotate(_) => {
+                    matches!((operands, results), ([a, Type::I32], [b]) if a == b)
+                }
+                GroupOp::BroadcastFirst
+                | GroupOp::Reduce(_)
+                | GroupOp::InclusiveScan(_)
+                | GroupOp::ExclusiveScan(_)
+                | GroupOp::ClusteredReduce(..) => {
+                    matches!((operands, results), ([a], [b]) if a == b)
+                }
+            },
             Op::WorkItem(_) => matches!(results, [Type::I32 | Type::I64]),
             Op::Implicit(implicit) => match results {
                 [ty] => int(*ty) && ty.size_bytes() == implicit.size_bytes(),

@@ -490,7 +490,7 @@ dispatch {
     extension clGetKernelSubGroupInfoKHR(
         kernel: cl_kernel, device: cl_device_id, param_name: cl_kernel_sub_group_info,
         input_value_size: usize, input_value: *const c_void; info
-    ) -> cl_int = api::kernel_info::get_kernel_sub_group_info;
+    ) -> cl_int = api::kernel_sub_groups::get_kernel_sub_group_info;
     core clCloneKernel(source_kernel: cl_kernel; errcode_ret) -> cl_kernel = api::kernel::clone_kernel;
     core clCreateProgramWithIL(
         context: cl_context, il: *const c_void, length: usize; errcode_ret
@@ -508,7 +508,7 @@ dispatch {
     core clGetKernelSubGroupInfo(
         kernel: cl_kernel, device: cl_device_id, param_name: cl_kernel_sub_group_info,
         input_value_size: usize, input_value: *const c_void; info
-    ) -> cl_int = api::kernel_info::get_kernel_sub_group_info;
+    ) -> cl_int = api::kernel_sub_groups::get_kernel_sub_group_info;
     core clSetDefaultDeviceCommandQueue(
         context: cl_context, device: cl_device_id, command_queue: cl_command_queue
     ) -> cl_int = api::queue::set_default_device_command_queue;

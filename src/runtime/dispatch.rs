@@ -413,6 +413,7 @@ mod tests {
             uses_barrier: false,
             follows_pointers: false,
             printf_calls: Vec::new(),
+            uses_subgroups: false,
         }
     }
 

@@ -41,7 +41,11 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`
 pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
-    let mut list = vec![versioned("__opencl_c_int64", (3, 0, 0))];
+    let mut list = vec![
+        versioned("__opencl_c_int64", (3, 0, 0)),
+        versioned("__opencl_c_subgroups", (3, 0, 0)),
+        versioned("__opencl_c_work_group_collective_functions", (3, 0, 0)),
+    ];
     if info.features.shader_float64 {
         list.push(versioned("__opencl_c_fp64", (3, 0, 0)));
     }

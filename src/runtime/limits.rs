@@ -1,5 +1,6 @@
 //! A device's limits in OpenCL's terms, worked out from Vulkan's once.
 
+use super::target::subgroup_size;
 use crate::vulkan::PhysicalDeviceInfo;
 use crate::vulkan::info::DeviceType;
 
@@ -21,6 +22,8 @@ pub struct Limits {
     pub printf_buffer_bytes: usize,
     /// Work-items that run in step: the preferred multiple of a work-group's size.
     pub subgroup_size: u32,
+    /// `CL_DEVICE_MAX_NUM_SUB_GROUPS`
+    pub max_sub_groups: u32,
     pub timer_resolution_ns: usize,
 }
 
@@ -36,7 +39,11 @@ impl Limits {
             .map(|heap| heap.size_bytes)
             .max()
             .unwrap_or(0);
-        let max_work_group_size = vulkan.max_compute_work_group_invocations as usize;
+        // Kernels that use sub-groups run as one row of work-items. No known device allows less in a row
+        // than in a work-group.
+        let max_work_group_size = vulkan
+            .max_compute_work_group_invocations
+            .min(vulkan.max_compute_work_group_size[0]) as usize;
         Self {
             compute_units: compute_units(info),
             max_work_group_size,
@@ -60,6 +67,7 @@ impl Limits {
             base_address_alignment_bits: 128 * 8,
             printf_buffer_bytes: MIB as usize,
             subgroup_size: info.subgroup.size.max(1),
+            max_sub_groups: (max_work_group_size as u32).div_ceil(subgroup_size(&info.subgroup)),
             timer_resolution_ns: (vulkan.timestamp_period_ns.ceil() as usize).max(1),
         }
     }

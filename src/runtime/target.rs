@@ -34,7 +34,8 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         fused_fma32: fused,
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
-        subgroup_size: info.subgroup.max_size.max(info.subgroup.size).max(1),
+        subgroup_size: subgroup_size(&info.subgroup),
+        max_work_group_size: info.limits.max_compute_work_group_invocations,
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
@@ -79,6 +80,14 @@ fn map_float_controls(controls: info::FloatControls) -> FloatControls {
         rounding_rte: controls.rounding_rte,
         rounding_rtz: controls.rounding_rtz,
         signed_zero_inf_nan_preserve: controls.signed_zero_inf_nan_preserve,
+    }
+}
+
+/// Work-items in the sub-groups that OpenCL sees.
+pub fn subgroup_size(subgroup: &info::SubgroupInfo) -> u32 {
+    match map_subgroup(subgroup).is_sufficient() {
+        true => subgroup.max_size.max(subgroup.size).max(1),
+        false => 1,
     }
 }
 
@@ -140,6 +149,13 @@ mod tests {
         assert!(!capabilities(&info).subgroup.basic);
         info.subgroup.in_compute = true;
         assert!(capabilities(&info).subgroup.basic);
+        assert_eq!(
+            capabilities(&info).subgroup_size,
+            1,
+            "nothing to build from"
+        );
+        info.subgroup.ballot = true;
+        info.subgroup.shuffle = true;
         assert_eq!(capabilities(&info).subgroup_size, 4);
     }
 }

@@ -72,8 +72,10 @@ pub(super) const TARGET_ARGUMENTS: [&str; 4] = [
 /// The arguments that ask for a SPIR-V module, beside the target.
 pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
     "-mllvm",
-    // `printf` formats lie in constant memory; without this the back end refuses them.
-    "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space",
+    // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
+    // what it spells sub_group_rotate and work_group_reduce_mul with.
+    "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
+     +SPV_KHR_uniform_group_instructions",
     // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
     // taken apart again.
     "-fno-vectorize",

@@ -13,6 +13,7 @@ mod control_flow;
 mod conversions;
 mod floats;
 mod functions;
+mod groups;
 mod harness;
 mod integers;
 mod local_memory;
@@ -31,7 +32,7 @@ use std::time::Instant;
 /// A named test; it fails by panicking.
 type Test = (&'static str, fn());
 
-const GROUPS: [(&str, &[Test]); 12] = [
+const GROUPS: [(&str, &[Test]); 13] = [
     ("integers", integers::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),
@@ -44,6 +45,7 @@ const GROUPS: [(&str, &[Test]); 12] = [
     ("work_items", work_items::TESTS),
     ("maths", maths::TESTS),
     ("printf", printf::TESTS),
+    ("groups", groups::TESTS),
 ];
 
 /// Set in the process that runs the tests.

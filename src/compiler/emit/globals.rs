@@ -99,16 +99,30 @@ impl Emitter<'_> {
     }
 
     /// Declares the work-group's size: a literal where the kernel requires one, else the object decorated
-    /// `WorkgroupSize`, which overrides the mode.
+    /// `WorkgroupSize`, which overrides the mode. A linear work-group is one row of as many work-items.
     pub fn declare_local_size(&mut self, entry: Id) {
-        let size = self.required_local_size.unwrap_or([1; 3]);
+        let linear = self.module.kernels.iter().any(|k| k.linear_groups);
+        let mut size = self.required_local_size.unwrap_or([1; 3]);
+        if linear {
+            size = [size.iter().fold(1, |a, b| a.saturating_mul(*b)), 1, 1];
+        }
         self.asm
             .execution_mode(entry, ExecutionMode::LocalSize, &size);
         if self.required_local_size.is_some() {
             return;
         }
-        let parts = [0, 1, 2].map(|spec_id| self.spec_constant(spec_id, 1));
+        let mut parts = [0, 1, 2].map(|spec_id| self.spec_constant(spec_id, 1));
         let uint = self.uint();
+        if linear {
+            let [x, y, z] = parts;
+            let product = [x, y, z].into_iter().reduce(|a, b| {
+                let operands = [Op::IMul as u32, a, b];
+                self.asm
+                    .declare_constant(Op::SpecConstantOp, uint, &operands)
+            });
+            let one = self.const_u32(1);
+            parts = [product.unwrap_or(one), one, one];
+        }
         let vector = self.asm.declare_type(Op::TypeVector, &[uint, 3]);
         let id = self
             .asm

@@ -1,4 +1,5 @@
-//! Sub-group collectives. Those of the work-group were lowered to them before.
+//! Sub-group collectives that the device has. Those of the work-group, and those that it lacks, were lowered
+//! to them before.
 
 use super::function::FunctionEmitter;
 use crate::compiler::CompileError;
@@ -18,56 +19,130 @@ impl FunctionEmitter<'_, '_> {
         }
         self.emitter.uses_collectives = true;
         let scope = self.emitter.const_u32(spirv::Scope::Subgroup as u32);
+        self.emitter.asm.capability(Capability::GroupNonUniform);
+        if let (GroupOp::Ballot, &[predicate]) = (group.op, args) {
+            return self.ballot(inst, scope, predicate, results);
+        }
+        let &[result] = results else {
+            return Err(self.unexpected(inst));
+        };
         let ids = self.values(args)?;
         let caps = self.emitter.capabilities.subgroup;
-        self.emitter.asm.capability(Capability::GroupNonUniform);
-        match (group.op, results) {
-            (GroupOp::All | GroupOp::Any, &[result]) if caps.vote => {
-                self.emitter.asm.capability(Capability::GroupNonUniformVote);
-                let op = match group.op {
-                    GroupOp::All => spirv::Op::GroupNonUniformAll,
-                    _ => spirv::Op::GroupNonUniformAny,
-                };
-                self.define(
-                    result,
-                    op,
-                    &[scope, *ids.first().ok_or(self.unexpected(inst))?],
-                )
-            }
-            (GroupOp::Broadcast, results)
-                if caps.ballot && ids.len() == results.len() + 1 && !results.is_empty() =>
-            {
-                let asm = &mut self.emitter.asm;
-                asm.capability(Capability::GroupNonUniformBallot);
-                let from = ids[results.len()];
-                for (&result, &id) in results.iter().zip(&ids) {
-                    // The id is dynamically uniform, which version 1.5 accepts.
-                    let op = spirv::Op::GroupNonUniformBroadcast;
-                    self.define(result, op, &[scope, id, from])?;
+        use Capability::*;
+        let (has, capability, op) = match group.op {
+            GroupOp::Elect => (true, GroupNonUniform, spirv::Op::GroupNonUniformElect),
+            GroupOp::All => (
+                caps.vote,
+                GroupNonUniformVote,
+                spirv::Op::GroupNonUniformAll,
+            ),
+            GroupOp::Any => (
+                caps.vote,
+                GroupNonUniformVote,
+                spirv::Op::GroupNonUniformAny,
+            ),
+            GroupOp::BroadcastFirst => (
+                caps.ballot,
+                GroupNonUniformBallot,
+                spirv::Op::GroupNonUniformBroadcastFirst,
+            ),
+            // The id is dynamically uniform, which version 1.5 accepts.
+            GroupOp::Broadcast => (
+                caps.ballot,
+                GroupNonUniformBallot,
+                spirv::Op::GroupNonUniformBroadcast,
+            ),
+            GroupOp::Shuffle => (
+                caps.shuffle,
+                GroupNonUniformShuffle,
+                spirv::Op::GroupNonUniformShuffle,
+            ),
+            GroupOp::ShuffleXor => (
+                caps.shuffle,
+                GroupNonUniformShuffle,
+                spirv::Op::GroupNonUniformShuffleXor,
+            ),
+            GroupOp::ShuffleUp => (
+                caps.shuffle_relative,
+                GroupNonUniformShuffleRelative,
+                spirv::Op::GroupNonUniformShuffleUp,
+            ),
+            GroupOp::ShuffleDown => (
+                caps.shuffle_relative,
+                GroupNonUniformShuffleRelative,
+                spirv::Op::GroupNonUniformShuffleDown,
+            ),
+            GroupOp::Rotate(_) => (
+                caps.rotate,
+                GroupNonUniformRotateKHR,
+                spirv::Op::GroupNonUniformRotateKHR,
+            ),
+            GroupOp::Reduce(op)
+            | GroupOp::InclusiveScan(op)
+            | GroupOp::ExclusiveScan(op)
+            | GroupOp::ClusteredReduce(op, _) => {
+                let ty = self.function.ty(result);
+                let op = map_arithmetic(op, ty).ok_or_else(|| self.unexpected(inst))?;
+                match group.op {
+                    GroupOp::ClusteredReduce(..) => (caps.clustered, GroupNonUniformClustered, op),
+                    _ => (caps.arithmetic, GroupNonUniformArithmetic, op),
                 }
-                Ok(())
             }
-            (
-                GroupOp::Reduce(op) | GroupOp::InclusiveScan(op) | GroupOp::ExclusiveScan(op),
-                results,
-            ) if caps.arithmetic && ids.len() == results.len() => {
-                let asm = &mut self.emitter.asm;
-                asm.capability(Capability::GroupNonUniformArithmetic);
-                let kind = match group.op {
-                    GroupOp::InclusiveScan(_) => GroupOperation::InclusiveScan,
-                    GroupOp::ExclusiveScan(_) => GroupOperation::ExclusiveScan,
-                    _ => GroupOperation::Reduce,
-                };
-                for (&result, &id) in results.iter().zip(&ids) {
-                    let ty = self.function.ty(result);
-                    let op = map_arithmetic(op, ty).ok_or(self.unexpected(inst))?;
-                    self.define(result, op, &[scope, kind as u32, id])?;
-                }
-                Ok(())
-            }
-            _ => Err(self.unexpected(inst)),
+            GroupOp::AllEqual | GroupOp::Ballot => return Err(self.unexpected(inst)),
+        };
+        if !has {
+            return Err(self.unexpected(inst));
         }
+        self.emitter.asm.capability(capability);
+        let mut operands = vec![scope];
+        operands.extend(map_operation(group.op).map(|operation| operation as u32));
+        operands.extend_from_slice(&ids);
+        match group.op {
+            GroupOp::ClusteredReduce(_, cluster) => {
+                operands.push(self.emitter.const_u32(cluster));
+            }
+            GroupOp::Rotate(cluster) => {
+                let asm = &mut self.emitter.asm;
+                asm.extension("SPV_KHR_subgroup_rotate", None);
+                if cluster != 0 {
+                    operands.push(self.emitter.const_u32(cluster));
+                }
+            }
+            _ => {}
+        }
+        self.define(result, op, &operands)
     }
+
+    /// The four words are the components of one vector.
+    fn ballot(
+        &mut self,
+        inst: Inst,
+        scope: u32,
+        predicate: Value,
+        results: &[Value],
+    ) -> Result<(), CompileError> {
+        if !self.emitter.capabilities.subgroup.ballot || results.len() != 4 {
+            return Err(self.unexpected(inst));
+        }
+        let asm = &mut self.emitter.asm;
+        asm.capability(Capability::GroupNonUniformBallot);
+        let ids = self.values(&[predicate])?;
+        let vector = self.emitter.vector_type(Type::I32, 4)?;
+        let operands: Vec<u32> = [scope].into_iter().chain(ids).collect();
+        let op = spirv::Op::GroupNonUniformBallot;
+        let words = self.emitter.asm.result(op, vector, &operands);
+        self.take_apart(results, words)
+    }
+}
+
+fn map_operation(op: GroupOp) -> Option<GroupOperation> {
+    Some(match op {
+        GroupOp::Reduce(_) => GroupOperation::Reduce,
+        GroupOp::InclusiveScan(_) => GroupOperation::InclusiveScan,
+        GroupOp::ExclusiveScan(_) => GroupOperation::ExclusiveScan,
+        GroupOp::ClusteredReduce(..) => GroupOperation::ClusteredReduce,
+        _ => return None,
+    })
 }
 
 fn map_arithmetic(op: Binary, ty: Type) -> Option<spirv::Op> {

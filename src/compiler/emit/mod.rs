@@ -78,6 +78,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         uses_barrier: reached.iter().any(|&id| has_barrier(module.function(id))),
         follows_pointers: kernel.follows_pointers,
         printf_calls: kernel.printf_calls.clone(),
+        uses_subgroups: kernel.linear_groups,
         spirv: emitter.finish(entry),
     })
 }

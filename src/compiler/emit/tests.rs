@@ -24,6 +24,7 @@ fn module_of(function: Function) -> Module {
         argument_block: ArgumentBlock::default(),
         follows_pointers: false,
         printf_calls: Vec::new(),
+        linear_groups: false,
     });
     module
 }

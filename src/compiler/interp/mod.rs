@@ -7,8 +7,8 @@ pub mod float;
 pub mod scalar;
 
 use crate::compiler::ir::{
-    ArrayId, AtomicOp, Block, BuiltIn, Edge, FuncId, Function, GlobalId, Inst, Module, Op, Place,
-    Terminator, Type, Value, WorkItem,
+    ArrayId, AtomicOp, Block, BuiltIn, Edge, FuncId, Function, GlobalId, GroupOp, Inst, Module, Op,
+    Place, Terminator, Type, Value, WorkItem,
 };
 use crate::compiler::program::Implicit;
 use std::collections::HashMap;
@@ -275,11 +275,16 @@ impl<'a> Interpreter<'a> {
                 self.events.push(Event::Barrier);
                 return Ok(());
             }
-            Op::Group(_, args) => {
-                // Alone in the group: every collective gives back what it is given.
+            Op::Group(group, args) => {
+                // Alone in the group: nearly every collective gives back what it is given.
                 self.events.push(Event::Group);
                 let args = frame.all(args)?;
-                return frame.set_all(&data.results, &args[..data.results.len()]);
+                let values: Vec<u64> = match group.op {
+                    GroupOp::Elect | GroupOp::AllEqual => vec![1],
+                    GroupOp::Ballot => vec![args[0], 0, 0, 0],
+                    _ => args[..data.results.len()].to_vec(),
+                };
+                return frame.set_all(&data.results, &values);
             }
             Op::WorkItem(query) => self.work_item.get(query).copied().unwrap_or(0),
             Op::Implicit(implicit) => self.implicit.get(implicit).copied().unwrap_or(0),

@@ -90,6 +90,9 @@ pub struct Kernel {
     pub follows_pointers: bool,
     /// Set by `lower_printf`.
     pub printf_calls: Vec<PrintfCall>,
+    /// Whether its work-groups run as one row of work-items, x times y times z of them, so that sub-groups are
+    /// consecutive linear local ids and all full but the last; set by `lower_groups`.
+    pub linear_groups: bool,
 }
 
 #[derive(Clone, Debug)]

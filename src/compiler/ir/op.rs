@@ -366,16 +366,40 @@ pub struct Group {
     pub scope: Scope,
 }
 
+/// What a collective does. Those from `AllEqual` on are the sub-group's alone, and work over its active
+/// work-items; an index, a mask or a distance is an I32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupOp {
     All,
     Any,
     /// Values: (value components…, local id components…).
     Broadcast,
-    /// The operation is one of add, min, max (and mul, and, or, xor) of [`Binary`].
+    /// The operation is one of add, min, max (and mul, and, or, xor) of [`Binary`]; and, or, xor also on
+    /// booleans.
     Reduce(Binary),
     InclusiveScan(Binary),
     ExclusiveScan(Binary),
+    /// Whether a value is the same in all.
+    AllEqual,
+    /// Whether this work-item is the first. No values.
+    Elect,
+    /// The value of the first.
+    BroadcastFirst,
+    /// Four I32 with a bit for each work-item whose boolean is set.
+    Ballot,
+    /// Values: (value, index of the source).
+    Shuffle,
+    /// Values: (value, mask that leads to the source).
+    ShuffleXor,
+    /// Values: (value, distance), from the lower index.
+    ShuffleUp,
+    /// Values: (value, distance), from the higher index.
+    ShuffleDown,
+    /// Values: (value, distance), from the higher index, around in clusters of that size; 0 for the whole
+    /// sub-group.
+    Rotate(u32),
+    /// A reduction in each cluster of that many work-items, a power of two.
+    ClusteredReduce(Binary, u32),
 }
 
 /// The number of an instruction of the `OpenCL.std` extended instruction set.

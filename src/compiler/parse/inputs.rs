@@ -56,17 +56,21 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(slot) if slot.ty.is_int() => slot.ty,
             _ => return Err(inst.error("the built-in is not of an integer type")),
         };
-        let all: Values = (0..whole.len() as u8)
-            .map(|component| {
-                let query = map_built_in(pointer.built_in, component).ok_or_else(|| {
-                    inst.error(format!(
-                        "the built-in {:?} is not supported",
-                        pointer.built_in
-                    ))
-                })?;
-                Ok(self.build().op1(IrOp::WorkItem(query), element))
-            })
-            .collect::<Result<_, CompileError>>()?;
+        let mask = super::group_masks::built_in(&mut self.build(), pointer.built_in);
+        let all: Values = match mask {
+            Some(mask) if element == Type::I32 && whole.len() == mask.len() => Values::from(mask),
+            _ => (0..whole.len() as u8)
+                .map(|component| {
+                    let query = map_built_in(pointer.built_in, component).ok_or_else(|| {
+                        inst.error(format!(
+                            "the built-in {:?} is not supported",
+                            pointer.built_in
+                        ))
+                    })?;
+                    Ok(self.build().op1(IrOp::WorkItem(query), element))
+                })
+                .collect::<Result<_, CompileError>>()?,
+        };
         let wanted = self.result_slots(inst)?.len();
         let size = u64::from(element.size_bytes());
         let outside = || inst.error("the load reaches outside the built-in");

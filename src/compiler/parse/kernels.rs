@@ -70,6 +70,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         contraction_off: false,
         follows_pointers: false,
         printf_calls: Vec::new(),
+        linear_groups: false,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
     };
@@ -162,6 +163,9 @@ fn execution_mode(
         }
         Some(ExecutionMode::SubgroupSize) => {
             attributes.required_sub_group_size = Some(operand(2)?);
+        }
+        Some(ExecutionMode::SubgroupsPerWorkgroup | ExecutionMode::SubgroupsPerWorkgroupId) => {
+            attributes.required_sub_groups = Some(operand(2)?);
         }
         Some(ExecutionMode::ContractionOff) => kernel.contraction_off = true,
         // Hints, and float behaviour that is the default of OpenCL.

@@ -24,6 +24,7 @@ mod decorations;
 mod ext_inst;
 mod function;
 mod globals;
+mod group_masks;
 mod groups;
 mod inputs;
 mod kernels;

@@ -13,6 +13,9 @@
 //!
 //! holds for all of them with one 64-bit addition and no other implicit value: the runtime keeps the part in
 //! brackets below 2³², and in a remainder `WorkgroupId(d)` is 0.
+//!
+//! Where work-groups are one row to Vulkan (`Kernel::linear_groups`), `LocalInvocationId(0)` is the linear
+//! local id, and the local ids are taken out of it.
 
 use crate::compiler::ir::{
     Binary, Builder, BuiltIn, Convert, Module, Op, Rewrite, Type, Value, WorkItem,
@@ -24,13 +27,11 @@ use smallvec::smallvec;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    let required = module
-        .kernels
-        .first()
-        .and_then(|kernel| kernel.attributes.required_work_group_size);
+    let kernel = module.kernels.first();
     let queries = Queries {
-        required,
-        subgroup_size: cx.capabilities.subgroup_size,
+        required: kernel.and_then(|kernel| kernel.attributes.required_work_group_size),
+        linear: kernel.is_some_and(|kernel| kernel.linear_groups),
+        subgroup_size: cx.capabilities.subgroup_size.max(1),
     };
     for function in &mut module.functions {
         rewrite_instructions(function, |b, inst| {
@@ -49,6 +50,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 
 struct Queries {
     required: Option<[u32; 3]>,
+    /// `Kernel::linear_groups`
+    linear: bool,
     subgroup_size: u32,
 }
 
@@ -59,7 +62,7 @@ impl Queries {
             WorkItem::GlobalId(d) => self.global_id(b, d),
             WorkItem::GlobalSize(d) => implicit(b, Implicit::GlobalSize(d)),
             WorkItem::GlobalOffset(d) => implicit(b, Implicit::GlobalOffset(d)),
-            WorkItem::LocalId(d) => built_in(b, BuiltIn::LocalInvocationId(d)),
+            WorkItem::LocalId(d) => self.local_id(b, d),
             WorkItem::LocalSize(d) => self.local_size(b, d),
             WorkItem::EnqueuedLocalSize(d) => self.enqueued_local_size(b, d),
             WorkItem::GroupId(d) => {
@@ -79,21 +82,27 @@ impl Queries {
                 linear(b, [x, y, z], [width, height])
             }
             WorkItem::LocalLinearId => {
-                let ids = [0, 1, 2].map(|d| built_in(b, BuiltIn::LocalInvocationId(d)));
+                if self.linear {
+                    return built_in(b, BuiltIn::LocalInvocationId(0));
+                }
+                let ids = [0, 1, 2].map(|d| self.local_id(b, d));
                 let sizes = [0, 1].map(|d| self.local_size(b, d));
                 linear(b, ids, sizes)
             }
             WorkItem::SubgroupSize => self.subgroup_size(b),
-            WorkItem::SubgroupMaxSize => self.subgroup_max_size(b),
-            WorkItem::NumSubgroups => built_in(b, BuiltIn::NumSubgroups),
+            WorkItem::SubgroupMaxSize => b.i32(self.subgroup_size),
+            WorkItem::NumSubgroups => {
+                let sizes = [0, 1, 2].map(|d| self.local_size(b, d));
+                self.subgroup_count(b, sizes)
+            }
             WorkItem::NumEnqueuedSubgroups => {
                 let sizes = [0, 1, 2].map(|d| self.enqueued_local_size(b, d));
-                let total = product(b, sizes);
-                let size = self.subgroup_max_size(b);
-                let less_one = b.binary_const(Binary::Sub, size, 1);
-                let padded = b.binary(Binary::Add, total, less_one);
-                b.binary(Binary::UDiv, padded, size)
+                self.subgroup_count(b, sizes)
             }
+            WorkItem::SubgroupId if self.subgroup_size == 1 => {
+                self.lower(b, WorkItem::LocalLinearId)
+            }
+            WorkItem::SubgroupLocalId if self.subgroup_size == 1 => b.i32(0),
             WorkItem::SubgroupId => built_in(b, BuiltIn::SubgroupId),
             WorkItem::SubgroupLocalId => built_in(b, BuiltIn::SubgroupLocalInvocationId),
         }
@@ -102,7 +111,7 @@ impl Queries {
     fn global_id(&self, b: &mut Builder<'_>, d: u8) -> Value {
         let group = built_in(b, BuiltIn::WorkgroupId(d));
         let size = self.local_size(b, d);
-        let local = built_in(b, BuiltIn::LocalInvocationId(d));
+        let local = self.local_id(b, d);
         let start = b.binary(Binary::Mul, group, size);
         let within = b.binary(Binary::Add, start, local);
         let within = b.convert(Convert::ZeroExtend, within, Type::I64);
@@ -128,23 +137,45 @@ impl Queries {
         }
     }
 
-    fn subgroup_max_size(&self, b: &mut Builder<'_>) -> Value {
-        match self.subgroup_size {
-            0 => built_in(b, BuiltIn::SubgroupSize),
-            size => b.i32(size),
-        }
+    /// The number of sub-groups in a work-group of these sizes.
+    fn subgroup_count(&self, b: &mut Builder<'_>, sizes: [Value; 3]) -> Value {
+        let total = product(b, sizes);
+        let padded = b.binary_const(Binary::Add, total, (self.subgroup_size - 1).into());
+        b.binary_const(Binary::UDiv, padded, self.subgroup_size.into())
     }
 
     /// Vulkan's `SubgroupSize` counts inactive invocations too; OpenCL's last sub-group of a work-group is
     /// as small as what is left of it.
     fn subgroup_size(&self, b: &mut Builder<'_>) -> Value {
-        let size = self.subgroup_max_size(b);
+        let size = b.i32(self.subgroup_size);
+        if self.subgroup_size == 1 {
+            return size;
+        }
         let id = built_in(b, BuiltIn::SubgroupId);
         let sizes = [0, 1, 2].map(|d| self.local_size(b, d));
         let total = product(b, sizes);
         let before = b.binary(Binary::Mul, id, size);
         let left = b.binary(Binary::Sub, total, before);
         b.binary(Binary::UMin, size, left)
+    }
+
+    /// Vulkan's own, or in a work-group of one row the place in it taken apart.
+    fn local_id(&self, b: &mut Builder<'_>, d: u8) -> Value {
+        if !self.linear {
+            return built_in(b, BuiltIn::LocalInvocationId(d));
+        }
+        let mut left = built_in(b, BuiltIn::LocalInvocationId(0));
+        for before in 0..d {
+            let size = self.local_size(b, before);
+            left = b.binary(Binary::UDiv, left, size);
+        }
+        match d {
+            2 => left,
+            _ => {
+                let size = self.local_size(b, d);
+                b.binary(Binary::URem, left, size)
+            }
+        }
     }
 }
 

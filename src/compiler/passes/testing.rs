@@ -41,6 +41,7 @@ pub fn kernel(function: FuncId) -> Kernel {
         argument_block: ArgumentBlock::default(),
         follows_pointers: false,
         printf_calls: Vec::new(),
+        linear_groups: false,
     }
 }
 

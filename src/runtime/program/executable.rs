@@ -167,12 +167,34 @@ impl Executable {
             .zip(key.local_size)
             .chain(key.local_arguments.iter().copied())
             .collect();
-        let options = vulkan::PipelineOptions {
-            required_subgroup_size: kernel.attributes.required_sub_group_size,
-            full_subgroups: false,
-        };
+        let options = self.pipeline_options(kernel, key);
         log::debug!("pipeline for kernel '{}' {key:?}", kernel.name);
         Ok(vulkan::Pipeline::new(device, module, &constants, options)?)
+    }
+
+    /// Where sub-groups matter they must have the size that the kernel was compiled for, and be full.
+    fn pipeline_options(
+        &self,
+        kernel: &CompiledKernel,
+        key: &PipelineKey,
+    ) -> vulkan::PipelineOptions {
+        let subgroup = &self.device.info().subgroup;
+        let size = kernel
+            .attributes
+            .required_sub_group_size
+            .unwrap_or(self.device.capabilities().subgroup_size);
+        let varies = subgroup.min_size != subgroup.max_size;
+        let work_items = key
+            .local_size
+            .iter()
+            .fold(1u64, |total, size| total.saturating_mul((*size).into()));
+        let matters = kernel.uses_subgroups && size > 1;
+        vulkan::PipelineOptions {
+            required_subgroup_size: (matters && varies && subgroup.size_control).then_some(size),
+            full_subgroups: matters
+                && subgroup.full_subgroups
+                && work_items.is_multiple_of(size.into()),
+        }
     }
 
     /// Makes ahead of the first launch what the kernel itself fixes: its data, and its only pipeline if it

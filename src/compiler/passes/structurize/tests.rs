@@ -112,6 +112,7 @@ fn assert_emits(functions: Vec<Function>) {
         argument_block: ArgumentBlock::default(),
         follows_pointers: false,
         printf_calls: Vec::new(),
+        linear_groups: false,
     });
     let (capabilities, options) = (Capabilities::full(), Options::default());
     let library = Library::new(vec![0x0723_0203, 0x1_0500, 0, 1, 0]).unwrap();
