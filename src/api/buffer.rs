@@ -5,11 +5,12 @@ use super::{context, handle};
 use crate::runtime::context::Context;
 use crate::runtime::memory::Memory;
 use opencl_sys::{
-    CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_BUFFER_SIZE, CL_INVALID_HOST_PTR,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_INVALID_BUFFER_SIZE, CL_INVALID_HOST_PTR,
     CL_INVALID_MEM_OBJECT, CL_INVALID_PROPERTY, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MEM_READ_ONLY,
-    CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET,
-    cl_buffer_create_type, cl_buffer_region, cl_context, cl_mem, cl_mem_flags, cl_mem_properties,
+    CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
+    CL_MEM_HOST_WRITE_ONLY, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
+    CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET, CL_TRUE, cl_buffer_create_type,
+    cl_buffer_region, cl_context, cl_mem, cl_mem_flags, cl_mem_properties,
 };
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -48,19 +49,28 @@ pub unsafe fn create_buffer_with_properties(
     host_ptr: *mut c_void,
 ) -> Result<cl_mem> {
     let context = context::get(context)?;
-    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": none is.
     // SAFETY: the caller's promise.
-    if let Some((name, _)) = unsafe { handle::properties(properties) }.first() {
-        return Err(Error::new(
-            CL_INVALID_PROPERTY,
-            format!("property {name:#x} is not supported"),
-        ));
+    let pairs = unsafe { handle::properties(properties) };
+    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value
+    // specified for a supported property name is not valid, or if the same property name is specified more
+    // than once."
+    let invalid = |reason: String| Err(Error::new(CL_INVALID_PROPERTY, reason));
+    for (index, &(name, value)) in pairs.iter().enumerate() {
+        let is_boolean = value == CL_TRUE.into() || value == CL_FALSE.into();
+        if name != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT || !is_boolean {
+            return invalid(format!("property {name:#x} = {value:#x} is not supported"));
+        }
+        if pairs.iter().take(index).any(|(other, _)| *other == name) {
+            return invalid(format!("property {name:#x} is given twice"));
+        }
     }
-    let list = if properties.is_null() {
-        Vec::new()
-    } else {
-        vec![0]
-    };
+    let mut list: Vec<_> = pairs
+        .iter()
+        .flat_map(|&(name, value)| [name, value])
+        .collect();
+    if !properties.is_null() {
+        list.push(0);
+    }
     // SAFETY: the caller's promise.
     unsafe { create(&context, list, flags, size, host_ptr) }
 }
@@ -83,6 +93,18 @@ unsafe fn create(
         return Err(Error::new(
             CL_INVALID_BUFFER_SIZE,
             format!("size {size} is 0 or more than CL_DEVICE_MAX_MEM_ALLOC_SIZE"),
+        ));
+    }
+    // "CL_INVALID_BUFFER_SIZE … if … CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer returned by
+    // clSVMAlloc and size is greater than the size passed to clSVMAlloc."
+    let address = host_ptr as u64;
+    if flags & CL_MEM_USE_HOST_PTR != 0
+        && let Some(memory) = context.shared().find(address)
+        && !memory.contains(address, size)
+    {
+        return Err(Error::new(
+            CL_INVALID_BUFFER_SIZE,
+            format!("{size} bytes at host_ptr reach beyond its SVM allocation"),
         ));
     }
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in

@@ -4,6 +4,7 @@ use super::device::type_of;
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
+use super::usm;
 use crate::runtime::device::Device;
 use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
 use crate::runtime::front_end::FrontEnd;
@@ -242,10 +243,10 @@ fn queues(_: &Device, name: cl_device_info, info: Info) -> Answer {
     })
 }
 
-/// Optional features that are absent, and sub-devices, of which there are none.
-fn optional(_: &Device, name: cl_device_info, info: Info) -> Answer {
+/// Optional features, and sub-devices, of which there are none.
+fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
-        cl::CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_ulong>(0),
+        cl::CL_DEVICE_SVM_CAPABILITIES => info.value(super::svm::capabilities(device)),
         cl::CL_DEVICE_PIPE_SUPPORT
         | cl::CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
         | cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
@@ -265,7 +266,7 @@ fn optional(_: &Device, name: cl_device_info, info: Info) -> Answer {
     })
 }
 
-/// Queries of extensions: cl_khr_device_uuid, cl_khr_pci_bus_info.
+/// Queries of extensions: cl_khr_device_uuid, cl_khr_pci_bus_info, cl_intel_unified_shared_memory.
 fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
     let vulkan = device.info();
     Answer::Done(match (name, vulkan.pci) {
@@ -279,6 +280,18 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
         (cl::CL_DEVICE_PCI_BUS_INFO_KHR, Some(pci)) => {
             info.value::<[cl_uint; 4]>([pci.domain, pci.bus, pci.device, pci.function])
         }
+        (cl::CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, _) => {
+            info.value(usm::host_capabilities(device))
+        }
+        (cl::CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, _) => info.value(usm::device_capabilities()),
+        (cl::CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, _) => {
+            info.value(usm::single_device_capabilities(device))
+        }
+        (
+            cl::CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+            | cl::CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL,
+            _,
+        ) => info.value(usm::system_capabilities(device)),
         _ => return Answer::Pending(info),
     })
 }

@@ -2,12 +2,18 @@
 
 use super::error::{Error, Result};
 use super::out::List;
-use super::{handle, program};
+use super::{handle, program, svm};
+use crate::runtime::device::Device;
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
 use opencl_sys::{
-    CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_MEM_OBJECT,
-    CL_INVALID_PROGRAM_EXECUTABLE, cl_kernel, cl_kernel_exec_info, cl_mem, cl_program, cl_uint,
+    CL_FALSE, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_MEM_OBJECT,
+    CL_INVALID_PROGRAM_EXECUTABLE, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT,
+    CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
+    CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+    CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
+    CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, cl_bool, cl_kernel,
+    cl_kernel_exec_info, cl_mem, cl_program, cl_uint,
 };
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -179,22 +185,92 @@ pub unsafe fn set_kernel_arg(
 /// `clSetKernelArgSVMPointer`
 pub fn set_kernel_arg_svm_pointer(
     kernel: cl_kernel,
-    _arg_index: cl_uint,
-    _arg_value: *const c_void,
+    arg_index: cl_uint,
+    arg_value: *const c_void,
 ) -> Result<()> {
-    get(kernel)?;
+    let kernel = get(kernel)?;
     // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-    Err(Error::invalid_operation("no device supports SVM"))
+    svm::check_support(kernel.program().context())?;
+    set_address(&kernel, arg_index, arg_value as u64)
 }
 
-/// `clSetKernelExecInfo`
-pub fn set_kernel_exec_info(
+/// Sets a pointer argument to an address, whatever is there.
+pub fn set_address(kernel: &Kernel, arg_index: cl_uint, address: u64) -> Result<()> {
+    // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
+    match kernel.argument_class(arg_index)? {
+        ArgumentClass::Buffer => {
+            kernel.set_argument(arg_index, ArgumentValue::Address(address));
+            Ok(())
+        }
+        // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+        _ => Err(Error::new(
+            CL_INVALID_ARG_VALUE,
+            format!("argument {arg_index} is not a pointer to global or constant memory"),
+        )),
+    }
+}
+
+/// `clSetKernelExecInfo`. Kernels may follow any pointer without being told of it, so there is nothing to keep.
+///
+/// # Safety
+/// `param_value` is NULL or readable for `param_value_size` bytes.
+pub unsafe fn set_kernel_exec_info(
     kernel: cl_kernel,
-    _param_name: cl_kernel_exec_info,
-    _param_value_size: usize,
-    _param_value: *const c_void,
+    param_name: cl_kernel_exec_info,
+    param_value_size: usize,
+    param_value: *const c_void,
 ) -> Result<()> {
-    get(kernel)?;
-    // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-    Err(Error::invalid_operation("no device supports SVM"))
+    let kernel = get(kernel)?;
+    let context = kernel.program().context();
+    let of_svm = [
+        CL_KERNEL_EXEC_INFO_SVM_PTRS,
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
+    ];
+    if of_svm.contains(&param_name) {
+        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+        svm::check_support(context)?;
+    }
+    // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
+    // param_value_size is not valid."
+    let size_is_valid = match param_name {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS
+        | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+        | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
+            param_value_size.is_multiple_of(size_of::<*const c_void>())
+        }
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
+        | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
+            param_value_size == size_of::<cl_bool>()
+        }
+        _ => {
+            return Err(Error::invalid_value(format!(
+                "param_name {param_name:#x} is not known"
+            )));
+        }
+    };
+    // "… a size of 0 and NULL" take back the pointers set before.
+    let is_list = size_is_valid && size_of::<cl_bool>() != param_value_size;
+    if is_list && param_value_size == 0 && param_value.is_null() {
+        return Ok(());
+    }
+    if param_value.is_null() || param_value_size == 0 || !size_is_valid {
+        return Err(Error::invalid_value(format!(
+            "param_value is NULL or its size {param_value_size} is not valid"
+        )));
+    }
+    if param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM {
+        // SAFETY: the caller's promise; the size was compared.
+        let wanted = unsafe { param_value.cast::<cl_bool>().read_unaligned() } != CL_FALSE;
+        // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is
+        // CL_TRUE but no devices in context associated with kernel support fine-grain system SVM allocations."
+        let supports = |device: &Arc<Device>| device.unification().any_host_memory;
+        if wanted && !context.devices().iter().any(supports) {
+            return Err(Error::invalid_operation(
+                "no device supports fine-grain system SVM",
+            ));
+        }
+    }
+    Ok(())
 }

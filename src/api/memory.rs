@@ -1,15 +1,16 @@
 //! What all memory objects share (section 5.5).
 
 use super::error::{Error, Result};
-use super::handle;
 use super::out::{Info, Written};
+use super::{device_address, handle};
 use crate::runtime::callback::{MemoryDestructor, UserData};
 use crate::runtime::memory::Memory;
 use crate::runtime::object::Object;
 use opencl_sys::{
-    CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
-    CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE,
-    CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, cl_mem, cl_mem_info, cl_uint,
+    CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_FLAGS,
+    CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES,
+    CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, cl_mem, cl_mem_info,
+    cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -43,8 +44,18 @@ pub fn get_mem_object_info(memobj: cl_mem, param_name: cl_mem_info, info: Info) 
         CL_MEM_CONTEXT => info.handle(&**memory.context()),
         CL_MEM_ASSOCIATED_MEMOBJECT => info.handle_or_null(memory.parent().map(|parent| &**parent)),
         CL_MEM_OFFSET => info.value(memory.origin_bytes()),
-        CL_MEM_USES_SVM_POINTER => info.boolean(false),
+        CL_MEM_USES_SVM_POINTER => info.boolean(memory.uses_svm_pointer()),
         CL_MEM_PROPERTIES => info.slice(memory.properties()),
+        CL_MEM_DEVICE_ADDRESS_EXT => {
+            // "CL_INVALID_OPERATION if … memobj was not created with the CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT
+            // property set to CL_TRUE."
+            if !device_address::is_asked_for(&memory) {
+                return Err(Error::invalid_operation(
+                    "the buffer was made without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT",
+                ));
+            }
+            info.slice(&memory.device_addresses()?)
+        }
         _ => Err(Error::unknown_query(param_name)),
     }
 }

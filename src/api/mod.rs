@@ -7,6 +7,7 @@
 pub mod buffer;
 pub mod context;
 pub mod device;
+pub mod device_address;
 pub mod device_info;
 pub mod enqueue;
 pub mod enqueue_buffer;
@@ -33,3 +34,4 @@ pub mod queue;
 pub mod sampler;
 pub mod sharing;
 pub mod svm;
+pub mod usm;

@@ -32,8 +32,9 @@ use opencl_sys::{
     cl_event_info, cl_filter_mode, cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info,
     cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_kernel, cl_kernel_arg_info,
     cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info,
-    cl_map_flags, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_migration_flags, cl_mem_object_type,
-    cl_mem_properties, cl_pipe_info, cl_pipe_properties, cl_platform_id, cl_platform_info,
+    cl_map_flags, cl_mem, cl_mem_advice_intel, cl_mem_device_address_ext, cl_mem_flags,
+    cl_mem_info, cl_mem_info_intel, cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties,
+    cl_mem_properties_intel, cl_pipe_info, cl_pipe_properties, cl_platform_id, cl_platform_info,
     cl_profiling_info, cl_program, cl_program_build_info, cl_program_info, cl_queue_properties,
     cl_sampler, cl_sampler_info, cl_sampler_properties, cl_svm_mem_flags, cl_uint, cl_ulong,
 };
@@ -546,6 +547,46 @@ beyond_dispatch {
     extension clIcdSetPlatformDispatchDataKHR(
         platform: cl_platform_id, dispatch_data: *mut c_void
     ) -> cl_int = api::platform::icd_set_platform_dispatch_data;
+    extension clSetKernelArgDevicePointerEXT(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: cl_mem_device_address_ext
+    ) -> cl_int = api::device_address::set_kernel_arg_device_pointer;
+    extension clHostMemAllocINTEL(
+        context: cl_context, properties: *const cl_mem_properties_intel, size: usize, alignment: cl_uint;
+        errcode_ret
+    ) -> *mut c_void = api::usm::host_mem_alloc;
+    extension clDeviceMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel, size: usize,
+        alignment: cl_uint; errcode_ret
+    ) -> *mut c_void = api::usm::device_mem_alloc;
+    extension clSharedMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel, size: usize,
+        alignment: cl_uint; errcode_ret
+    ) -> *mut c_void = api::usm::shared_mem_alloc;
+    extension clMemFreeINTEL(context: cl_context, ptr: *mut c_void) -> cl_int = api::usm::mem_free;
+    extension clMemBlockingFreeINTEL(
+        context: cl_context, ptr: *mut c_void
+    ) -> cl_int = api::usm::mem_blocking_free;
+    extension clGetMemAllocInfoINTEL(
+        context: cl_context, ptr: *const c_void, param_name: cl_mem_info_intel; info
+    ) -> cl_int = api::usm::get_mem_alloc_info;
+    extension clSetKernelArgMemPointerINTEL(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void
+    ) -> cl_int = api::usm::set_kernel_arg_mem_pointer;
+    extension clEnqueueMemFillINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize,
+        size: usize; events
+    ) -> cl_int = api::usm::enqueue_mem_fill;
+    extension clEnqueueMemcpyINTEL(
+        command_queue: cl_command_queue, blocking: cl_bool, dst_ptr: *mut c_void, src_ptr: *const c_void,
+        size: usize; events
+    ) -> cl_int = api::usm::enqueue_memcpy;
+    extension clEnqueueMigrateMemINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize, flags: cl_mem_migration_flags;
+        events
+    ) -> cl_int = api::usm::enqueue_migrate_mem;
+    extension clEnqueueMemAdviseINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize, advice: cl_mem_advice_intel; events
+    ) -> cl_int = api::usm::enqueue_mem_advise;
 }
 aliases {
     clCreateCommandQueueWithPropertiesKHR = clCreateCommandQueueWithProperties;

@@ -4,7 +4,7 @@ use super::error::Result;
 use crate::vulkan::{self, Buffer, MemoryKind};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One buffer on one device. Commands in flight hold it; the last share frees it.
@@ -13,6 +13,8 @@ pub struct Allocation {
     buffer: ManuallyDrop<Buffer>,
     /// Commands recorded and not yet known to be done.
     pending: AtomicU32,
+    /// The application knows its address: commands may use it without naming it.
+    addressed: AtomicBool,
     on_release: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -37,8 +39,26 @@ impl Allocation {
         Arc::new(Self {
             buffer: ManuallyDrop::new(buffer),
             pending: AtomicU32::new(0),
+            addressed: AtomicBool::new(false),
             on_release: Mutex::default(),
         })
+    }
+
+    /// Memory whose address the application is given.
+    pub fn from_shared_buffer(buffer: Buffer) -> Arc<Self> {
+        let allocation = Self::from_buffer(buffer);
+        allocation.give_address();
+        allocation
+    }
+
+    /// The application is given the address: from here on commands may use the memory without naming it.
+    pub fn give_address(&self) {
+        self.addressed.store(true, Ordering::Release);
+    }
+
+    /// Whether commands may use it without naming it.
+    pub fn is_addressed(&self) -> bool {
+        self.addressed.load(Ordering::Acquire)
     }
 
     pub fn buffer(&self) -> &Buffer {

@@ -2,10 +2,13 @@
 
 use super::callback::{ContextDestructor, ContextNotify, UserData};
 use super::device::Device;
+use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
+use super::queue::Queue;
+use super::shared::SharedMemories;
 use opencl_sys::cl_context_properties;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A context.
 pub struct Context {
@@ -13,6 +16,10 @@ pub struct Context {
     devices: Vec<Arc<Device>>,
     properties: Vec<cl_context_properties>,
     notify: (ContextNotify, UserData),
+    shared: SharedMemories,
+    queues: Mutex<Vec<Weak<Queue>>>,
+    /// Buffers whose device addresses the application may use.
+    addressed: Mutex<Vec<Weak<Memory>>>,
     destructors: Mutex<Vec<(ContextDestructor, UserData)>>,
 }
 
@@ -38,6 +45,9 @@ impl Context {
             devices,
             properties,
             notify: (notify, user_data),
+            shared: SharedMemories::default(),
+            queues: Mutex::default(),
+            addressed: Mutex::default(),
             destructors: Mutex::default(),
         })
     }
@@ -52,6 +62,43 @@ impl Context {
         self.devices
             .iter()
             .position(|other| Arc::ptr_eq(other, device))
+    }
+
+    /// Allocations that host and devices know by the same address.
+    pub fn shared(&self) -> &SharedMemories {
+        &self.shared
+    }
+
+    /// The queues that there are.
+    pub fn queues(&self) -> Vec<Arc<Queue>> {
+        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// There is a new queue.
+    pub(super) fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
+    }
+
+    /// The buffers that kernels may use by addresses which the application knows.
+    pub(super) fn addressed(&self) -> Vec<Arc<Memory>> {
+        let addressed = self
+            .addressed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        addressed.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// There is a new one of them.
+    pub(super) fn add_addressed(&self, memory: &Arc<Memory>) {
+        let mut addressed = self
+            .addressed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        addressed.retain(|memory| memory.strong_count() > 0);
+        addressed.push(Arc::downgrade(memory));
     }
 
     /// `CL_CONTEXT_PROPERTIES`

@@ -7,7 +7,7 @@ use super::object::{Handle, Kind, Object};
 use super::printf;
 use super::target;
 use crate::compiler::Capabilities;
-use crate::vulkan::{self, PhysicalDeviceInfo};
+use crate::vulkan::{self, PhysicalDeviceInfo, Unification};
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -110,6 +110,13 @@ impl Device {
     /// The buffers that its kernels print into.
     pub fn printf(&self) -> &printf::Pool {
         &self.printf
+    }
+
+    /// What it shares with the host, found out by trying; nothing where it can't be opened.
+    pub fn unification(&self) -> Unification {
+        self.vulkan()
+            .map(|vulkan| vulkan.unification())
+            .unwrap_or_default()
     }
 
     /// The `VkDevice`, opened when first needed: a query of devices does not wake a GPU.

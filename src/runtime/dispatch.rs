@@ -200,6 +200,16 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
         add_argument(&mut dispatch, &mut block, queue, &argument.kind, value)?;
     }
     drop(state);
+    if dispatch.touches_anything && queue.context().devices().len() > 1 {
+        // Whatever the kernel may find an address of has to be on its device.
+        for memory in queue.context().addressed() {
+            let place = memory.access(queue, true)?;
+            dispatch.accesses.push(Access {
+                allocation: place.allocation,
+                write: true,
+            });
+        }
+    }
     add_implicit(&mut dispatch, &mut block, queue, code, range, local, groups)?;
     for region in regions {
         for (implicit, offset) in &compiled.argument_block.implicit {
@@ -309,6 +319,23 @@ fn add_argument(
                 allocation: place.allocation,
                 write: *written,
             });
+        }
+        (
+            ArgumentKind::Buffer {
+                offset_bytes,
+                written,
+                ..
+            },
+            ArgumentValue::Address(address),
+        ) => {
+            block.put(*offset_bytes, &address.to_le_bytes());
+            match queue.context().shared().find(*address) {
+                Some(memory) => dispatch.accesses.push(Access {
+                    allocation: Arc::clone(memory.on(queue)?),
+                    write: *written,
+                }),
+                None => dispatch.touches_anything |= *address != 0,
+            }
         }
         // NULL is address 0, which the block holds from the start; local sizes are in the pipeline; unused
         // arguments are written nowhere.

@@ -19,6 +19,8 @@ pub const PLATFORM_ONLY: [Versioned; 1] = [versioned("cl_khr_icd", (2, 0, 0))];
 /// `CL_DEVICE_EXTENSIONS`
 pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = vec![
+        versioned("cl_ext_buffer_device_address", (1, 0, 2)),
+        versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
         versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
         versioned("cl_khr_create_command_queue", (1, 0, 0)),
         versioned("cl_khr_device_uuid", (1, 0, 0)),

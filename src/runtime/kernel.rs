@@ -110,6 +110,8 @@ pub enum ArgumentValue {
     /// "Users may not rely on a kernel object to retain objects specified as argument values to the kernel":
     /// a released memory object goes at once, as its destructor callbacks tell. `None` is NULL.
     Memory(Option<Weak<Memory>>),
+    /// A device address (`clSetKernelArgSVMPointer` and its kin).
+    Address(u64),
     /// Size of a local argument.
     LocalBytes(u64),
 }

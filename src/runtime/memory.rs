@@ -8,6 +8,7 @@ use super::allocation::Allocation;
 use super::callback::{MemoryDestructor, UserData};
 use super::command::HostPointer;
 use super::context::Context;
+use super::device::Device;
 use super::error::{Error, Result};
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
@@ -93,6 +94,10 @@ struct Storage {
     kind: MemoryKind,
     /// The application's memory, which the allocation shares or copies (`CL_MEM_USE_HOST_PTR`).
     shared: Option<HostPointer>,
+    /// Where in its allocation it begins: not at the first byte when `shared` is shared virtual memory.
+    base_bytes: usize,
+    /// `CL_MEM_USES_SVM_POINTER`
+    uses_svm: bool,
     places: Places,
     /// What the host sees of memory that it can't reach, made by the first map.
     mirror: Mutex<Option<Arc<Allocation>>>,
@@ -146,15 +151,28 @@ impl Memory {
             unsafe { std::slice::from_raw_parts(pointer.as_ptr().cast_const(), size_bytes) }
         });
         let shared = host_ptr.filter(|_| shares);
-        let places = match context.devices() {
-            [device] => Places::One(allocate(
+        let svm = shared.and_then(|pointer| {
+            let memory = context.shared().find(pointer.as_ptr() as u64)?;
+            let offset_bytes = (pointer.as_ptr() as u64 - memory.address()) as usize;
+            Some((memory, offset_bytes))
+        });
+        let in_svm = match (context.devices(), &svm) {
+            ([_], Some((memory, offset_bytes))) => memory
+                .place(0)
+                .map(|allocation| (Arc::clone(allocation), *offset_bytes)),
+            _ => None,
+        };
+        let base_bytes = in_svm.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
+        let places = match (in_svm, context.devices()) {
+            (Some((allocation, _)), _) => Places::One(allocation),
+            (None, [device]) => Places::One(allocate(
                 device.vulkan()?,
                 kind,
                 size_bytes,
                 shared,
                 initial,
             )?),
-            devices => Places::Several(Mutex::new(Several {
+            (None, devices) => Places::Several(Mutex::new(Several {
                 devices: devices.iter().map(|_| None).collect(),
                 initial: initial.map(<[u8]>::to_vec),
                 users: Vec::new(),
@@ -171,6 +189,8 @@ impl Memory {
                 size_bytes,
                 kind,
                 shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
+                base_bytes,
+                uses_svm: svm.is_some(),
                 places,
                 mirror: Mutex::default(),
             }),
@@ -258,8 +278,37 @@ impl Memory {
         };
         Ok(Place {
             allocation,
-            offset_bytes: self.origin_bytes(),
+            offset_bytes: self.storage.base_bytes + self.origin_bytes(),
         })
+    }
+
+    /// `CL_MEM_USES_SVM_POINTER`
+    pub fn uses_svm_pointer(&self) -> bool {
+        self.storage.uses_svm
+    }
+
+    /// `CL_MEM_DEVICE_ADDRESS_EXT`: the address on each device of the context. From here on kernels may use the
+    /// buffer without naming it.
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when a device has no room for it.
+    pub fn device_addresses(self: &Arc<Self>) -> Result<Vec<u64>> {
+        let offset_bytes = (self.storage.base_bytes + self.origin_bytes()) as u64;
+        let allocations = match &self.storage.places {
+            Places::One(allocation) => vec![Arc::clone(allocation)],
+            Places::Several(several) => {
+                let mut several = several.lock().unwrap_or_else(PoisonError::into_inner);
+                several.allocate_all(&self.storage, self.context.devices())?
+            }
+        };
+        self.context.add_addressed(self);
+        Ok(allocations
+            .iter()
+            .map(|allocation| {
+                allocation.give_address();
+                allocation.device_address() + offset_bytes
+            })
+            .collect())
     }
 
     /// The regions that the host has mapped.
@@ -299,7 +348,9 @@ impl Drop for Memory {
         // "called when the reference count becomes zero and the object's resources are about to be freed":
         // an application frees its host_ptr there, so commands that use it must be done.
         match (&self.part, &self.storage.places) {
-            (None, Places::One(allocation)) => allocation.on_release(Box::new(call_all)),
+            (None, Places::One(allocation)) if !self.storage.uses_svm => {
+                allocation.on_release(Box::new(call_all));
+            }
             _ => call_all(),
         }
     }
@@ -332,6 +383,30 @@ fn allocate(
 }
 
 impl Several {
+    /// An allocation on every device, with whatever contents.
+    fn allocate_all(
+        &mut self,
+        storage: &Storage,
+        devices: &[Arc<Device>],
+    ) -> Result<Vec<Arc<Allocation>>> {
+        self.devices
+            .iter_mut()
+            .zip(devices)
+            .map(|(slot, device)| {
+                if let Some(resident) = slot {
+                    return Ok(Arc::clone(&resident.allocation));
+                }
+                let vulkan = device.vulkan()?;
+                let resident = Resident {
+                    allocation: allocate(vulkan, storage.kind, storage.size_bytes, None, None)?,
+                    vulkan: Arc::clone(vulkan),
+                    valid: false,
+                };
+                Ok(Arc::clone(&slot.insert(resident).allocation))
+            })
+            .collect()
+    }
+
     fn reside(
         &mut self,
         storage: &Storage,

@@ -130,7 +130,7 @@ impl Queue {
         flags: cl_command_queue_properties,
         properties: Option<Vec<cl_queue_properties>>,
     ) -> Result<Arc<Self>> {
-        Ok(Arc::new(Self {
+        let queue = Arc::new(Self {
             handle: Handle::default(),
             context: Arc::clone(context),
             device: Arc::clone(device),
@@ -147,7 +147,9 @@ impl Queue {
             broken: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
     }
 
     pub fn context(&self) -> &Arc<Context> {

@@ -130,7 +130,10 @@ impl Queue {
             let queued_ns = host_now_ns();
             if self.host_may_touch(&target.allocation, wait_list) {
                 let state = self.lock();
-                let in_turn = !self.is_in_order() || state.holds_nothing();
+                // Commands before it may use memory that they don't name.
+                let in_turn = !self.is_in_order()
+                    || state.holds_nothing()
+                        && (state.is_idle() || !target.allocation.is_addressed());
                 if in_turn && target.allocation.is_idle() {
                     let start_ns = host_now_ns();
                     // SAFETY: as in `enqueue_read`.
@@ -368,14 +371,14 @@ fn offset_in(staging: &Allocation, pointer: HostPointer) -> usize {
     (pointer.0 as usize).saturating_sub(base)
 }
 
-fn finish_blocking(event: &Event) -> Result<()> {
+pub(super) fn finish_blocking(event: &Event) -> Result<()> {
     match event.wait() {
         status if status < 0 => Err(Error::new(status, "the command failed")),
         _ => Ok(()),
     }
 }
 
-fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
+pub(super) fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
     let event = Arc::new(event);
     event
         .finish(CL_COMPLETE, Some((start_ns, host_now_ns())))

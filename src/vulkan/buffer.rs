@@ -13,6 +13,7 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
 use super::device::Device;
 use super::error::Error;
+use super::host_range::HostRange;
 
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` in bytes: at least the size of `long16`.
 pub const BASE_ALIGNMENT_BYTES: u64 = 256;
@@ -35,19 +36,24 @@ pub enum MemoryKind {
 pub struct Buffer {
     pub(super) handle: vk::Buffer,
     device: Arc<Device>,
-    memory: Memory,
+    pub(super) memory: Memory,
     size_bytes: u64,
     /// Of the first byte that the owner asked for.
-    address: u64,
+    pub(super) address: u64,
     /// Bytes before the first byte that the owner asked for (imported memory starts at a page).
     offset_bytes: u64,
-    mapped: Option<NonNull<u8>>,
-    host_cached: bool,
+    pub(super) mapped: Option<NonNull<u8>>,
+    pub(super) host_cached: bool,
+    /// Host memory at the device's address that is not the buffer's.
+    pub(super) shadow: Option<NonNull<u8>>,
+    /// The host's addresses set aside for the buffer's.
+    pub(super) range: Option<HostRange>,
 }
 
-enum Memory {
+pub(super) enum Memory {
     Managed(Option<Allocation>),
-    Imported(vk::DeviceMemory),
+    /// A `VkDeviceMemory` for this buffer alone, allocated or imported.
+    Own(vk::DeviceMemory),
 }
 
 // SAFETY: the handle and the mapping are plain addresses; who reads or writes through the mapping
@@ -56,7 +62,7 @@ unsafe impl Send for Buffer {}
 // SAFETY: as above; no method changes the buffer through `&self`.
 unsafe impl Sync for Buffer {}
 
-const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
         | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
@@ -88,16 +94,7 @@ impl Device {
         // SAFETY: a live device; the size is within its limit.
         let handle = unsafe { self.raw.create_buffer(&create, None) }
             .map_err(Error::of("vkCreateBuffer"))?;
-        let mut buffer = Buffer {
-            handle,
-            device: Arc::clone(self),
-            memory: Memory::Managed(None),
-            size_bytes,
-            address: 0,
-            offset_bytes: 0,
-            mapped: None,
-            host_cached: false,
-        };
+        let mut buffer = Buffer::unbound(self, handle, size_bytes);
         let allocation = self.allocate_for(handle, kind)?;
         let hidden = self.instance.options.discrete && kind == MemoryKind::Device;
         buffer.mapped = allocation
@@ -144,7 +141,7 @@ impl Device {
     }
 
     /// Of the types in `bits`, those that suit `kind` best; `bits` itself when none does.
-    fn preferred_types(&self, bits: u32, kind: MemoryKind) -> u32 {
+    pub(super) fn preferred_types(&self, bits: u32, kind: MemoryKind) -> u32 {
         let types = &self.info().memory_types;
         let select = |wanted: &dyn Fn(&super::info::MemoryType) -> bool| {
             types
@@ -168,7 +165,7 @@ impl Device {
         if chosen == 0 { bits } else { chosen }
     }
 
-    fn address_of(&self, handle: vk::Buffer) -> u64 {
+    pub(super) fn address_of(&self, handle: vk::Buffer) -> u64 {
         let query = vk::BufferDeviceAddressInfo::default().buffer(handle);
         // SAFETY: made with SHADER_DEVICE_ADDRESS, bound to memory allocated with DEVICE_ADDRESS.
         unsafe { self.raw.get_buffer_device_address(&query) }
@@ -216,16 +213,10 @@ impl Device {
         // SAFETY: a live device; the size is within its limit.
         let handle = unsafe { self.raw.create_buffer(&create, None) }
             .map_err(Error::of("vkCreateBuffer"))?;
-        let mut buffer = Buffer {
-            handle,
-            device: Arc::clone(self),
-            memory: Memory::Managed(None),
-            size_bytes,
-            address: 0,
-            offset_bytes,
-            mapped: Some(pointer),
-            host_cached: true,
-        };
+        let mut buffer = Buffer::unbound(self, handle, size_bytes);
+        buffer.offset_bytes = offset_bytes;
+        buffer.mapped = Some(pointer);
+        buffer.host_cached = true;
 
         let mut pointer_properties = vk::MemoryHostPointerPropertiesEXT::default();
         // SAFETY: the pointer is aligned as the device asks and valid by the caller's word.
@@ -269,7 +260,7 @@ impl Device {
         // SAFETY: the pages exist (the caller's word) and the type can hold imported memory.
         let memory = unsafe { self.raw.allocate_memory(&allocate, None) }
             .map_err(|_| Error::NotImportable)?;
-        buffer.memory = Memory::Imported(memory);
+        buffer.memory = Memory::Own(memory);
         // SAFETY: the memory is as large as the buffer and of a type that it accepts.
         unsafe { self.raw.bind_buffer_memory(handle, memory, 0) }
             .map_err(Error::of("vkBindBufferMemory"))?;
@@ -279,6 +270,28 @@ impl Device {
 }
 
 impl Buffer {
+    /// A buffer without memory yet.
+    pub(super) fn unbound(device: &Arc<Device>, handle: vk::Buffer, size_bytes: u64) -> Self {
+        Self {
+            handle,
+            device: Arc::clone(device),
+            memory: Memory::Managed(None),
+            size_bytes,
+            address: 0,
+            offset_bytes: 0,
+            mapped: None,
+            host_cached: false,
+            shadow: None,
+            range: None,
+        }
+    }
+
+    /// Host memory at the buffer's device address that holds a copy at best
+    /// ([`super::unified::HostView::Shadow`]).
+    pub fn shadow(&self) -> Option<NonNull<u8>> {
+        self.shadow
+    }
+
     /// The device address of the first byte.
     pub fn device_address(&self) -> u64 {
         self.address
@@ -322,9 +335,13 @@ impl Drop for Buffer {
                     log::error!("a buffer's memory could not be freed: {error}");
                 }
             }
-            Memory::Imported(memory) => {
+            Memory::Own(memory) => {
                 // SAFETY: bound only to the buffer destroyed above.
                 unsafe { self.device.raw.free_memory(*memory, None) };
+                if self.mapped.is_some() {
+                    // A mapping placed there has taken the range over, and ended with the memory.
+                    std::mem::forget(self.range.take());
+                }
             }
         }
     }

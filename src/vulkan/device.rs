@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -13,6 +13,7 @@ use super::error::Error;
 use super::info::{Features, PhysicalDeviceInfo};
 use super::instance::{Instance, PhysicalDevice};
 use super::submit::UsedTimeline;
+use super::unified::Unification;
 
 /// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
 const MAX_QUEUES: u32 = 8;
@@ -24,6 +25,10 @@ pub struct Device {
     pub(super) raw: ash::Device,
     pub(super) sync2: Sync2,
     pub(super) import: Option<ext::external_memory_host::Device>,
+    /// VK_EXT_map_memory_placed: its functions are those of VK_KHR_map_memory2.
+    pub(super) placed_mapping: Option<khr::map_memory2::Device>,
+    pub(super) unification: OnceLock<Unification>,
+    pub(super) addresses_are_pointers: OnceLock<bool>,
     pub(super) calibrated: Option<Calibrated>,
     pub(super) pipeline_layout: vk::PipelineLayout,
     pub(super) pipeline_cache: vk::PipelineCache,
@@ -76,6 +81,9 @@ impl Device {
         let import = info
             .import_host_pointer_alignment_bytes
             .map(|_| ext::external_memory_host::Device::new(&instance.raw, raw));
+        let placed_mapping = info
+            .places_mappings()
+            .then(|| khr::map_memory2::Device::new(&instance.raw, raw));
         let calibrated = calibrated(instance, physical, raw);
         let mut debug_settings = AllocatorDebugSettings::default();
         debug_settings.log_leaks_on_shutdown = false;
@@ -119,6 +127,9 @@ impl Device {
             raw: owned.release(),
             sync2,
             import,
+            placed_mapping,
+            unification: OnceLock::new(),
+            addresses_are_pointers: OnceLock::new(),
             calibrated,
             pipeline_layout,
             pipeline_cache,
@@ -442,7 +453,7 @@ impl OptionalFeatures {
             extensions.push(khr::shader_expect_assume::NAME);
             all = all.push_next(&mut self.expect);
         }
-        if features.map_memory_placed && info.has_extension("VK_KHR_map_memory2") {
+        if info.places_mappings() {
             extensions.push(khr::map_memory2::NAME);
             extensions.push(ext::map_memory_placed::NAME);
             all = all.push_next(&mut self.placed);

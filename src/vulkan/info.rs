@@ -243,6 +243,13 @@ impl PhysicalDeviceInfo {
         })
     }
 
+    /// Whether memory can be mapped at an address of the caller's choice.
+    pub fn places_mappings(&self) -> bool {
+        self.features.map_memory_placed
+            && self.min_placed_map_alignment_bytes.is_some()
+            && self.has_extension("VK_KHR_map_memory2")
+    }
+
     /// Why this device can't run Pumice, `None` when it can. One sentence for `pumice info`.
     pub fn unusable_reason(&self) -> Option<String> {
         let (major, minor, _) = self.api_version;

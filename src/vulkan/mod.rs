@@ -8,6 +8,7 @@
 //! - [`recorder`]: command buffers and typed recording.
 //! - [`submit`]: timeline semaphores and submission.
 //! - [`timestamps`]: device timestamps on the host's clock.
+//! - [`unified`]: buffers whose addresses are the same on host and device.
 //! - [`conv`]: pure conversions.
 //! - [`error`]: what `VkResult` becomes.
 
@@ -15,6 +16,7 @@ pub mod buffer;
 pub mod conv;
 pub mod device;
 pub mod error;
+mod host_range;
 pub mod info;
 pub mod instance;
 mod messenger;
@@ -23,6 +25,7 @@ mod query_info;
 pub mod recorder;
 pub mod submit;
 pub mod timestamps;
+pub mod unified;
 
 #[cfg(test)]
 pub(crate) mod test_device;
@@ -30,9 +33,11 @@ pub(crate) mod test_device;
 pub use buffer::{Buffer, MemoryKind};
 pub use device::Device;
 pub use error::Error;
+pub use host_range::{HostRange, HostUse};
 pub use info::PhysicalDeviceInfo;
 pub use instance::{Instance, InstanceOptions, PhysicalDevice};
 pub use pipeline::{Pipeline, PipelineOptions, ShaderModule};
 pub use recorder::{CopyRegion, Recorder};
 pub use submit::{SemaphoreWait, Timeline};
 pub use timestamps::{Clock, TimestampPool};
+pub use unified::{HostView, Unification};

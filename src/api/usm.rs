@@ -1,0 +1,395 @@
+//! Unified shared memory (cl_intel_unified_shared_memory).
+
+use super::error::{Error, Result};
+use super::kernel::{get as get_kernel, set_address};
+use super::out::{EventArguments, Info, Written};
+use super::svm::{check_overlap, check_size, fill_pattern};
+use super::{context, device, enqueue, handle};
+use crate::runtime::context::Context;
+use crate::runtime::device::Device;
+use crate::runtime::shared::{Access, Origin, Pointed, SharedMemory, UnifiedKind};
+use opencl_sys::{
+    CL_COMMAND_MEMADVISE_INTEL, CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL,
+    CL_COMMAND_MIGRATEMEM_INTEL, CL_FALSE, CL_INVALID_DEVICE, CL_INVALID_OPERATION,
+    CL_INVALID_PROPERTY, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL,
+    CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL,
+    CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL, CL_MEM_ALLOC_SIZE_INTEL, CL_MEM_ALLOC_TYPE_INTEL,
+    CL_MEM_ALLOC_WRITE_COMBINED_INTEL, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_HOST_INTEL,
+    CL_MEM_TYPE_SHARED_INTEL, CL_MEM_TYPE_UNKNOWN_INTEL, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
+    CL_MIGRATE_MEM_OBJECT_HOST, CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL,
+    CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL, CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL,
+    cl_bool, cl_command_queue, cl_context, cl_device_id,
+    cl_device_unified_shared_memory_capabilities_intel as Capabilities, cl_kernel,
+    cl_mem_advice_intel, cl_mem_info_intel, cl_mem_migration_flags, cl_mem_properties_intel,
+    cl_uint, cl_ulong,
+};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// What every allocation is aligned to.
+const MOST_ALIGNMENT: u64 = SharedMemory::ALIGNMENT_BYTES;
+
+/// `CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL`
+pub fn host_capabilities(device: &Device) -> Capabilities {
+    shared_capabilities(device, device.unification().direct)
+}
+
+/// `CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL`
+pub fn device_capabilities() -> Capabilities {
+    CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+}
+
+/// `CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL`
+pub fn single_device_capabilities(device: &Device) -> Capabilities {
+    shared_capabilities(device, device.unification().direct)
+}
+
+/// `CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL`,
+/// `CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL`
+pub fn system_capabilities(device: &Device) -> Capabilities {
+    shared_capabilities(device, device.unification().any_host_memory)
+}
+
+/// Memory that host and device use at once. A GPU's atomics may not work in the host's memory.
+fn shared_capabilities(device: &Device, works: bool) -> Capabilities {
+    let mut capabilities = 0;
+    if works {
+        capabilities |= CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL;
+        if device.is_cpu() {
+            capabilities |= CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
+        }
+    }
+    capabilities
+}
+
+/// `clHostMemAllocINTEL`
+///
+/// # Safety
+/// `properties` is NULL or ends with 0.
+pub unsafe fn host_mem_alloc(
+    context: cl_context,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+) -> Result<*mut c_void> {
+    let context = context::get(context)?;
+    // "CL_INVALID_OPERATION if CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL is zero for all devices in context."
+    if context
+        .devices()
+        .iter()
+        .all(|it| host_capabilities(it) == 0)
+    {
+        return Err(unsupported("host allocations"));
+    }
+    // SAFETY: the caller's promise.
+    let flags = unsafe { allocation_flags(properties, UnifiedKind::Host) }?;
+    allocate(&context, None, UnifiedKind::Host, flags, size, alignment)
+}
+
+/// `clDeviceMemAllocINTEL`
+///
+/// # Safety
+/// `properties` is NULL or ends with 0.
+pub unsafe fn device_mem_alloc(
+    context: cl_context,
+    device: cl_device_id,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+) -> Result<*mut c_void> {
+    let context = context::get(context)?;
+    // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
+    let place = device_of(&context, device)?;
+    // SAFETY: the caller's promise.
+    let flags = unsafe { allocation_flags(properties, UnifiedKind::Device) }?;
+    let kind = UnifiedKind::Device;
+    allocate(&context, Some(place), kind, flags, size, alignment)
+}
+
+/// `clSharedMemAllocINTEL`
+///
+/// # Safety
+/// `properties` is NULL or ends with 0.
+pub unsafe fn shared_mem_alloc(
+    context: cl_context,
+    device: cl_device_id,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+) -> Result<*mut c_void> {
+    let context = context::get(context)?;
+    let place = match device.is_null() {
+        true => None,
+        false => Some(device_of(&context, device)?),
+    };
+    // "CL_INVALID_OPERATION if device is not NULL and CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL and
+    // CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL are both zero, indicating that device does not support
+    // shared allocations, or if device is NULL and no devices in context support shared allocations."
+    let supported = |(index, device): (usize, &Arc<Device>)| {
+        place.is_none_or(|place| place == index) && single_device_capabilities(device) != 0
+    };
+    if !context.devices().iter().enumerate().any(supported) {
+        return Err(unsupported("shared allocations"));
+    }
+    // SAFETY: the caller's promise.
+    let flags = unsafe { allocation_flags(properties, UnifiedKind::Shared) }?;
+    allocate(&context, place, UnifiedKind::Shared, flags, size, alignment)
+}
+
+fn device_of(context: &Context, device: cl_device_id) -> Result<usize> {
+    let device = device::get(device)?;
+    context
+        .device_index(&device)
+        .ok_or_else(|| Error::new(CL_INVALID_DEVICE, "device is not associated with context"))
+}
+
+/// `CL_MEM_ALLOC_FLAGS_INTEL`
+///
+/// # Safety
+/// `properties` is NULL or ends with 0.
+unsafe fn allocation_flags(
+    properties: *const cl_mem_properties_intel,
+    kind: UnifiedKind,
+) -> Result<cl_ulong> {
+    let invalid = |reason: String| Err(Error::new(CL_INVALID_PROPERTY, reason));
+    let mut flags = None;
+    // SAFETY: the caller's promise.
+    for (name, value) in unsafe { handle::properties(properties) } {
+        // "CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the
+        // value specified for a supported property name is not valid, or if the same property name is specified
+        // more than once."
+        if name != CL_MEM_ALLOC_FLAGS_INTEL || flags.is_some() {
+            return invalid(format!("property {name:#x} is unknown or given twice"));
+        }
+        flags = Some(value);
+    }
+    let flags = flags.unwrap_or(0);
+    // "CL_INVALID_PROPERTY if either CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
+    // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL are specified" for other than shared allocations, if both are.
+    let placements =
+        CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
+    let known = match kind {
+        UnifiedKind::Shared => CL_MEM_ALLOC_WRITE_COMBINED_INTEL | placements,
+        UnifiedKind::Host | UnifiedKind::Device => CL_MEM_ALLOC_WRITE_COMBINED_INTEL,
+    };
+    if flags & !known != 0 || flags & placements == placements {
+        return invalid(format!("CL_MEM_ALLOC_FLAGS_INTEL {flags:#x} is not valid"));
+    }
+    Ok(flags)
+}
+
+fn allocate(
+    context: &Context,
+    device: Option<usize>,
+    kind: UnifiedKind,
+    flags: cl_ulong,
+    size_bytes: usize,
+    alignment: cl_uint,
+) -> Result<*mut c_void> {
+    // "CL_INVALID_VALUE if alignment is not zero or a power of two", or more than can be had.
+    if alignment != 0 && (!alignment.is_power_of_two() || u64::from(alignment) > MOST_ALIGNMENT) {
+        return Err(Error::invalid_value(format!("alignment is {alignment}")));
+    }
+    // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE" for the device or
+    // any device of the context.
+    check_size(context, size_bytes)?;
+    let origin = Origin::Unified {
+        kind,
+        flags,
+        device,
+    };
+    let access = match kind {
+        UnifiedKind::Device => Access::None,
+        UnifiedKind::Host | UnifiedKind::Shared => Access::Any,
+    };
+    let memory = SharedMemory::allocate(context, size_bytes, origin, access, device)?;
+    Ok(memory.address() as usize as *mut c_void)
+}
+
+/// `clMemFreeINTEL`
+pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
+    free(&*context::get(context)?, ptr, false)
+}
+
+/// `clMemBlockingFreeINTEL`: "waits for enqueued commands which use ptr to finish".
+pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
+    free(&*context::get(context)?, ptr, true)
+}
+
+fn free(context: &Context, ptr: *mut c_void, blocking: bool) -> Result<()> {
+    // "If ptr is NULL, no action occurs."
+    if ptr.is_null() {
+        return Ok(());
+    }
+    // "CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL,
+    // clSharedMemAllocINTEL, or a NULL pointer."
+    let found = context.shared().find(ptr as u64);
+    let is_base = found.is_some_and(|memory| {
+        memory.address() == ptr as u64 && matches!(memory.origin(), Origin::Unified { .. })
+    });
+    if !is_base {
+        return Err(Error::invalid_value(format!("{ptr:p} is no allocation")));
+    }
+    if blocking {
+        // Any command may use it, as kernels follow pointers.
+        for queue in context.queues() {
+            queue.finish()?;
+        }
+    }
+    context.shared().remove(ptr as u64);
+    Ok(())
+}
+
+/// `clGetMemAllocInfoINTEL`
+pub fn get_mem_alloc_info(
+    context: cl_context,
+    ptr: *const c_void,
+    param_name: cl_mem_info_intel,
+    info: Info,
+) -> Result<Written> {
+    let context = context::get(context)?;
+    let memory = context.shared().find(ptr as u64);
+    let found = memory.as_ref().and_then(|memory| match memory.origin() {
+        Origin::Unified {
+            kind,
+            flags,
+            device,
+        } => Some((memory, *kind, *flags, *device)),
+        Origin::Svm { .. } => None,
+    });
+    if u64::from(param_name) == CL_MEM_ALLOC_FLAGS_INTEL {
+        return info.value::<cl_ulong>(found.map_or(0, |(_, _, flags, _)| flags));
+    }
+    match param_name {
+        CL_MEM_ALLOC_TYPE_INTEL => info.value::<cl_uint>(match found {
+            None => CL_MEM_TYPE_UNKNOWN_INTEL,
+            Some((_, UnifiedKind::Host, ..)) => CL_MEM_TYPE_HOST_INTEL,
+            Some((_, UnifiedKind::Device, ..)) => CL_MEM_TYPE_DEVICE_INTEL,
+            Some((_, UnifiedKind::Shared, ..)) => CL_MEM_TYPE_SHARED_INTEL,
+        }),
+        CL_MEM_ALLOC_BASE_PTR_INTEL => {
+            info.value(found.map_or(0, |(memory, ..)| memory.address()) as usize as *mut c_void)
+        }
+        CL_MEM_ALLOC_SIZE_INTEL => {
+            info.value::<usize>(found.map_or(0, |(memory, ..)| memory.size_bytes()))
+        }
+        CL_MEM_ALLOC_DEVICE_INTEL => {
+            let device = found.and_then(|(.., device)| context.devices().get(device?));
+            info.handle_or_null(device.map(|device| &**device))
+        }
+        _ => Err(Error::unknown_query(param_name)),
+    }
+}
+
+/// `clSetKernelArgMemPointerINTEL`
+pub fn set_kernel_arg_mem_pointer(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    arg_value: *const c_void,
+) -> Result<()> {
+    set_address(&*get_kernel(kernel)?, arg_index, arg_value as u64)
+}
+
+/// `clEnqueueMemFillINTEL`
+///
+/// # Safety
+/// `pattern` is NULL or readable for `pattern_size` bytes; `dst_ptr`, where it is host memory, is writable for
+/// `size` bytes until the command is done.
+pub unsafe fn enqueue_mem_fill(
+    command_queue: cl_command_queue,
+    dst_ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    events: EventArguments,
+) -> Result<()> {
+    let queue = enqueue::queue(command_queue)?;
+    // SAFETY: the caller's promise.
+    let pattern = unsafe { fill_pattern(dst_ptr, pattern, pattern_size, size) }?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    let event = queue.enqueue_shared_fill(
+        CL_COMMAND_MEMFILL_INTEL,
+        &Pointed::at(queue.context(), dst_ptr),
+        size,
+        pattern,
+        &wait_list,
+    )?;
+    events.give(event);
+    Ok(())
+}
+
+/// `clEnqueueMemcpyINTEL`
+///
+/// # Safety
+/// Host memory among the pointers is valid for `size` bytes until the command is done.
+pub unsafe fn enqueue_memcpy(
+    command_queue: cl_command_queue,
+    blocking: cl_bool,
+    dst_ptr: *mut c_void,
+    src_ptr: *const c_void,
+    size: usize,
+    events: EventArguments,
+) -> Result<()> {
+    let queue = enqueue::queue(command_queue)?;
+    // "CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL."
+    if dst_ptr.is_null() || src_ptr.is_null() {
+        return Err(Error::invalid_value("dst_ptr or src_ptr is NULL"));
+    }
+    // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
+    check_overlap(dst_ptr, src_ptr, size)?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    let event = queue.enqueue_shared_copy(
+        CL_COMMAND_MEMCPY_INTEL,
+        &Pointed::at(queue.context(), dst_ptr),
+        &Pointed::at(queue.context(), src_ptr),
+        size,
+        blocking != CL_FALSE,
+        &wait_list,
+    )?;
+    events.give(event);
+    Ok(())
+}
+
+/// `clEnqueueMigrateMemINTEL`: memory has one place, which is the right one.
+pub fn enqueue_migrate_mem(
+    command_queue: cl_command_queue,
+    ptr: *const c_void,
+    _size: usize,
+    flags: cl_mem_migration_flags,
+    events: EventArguments,
+) -> Result<()> {
+    let queue = enqueue::queue(command_queue)?;
+    // "CL_INVALID_VALUE if flags is zero or is not a supported combination of memory migration flags."; zero is
+    // the usual way to name the queue's device, as in clEnqueueMigrateMemObjects.
+    let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    if ptr.is_null() || flags & !known != 0 {
+        return Err(Error::invalid_value("ptr is NULL or flags are not valid"));
+    }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    let event = queue.enqueue_empty(CL_COMMAND_MIGRATEMEM_INTEL, false, &wait_list)?;
+    events.give(event);
+    Ok(())
+}
+
+/// `clEnqueueMemAdviseINTEL`: no advice changes anything.
+pub fn enqueue_mem_advise(
+    command_queue: cl_command_queue,
+    ptr: *const c_void,
+    _size: usize,
+    _advice: cl_mem_advice_intel,
+    events: EventArguments,
+) -> Result<()> {
+    let queue = enqueue::queue(command_queue)?;
+    if ptr.is_null() {
+        return Err(Error::invalid_value("ptr is NULL"));
+    }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    let event = queue.enqueue_empty(CL_COMMAND_MEMADVISE_INTEL, false, &wait_list)?;
+    events.give(event);
+    Ok(())
+}
+
+fn unsupported(what: &'static str) -> Error {
+    Error::new(CL_INVALID_OPERATION, format!("the device has no {what}"))
+}
