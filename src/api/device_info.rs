@@ -1,5 +1,6 @@
 //! `clGetDeviceInfo` (section 4.2, table 5).
 
+use super::command_buffer;
 use super::device::type_of;
 use super::error::{Error, Result};
 use super::out::{Info, Written};
@@ -266,7 +267,8 @@ fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
     })
 }
 
-/// Queries of extensions: cl_khr_device_uuid, cl_khr_pci_bus_info, cl_intel_unified_shared_memory.
+/// Queries of extensions: cl_khr_command_buffer, cl_khr_device_uuid, cl_khr_pci_bus_info,
+/// cl_intel_unified_shared_memory.
 fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
     let vulkan = device.info();
     Answer::Done(match (name, vulkan.pci) {
@@ -277,6 +279,15 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
             info.value::<[u8; 8]>(vulkan.device_luid.unwrap_or_default())
         }
         (cl::CL_DEVICE_NODE_MASK_KHR, _) => info.value::<cl_uint>(vulkan.device_node_mask),
+        (cl::CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, _) => {
+            info.value(command_buffer::capabilities(device))
+        }
+        (cl::CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, _) => {
+            info.value(command_buffer::REQUIRED_QUEUE_PROPERTIES)
+        }
+        (cl::CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, _) => {
+            info.value(command_buffer::SUPPORTED_QUEUE_PROPERTIES)
+        }
         (cl::CL_DEVICE_PCI_BUS_INFO_KHR, Some(pci)) => {
             info.value::<[cl_uint; 4]>([pci.domain, pci.bus, pci.device, pci.function])
         }

@@ -1,18 +1,20 @@
 //! Rectangles of buffers (section 5.2.2).
 
 use super::enqueue;
+use super::enqueue_buffer::Transfer;
 use super::error::{Error, Result};
 use super::out::EventArguments;
 use crate::runtime::command::{Command, HostPointer, Ordering};
 use crate::runtime::layout::{Extent, Layout, Shape};
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::Waits;
+use crate::runtime::queue::{Queue, Waits};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT,
     CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
     CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_queue, cl_mem,
 };
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// `clEnqueueReadBufferRect`
 ///
@@ -145,69 +147,109 @@ pub unsafe fn enqueue_copy_buffer_rect(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let source = enqueue::memory(&queue, src_buffer)?;
-    let target = enqueue::memory(&queue, dst_buffer)?;
+    let copy = CopyRect {
+        src_buffer,
+        dst_buffer,
+        src_origin,
+        dst_origin,
+        region,
+        src_pitches: (src_row_pitch, src_slice_pitch),
+        dst_pitches: (dst_row_pitch, dst_slice_pitch),
+    };
     // SAFETY: the caller's promise.
-    let (from, to, region) = unsafe {
-        (
-            three(src_origin, "src_origin")?,
-            three(dst_origin, "dst_origin")?,
-            three(region, "region")?,
-        )
-    };
-    let extent = extent(region)?;
-    let from = layout(from, region, src_row_pitch, src_slice_pitch)?;
-    let to = layout(to, region, dst_row_pitch, dst_slice_pitch)?;
-    check_inside(&source, from, extent)?;
-    check_inside(&target, to, extent)?;
-    // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
-    // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch."
-    let shares = source.shares_storage(&target);
-    let same_pitches = from.row_pitch_bytes == to.row_pitch_bytes
-        && from.slice_pitch_bytes == to.slice_pitch_bytes;
-    if shares && std::ptr::eq(&*source, &*target) && !same_pitches {
-        return Err(Error::invalid_value(
-            "within one buffer the pitches of source and destination must be equal",
-        ));
-    }
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &source)?;
-    enqueue::check_alignment(&queue, &target)?;
-
-    let from_place = source.access(&queue, false)?;
-    let to_place = target.access(&queue, true)?;
-    let shape = Shape {
-        extent,
-        source: Layout {
-            offset_bytes: from.offset_bytes + from_place.offset_bytes,
-            ..from
-        },
-        target: Layout {
-            offset_bytes: to.offset_bytes + to_place.offset_bytes,
-            ..to
-        },
-    };
-    // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the
-    // source and destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of
-    // the same associated buffer object and they overlap."
-    if shares && shape.overlaps() {
-        return Err(Error::new(
-            CL_MEM_COPY_OVERLAP,
-            "the source and destination regions overlap",
-        ));
-    }
+    let (transfer, wait_list) =
+        unsafe { copy.check(&queue, || enqueue::wait_list(&queue, &events)) }?;
     let event = queue.enqueue(
         CL_COMMAND_COPY_BUFFER_RECT,
-        Command::Copy {
-            source: from_place.allocation,
-            target: to_place.allocation,
-            shape,
-        },
+        transfer.command,
         Waits::on(&wait_list),
         Ordering::default(),
     )?;
     events.give(event);
     Ok(())
+}
+
+/// The arguments of a copy of a rectangle between buffers.
+pub(super) struct CopyRect {
+    pub src_buffer: cl_mem,
+    pub dst_buffer: cl_mem,
+    pub src_origin: *const usize,
+    pub dst_origin: *const usize,
+    pub region: *const usize,
+    /// Of rows and slices.
+    pub src_pitches: (usize, usize),
+    pub dst_pitches: (usize, usize),
+}
+
+impl CopyRect {
+    /// Checks them as `clEnqueueCopyBufferRect` says; `wait_list` is called where the wait list's turn is.
+    ///
+    /// # Safety
+    /// The origins and the region are NULL or three numbers.
+    pub(super) unsafe fn check<W>(
+        self,
+        queue: &Arc<Queue>,
+        wait_list: impl FnOnce() -> Result<W>,
+    ) -> Result<(Transfer, W)> {
+        let source = enqueue::memory(queue, self.src_buffer)?;
+        let target = enqueue::memory(queue, self.dst_buffer)?;
+        // SAFETY: the caller's promise.
+        let (from, to, region) = unsafe {
+            (
+                three(self.src_origin, "src_origin")?,
+                three(self.dst_origin, "dst_origin")?,
+                three(self.region, "region")?,
+            )
+        };
+        let extent = extent(region)?;
+        let from = layout(from, region, self.src_pitches.0, self.src_pitches.1)?;
+        let to = layout(to, region, self.dst_pitches.0, self.dst_pitches.1)?;
+        check_inside(&source, from, extent)?;
+        check_inside(&target, to, extent)?;
+        // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
+        // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch."
+        let shares = source.shares_storage(&target);
+        let same_pitches = from.row_pitch_bytes == to.row_pitch_bytes
+            && from.slice_pitch_bytes == to.slice_pitch_bytes;
+        if shares && std::ptr::eq(&*source, &*target) && !same_pitches {
+            return Err(Error::invalid_value(
+                "within one buffer the pitches of source and destination must be equal",
+            ));
+        }
+        let wait_list = wait_list()?;
+        enqueue::check_alignment(queue, &source)?;
+        enqueue::check_alignment(queue, &target)?;
+
+        let from_place = source.access(queue, false)?;
+        let to_place = target.access(queue, true)?;
+        let shape = Shape {
+            extent,
+            source: Layout {
+                offset_bytes: from.offset_bytes + from_place.offset_bytes,
+                ..from
+            },
+            target: Layout {
+                offset_bytes: to.offset_bytes + to_place.offset_bytes,
+                ..to
+            },
+        };
+        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the
+        // source and destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of
+        // the same associated buffer object and they overlap."
+        if shares && shape.overlaps() {
+            return Err(Error::new(
+                CL_MEM_COPY_OVERLAP,
+                "the source and destination regions overlap",
+            ));
+        }
+        let command = Command::Copy {
+            source: from_place.allocation,
+            target: to_place.allocation,
+            shape,
+        };
+        let memories = vec![(source, false), (target, true)];
+        Ok((Transfer { command, memories }, wait_list))
+    }
 }
 
 /// A rectangle of a buffer and one of the host.

@@ -5,6 +5,7 @@
 #![allow(clippy::too_many_arguments)]
 
 pub mod buffer;
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 pub mod device_address;

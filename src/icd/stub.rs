@@ -8,6 +8,7 @@
 //! | `events` | `num_events_in_wait_list, event_wait_list, event` | `EventArguments` | `Result<()>` |
 //! | `errcode_ret` | `errcode_ret` | | `Result<handle>` |
 //! | `events_errcode_ret` | both of the above | `EventArguments` | `Result<pointer>` |
+//! | `sync_points` | `num_sync_points_in_wait_list, sync_point_wait_list, sync_point, mutable_handle` | `SyncPointArguments` | `Result<()>` |
 //! | `despite_error` | `errcode_ret` | | `Result<(handle, Option<Error>)>`: both may be answered |
 //! | `pointer` | | | `Result<pointer>`, NULL on failure |
 //! | `nothing` | | | `Result<()>`, dropped |
@@ -62,6 +63,16 @@ macro_rules! stub {
             $($a: $t,)* num_events_in_wait_list: cl_uint, event_wait_list: *const cl_event, event: *mut cl_event
         ) -> $r { entry => entry.code(|| {
             $path($($a,)* EventArguments::new(num_events_in_wait_list, event_wait_list, event))
+        }) } }
+    };
+    ($k:ident $n:ident ($($a:ident: $t:ty),*) [sync_points] $r:ty, $path:path) => {
+        crate::icd::stub::define! { $k $n (
+            $($a: $t,)* num_sync_points_in_wait_list: cl_uint, sync_point_wait_list: *const cl_sync_point_khr,
+            sync_point: *mut cl_sync_point_khr, mutable_handle: *mut cl_mutable_command_khr
+        ) -> $r { entry => entry.code(|| {
+            $path($($a,)* SyncPointArguments::new(
+                num_sync_points_in_wait_list, sync_point_wait_list, sync_point, mutable_handle
+            ))
         }) } }
     };
     ($k:ident $n:ident ($($a:ident: $t:ty),*) [errcode_ret] $r:ty, $path:path) => {

@@ -3,6 +3,7 @@
 use super::stub::entry_points;
 use super::{EntryPoint, lookup};
 use crate::api;
+use crate::api::command_buffer::SyncPointArguments;
 use crate::api::entry::Entry;
 use crate::api::out::{EventArguments, Info};
 use crate::runtime::callback::{
@@ -26,17 +27,20 @@ use opencl_sys::cl_egl::{
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
     cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint, cl_addressing_mode, cl_bool, cl_buffer_create_type,
-    cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context,
-    cl_context_info, cl_context_properties, cl_device_id, cl_device_info,
-    cl_device_partition_property, cl_device_partition_property_ext, cl_device_type, cl_event,
-    cl_event_info, cl_filter_mode, cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info,
-    cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_kernel, cl_kernel_arg_info,
-    cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info,
-    cl_map_flags, cl_mem, cl_mem_advice_intel, cl_mem_device_address_ext, cl_mem_flags,
-    cl_mem_info, cl_mem_info_intel, cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties,
-    cl_mem_properties_intel, cl_pipe_info, cl_pipe_properties, cl_platform_id, cl_platform_info,
+    cl_command_buffer_info_khr, cl_command_buffer_khr, cl_command_buffer_properties_khr,
+    cl_command_properties_khr, cl_command_queue, cl_command_queue_info,
+    cl_command_queue_properties, cl_context, cl_context_info, cl_context_properties, cl_device_id,
+    cl_device_info, cl_device_partition_property, cl_device_partition_property_ext, cl_device_type,
+    cl_event, cl_event_info, cl_filter_mode, cl_gl_context_info, cl_gl_object_type,
+    cl_gl_texture_info, cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_kernel,
+    cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info,
+    cl_kernel_work_group_info, cl_map_flags, cl_mem, cl_mem_advice_intel,
+    cl_mem_device_address_ext, cl_mem_flags, cl_mem_info, cl_mem_info_intel,
+    cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties, cl_mem_properties_intel,
+    cl_mutable_command_khr, cl_pipe_info, cl_pipe_properties, cl_platform_id, cl_platform_info,
     cl_profiling_info, cl_program, cl_program_build_info, cl_program_info, cl_queue_properties,
-    cl_sampler, cl_sampler_info, cl_sampler_properties, cl_svm_mem_flags, cl_uint, cl_ulong,
+    cl_sampler, cl_sampler_info, cl_sampler_properties, cl_svm_mem_flags, cl_sync_point_khr,
+    cl_uint, cl_ulong,
 };
 use std::ffi::{c_char, c_uchar, c_void};
 use std::mem::offset_of;
@@ -587,6 +591,81 @@ beyond_dispatch {
     extension clEnqueueMemAdviseINTEL(
         command_queue: cl_command_queue, ptr: *const c_void, size: usize, advice: cl_mem_advice_intel; events
     ) -> cl_int = api::usm::enqueue_mem_advise;
+    extension clCreateCommandBufferKHR(
+        num_queues: cl_uint, queues: *const cl_command_queue,
+        properties: *const cl_command_buffer_properties_khr; errcode_ret
+    ) -> cl_command_buffer_khr = api::command_buffer::create_command_buffer;
+    extension clRetainCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr
+    ) -> cl_int = api::command_buffer::retain_command_buffer;
+    extension clReleaseCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr
+    ) -> cl_int = api::command_buffer::release_command_buffer;
+    extension clFinalizeCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr
+    ) -> cl_int = api::command_buffer::finalize_command_buffer;
+    extension clEnqueueCommandBufferKHR(
+        num_queues: cl_uint, queues: *mut cl_command_queue, command_buffer: cl_command_buffer_khr; events
+    ) -> cl_int = api::command_buffer::enqueue_command_buffer;
+    extension clGetCommandBufferInfoKHR(
+        command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr; info
+    ) -> cl_int = api::command_buffer::get_command_buffer_info;
+    extension clCommandBarrierWithWaitListKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr; sync_points
+    ) -> cl_int = api::command_buffer::buffer::command_barrier_with_wait_list;
+    extension clCommandCopyBufferKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, src_buffer: cl_mem, dst_buffer: cl_mem,
+        src_offset: usize, dst_offset: usize, size: usize; sync_points
+    ) -> cl_int = api::command_buffer::buffer::command_copy_buffer;
+    extension clCommandCopyBufferRectKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, src_buffer: cl_mem, dst_buffer: cl_mem,
+        src_origin: *const usize, dst_origin: *const usize, region: *const usize, src_row_pitch: usize,
+        src_slice_pitch: usize, dst_row_pitch: usize, dst_slice_pitch: usize; sync_points
+    ) -> cl_int = api::command_buffer::buffer::command_copy_buffer_rect;
+    extension clCommandFillBufferKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, buffer: cl_mem, pattern: *const c_void,
+        pattern_size: usize, offset: usize, size: usize; sync_points
+    ) -> cl_int = api::command_buffer::buffer::command_fill_buffer;
+    extension clCommandNDRangeKernelKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, kernel: cl_kernel, work_dim: cl_uint,
+        global_work_offset: *const usize, global_work_size: *const usize, local_work_size: *const usize;
+        sync_points
+    ) -> cl_int = api::command_buffer::kernel::command_nd_range_kernel;
+    extension clCommandCopyBufferToImageKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, src_buffer: cl_mem, dst_image: cl_mem,
+        src_offset: usize, dst_origin: *const usize, region: *const usize; sync_points
+    ) -> cl_int = api::command_buffer::image::command_copy_buffer_to_image;
+    extension clCommandCopyImageKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, src_image: cl_mem, dst_image: cl_mem,
+        src_origin: *const usize, dst_origin: *const usize, region: *const usize; sync_points
+    ) -> cl_int = api::command_buffer::image::command_copy_image;
+    extension clCommandCopyImageToBufferKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, src_image: cl_mem, dst_buffer: cl_mem,
+        src_origin: *const usize, region: *const usize, dst_offset: usize; sync_points
+    ) -> cl_int = api::command_buffer::image::command_copy_image_to_buffer;
+    extension clCommandFillImageKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, image: cl_mem, fill_color: *const c_void,
+        origin: *const usize, region: *const usize; sync_points
+    ) -> cl_int = api::command_buffer::image::command_fill_image;
+    extension clCommandSVMMemcpyKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, dst_ptr: *mut c_void, src_ptr: *const c_void,
+        size: usize; sync_points
+    ) -> cl_int = api::command_buffer::svm::command_svm_memcpy;
+    extension clCommandSVMMemFillKHR(
+        command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr, svm_ptr: *mut c_void, pattern: *const c_void,
+        pattern_size: usize, size: usize; sync_points
+    ) -> cl_int = api::command_buffer::svm::command_svm_mem_fill;
 }
 aliases {
     clCreateCommandQueueWithPropertiesKHR = clCreateCommandQueueWithProperties;

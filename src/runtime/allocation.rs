@@ -5,7 +5,7 @@ use crate::vulkan::{self, Buffer, MemoryKind};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// One buffer on one device. Commands in flight hold it; the last share frees it.
 pub struct Allocation {
@@ -15,7 +15,28 @@ pub struct Allocation {
     pending: AtomicU32,
     /// The application knows its address: commands may use it without naming it.
     addressed: AtomicBool,
+    /// Uses counted elsewhere, and whether there are any.
+    shared: Mutex<Vec<Weak<Uses>>>,
+    is_shared: AtomicBool,
     on_release: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
+/// Counts the uses of many allocations at once: those of a command buffer, however many it names.
+#[derive(Debug, Default)]
+pub struct Uses(AtomicU32);
+
+impl Uses {
+    pub fn begin(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn end(&self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 0
+    }
 }
 
 /// How a command uses an allocation.
@@ -40,6 +61,8 @@ impl Allocation {
             buffer: ManuallyDrop::new(buffer),
             pending: AtomicU32::new(0),
             addressed: AtomicBool::new(false),
+            shared: Mutex::default(),
+            is_shared: AtomicBool::new(false),
             on_release: Mutex::default(),
         })
     }
@@ -82,6 +105,30 @@ impl Allocation {
     /// Whether no command that uses it is under way: then the host may touch it.
     pub fn is_idle(&self) -> bool {
         self.pending.load(Ordering::Acquire) == 0
+            && (!self.is_shared.load(Ordering::Acquire) || self.shared_are_idle())
+    }
+
+    fn shared_are_idle(&self) -> bool {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = true;
+        shared.retain(|uses| match uses.upgrade() {
+            Some(uses) => {
+                idle &= uses.is_idle();
+                true
+            }
+            None => false,
+        });
+        idle
+    }
+
+    /// From now on it is in use while `uses` counts.
+    pub(super) fn count_with(&self, uses: &Arc<Uses>) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = Arc::downgrade(uses);
+        if !shared.iter().any(|known| known.ptr_eq(&new)) {
+            shared.push(new);
+        }
+        self.is_shared.store(true, Ordering::Release);
     }
 
     /// A command that uses it has been recorded.

@@ -1,7 +1,11 @@
-//! A batch: commands recorded into one `VkCommandBuffer`, submitted together, done together.
+//! A batch: commands submitted together, done together.
+//!
+//! Commands are recorded into one `VkCommandBuffer`. A command buffer of the application brings its own,
+//! recorded long before, and the batch goes on with another one after it: all are one submission.
 
 use super::allocation::Allocation;
 use super::command::{Arguments, Command, Dispatch, HostPointer};
+use super::command_buffer::Replay;
 use super::error::Result;
 use super::event::Event;
 use super::hazard;
@@ -24,10 +28,17 @@ const PATTERN_BYTES: usize = 64 << 10;
 
 /// One batch, reused over and over. What it holds, it holds until the device is done.
 pub struct Batch {
-    pub recorder: Recorder,
+    /// The open part. Begun by [`Batch::recorder`].
+    recorder: Recorder,
+    recording: bool,
+    /// The parts before it.
+    parts: Vec<Part>,
+    spare_recorders: Vec<Recorder>,
     /// The queue's timeline reaches this when the batch is done.
     pub value: u64,
     pub commands: u32,
+    /// Commands, those within command buffers among them.
+    pub weight: u32,
     /// Values of other queues' timelines that it begins after.
     pub waits: Vec<(Arc<Queue>, u64)>,
     pub entries: Vec<Entry>,
@@ -39,6 +50,11 @@ pub struct Batch {
     upload: Arena,
     readback: Arena,
     device: Arc<Device>,
+}
+
+enum Part {
+    Recorded(Recorder),
+    Replay(Replay),
 }
 
 /// A command of the batch.
@@ -68,8 +84,12 @@ impl Batch {
     pub fn new(device: &Arc<Device>) -> Result<Self> {
         Ok(Self {
             recorder: Recorder::new(device)?,
+            recording: false,
+            parts: Vec::new(),
+            spare_recorders: Vec::new(),
             value: 0,
             commands: 0,
+            weight: 0,
             waits: Vec::new(),
             entries: Vec::new(),
             posts: Vec::new(),
@@ -87,18 +107,94 @@ impl Batch {
     pub fn begin(&mut self, value: u64, with_timestamps: bool) -> Result<()> {
         self.value = value;
         self.commands = 0;
-        self.recorder.begin()?;
+        self.weight = 0;
         if with_timestamps && self.timestamps.is_none() {
             self.timestamps = Some(TimestampPool::new(&self.device, MOST_COMMANDS * 2)?);
         }
-        if let (true, Some(pool)) = (with_timestamps, &self.timestamps) {
-            self.recorder.reset_timestamps(pool, pool.count());
+        if with_timestamps && self.timestamps.is_some() {
+            self.recorder()?;
+            if let Some(pool) = &self.timestamps {
+                self.recorder.reset_timestamps(pool, pool.count());
+            }
         }
         Ok(())
     }
 
+    /// The open part. It begins after everything submitted before.
+    pub fn recorder(&mut self) -> Result<&mut Recorder> {
+        if !self.recording {
+            self.recorder.begin()?;
+            // Earlier batches and parts, and writes of other queues that the host has seen the end of.
+            self.recorder.full_barrier();
+            self.recording = true;
+        }
+        Ok(&mut self.recorder)
+    }
+
+    /// Orders what follows after what is recorded.
+    pub fn barrier(&mut self) {
+        // A part that is not begun yet begins with a barrier.
+        if self.recording {
+            self.recorder.full_barrier();
+        }
+    }
+
+    /// Writes timestamp `index` of `pool`, if there is one, as [`Recorder::timestamp`].
+    pub fn stamp(&mut self, pool: Option<&TimestampPool>, index: u32, after: bool) -> Result<()> {
+        if let Some(pool) = pool {
+            self.recorder()?.timestamp(pool, index, after);
+        }
+        Ok(())
+    }
+
+    /// Ends the open part: nothing more is recorded.
+    pub fn close(&mut self) -> Result<()> {
+        if self.parts.is_empty() {
+            // Even a batch of nothing is a place in the order.
+            self.recorder()?;
+        }
+        self.end_part()
+    }
+
+    fn end_part(&mut self) -> Result<()> {
+        if !self.recording {
+            return Ok(());
+        }
+        self.recorder.end()?;
+        let next = match self.spare_recorders.pop() {
+            Some(recorder) => recorder,
+            None => Recorder::new(&self.device)?,
+        };
+        let done = std::mem::replace(&mut self.recorder, next);
+        self.parts.push(Part::Recorded(done));
+        self.recording = false;
+        Ok(())
+    }
+
+    /// What there is to submit, once the batch is closed.
+    pub fn recorders(&self) -> SmallVec<[&Recorder; 4]> {
+        self.parts
+            .iter()
+            .map(|part| match part {
+                Part::Recorded(recorder) => recorder,
+                Part::Replay(replay) => replay.recorder(),
+            })
+            .collect()
+    }
+
     /// Records `command`. The caller has placed the barrier that it needs.
     pub fn record(&mut self, command: Command) -> Result<()> {
+        self.weight += 1;
+        match command {
+            Command::Replay(replay) => {
+                self.end_part()?;
+                self.weight += replay.weight();
+                self.parts.push(Part::Replay(replay));
+                return Ok(());
+            }
+            Command::Nothing => return Ok(()),
+            _ => self.recorder()?,
+        };
         match command {
             Command::Dispatch(dispatch) => self.dispatch(dispatch),
             Command::Copy {
@@ -129,7 +225,7 @@ impl Batch {
                 size_bytes,
                 pattern,
             } => self.fill(target, offset_bytes, size_bytes, &pattern),
-            Command::Nothing => Ok(()),
+            Command::Replay(_) | Command::Nothing => Ok(()),
         }
     }
 
@@ -256,10 +352,20 @@ impl Batch {
         for allocation in &self.allocations {
             allocation.end_use();
         }
+        for part in &self.parts {
+            if let Part::Replay(replay) = part {
+                replay.end();
+            }
+        }
     }
 
     /// Lets go of everything it held. Hold no lock: what is dropped may call the application.
     pub fn recycle(&mut self) {
+        for part in self.parts.drain(..) {
+            if let Part::Recorded(recorder) = part {
+                self.spare_recorders.push(recorder);
+            }
+        }
         self.waits.clear();
         self.entries.clear();
         self.posts.clear();
@@ -308,13 +414,32 @@ impl Command {
                 accesses.push((id(target), true));
             }
             Self::Read { source, .. } => accesses.push((id(source), false)),
-            Self::Nothing => {}
+            // It begins and ends with a barrier of its own.
+            Self::Replay(_) | Self::Nothing => {}
         }
         (accesses, false)
     }
+
+    /// Calls `visit` with every allocation that it names.
+    pub fn for_each_allocation(&self, mut visit: impl FnMut(&Arc<Allocation>)) {
+        match self {
+            Self::Dispatch(dispatch) => {
+                for access in &dispatch.accesses {
+                    visit(&access.allocation);
+                }
+            }
+            Self::Copy { source, target, .. } => {
+                visit(source);
+                visit(target);
+            }
+            Self::Write { target, .. } | Self::Fill { target, .. } => visit(target),
+            Self::Read { source, .. } => visit(source),
+            Self::Replay(_) | Self::Nothing => {}
+        }
+    }
 }
 
-fn copy_region(run: Run) -> CopyRegion {
+pub(super) fn copy_region(run: Run) -> CopyRegion {
     CopyRegion {
         source_offset_bytes: run.source_bytes as u64,
         target_offset_bytes: run.target_bytes as u64,
@@ -323,7 +448,7 @@ fn copy_region(run: Run) -> CopyRegion {
 }
 
 /// The word that a pattern repeats, if it repeats one.
-fn word_of(pattern: &[u8]) -> Option<u32> {
+pub(super) fn word_of(pattern: &[u8]) -> Option<u32> {
     let mut word = [0_u8; 4];
     for (index, byte) in word.iter_mut().enumerate() {
         *byte = *pattern.get(index % pattern.len().max(1))?;
@@ -336,7 +461,7 @@ fn word_of(pattern: &[u8]) -> Option<u32> {
 }
 
 /// Fills `size_bytes` at `target` with `pattern` over and over.
-fn repeat(pattern: &[u8], target: NonNull<u8>, size_bytes: usize) {
+pub(super) fn repeat(pattern: &[u8], target: NonNull<u8>, size_bytes: usize) {
     // SAFETY: staging memory of that size, taken for this and not shared yet.
     let bytes = unsafe { std::slice::from_raw_parts_mut(target.as_ptr(), size_bytes) };
     for chunk in bytes.chunks_mut(pattern.len()) {

@@ -1,6 +1,7 @@
 //! What a queue can be asked to do.
 
 use super::allocation::{Access, Allocation};
+use super::command_buffer::Replay;
 use super::layout::Shape;
 use super::printf;
 use crate::vulkan;
@@ -38,6 +39,8 @@ pub enum Command {
         size_bytes: u64,
         pattern: SmallVec<[u8; 16]>,
     },
+    /// A command buffer, recorded before.
+    Replay(Replay),
     /// No work, only a place in the order.
     Nothing,
 }

@@ -22,6 +22,9 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("cl_ext_buffer_device_address", (1, 0, 2)),
         versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
         versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
+        // The version that the conformance tests ask for: 0.9.7 with another definition of simultaneous use,
+        // which belongs to cl_khr_command_buffer_mutable_dispatch, and without the pending state.
+        versioned("cl_khr_command_buffer", (0, 9, 8)),
         versioned("cl_khr_create_command_queue", (1, 0, 0)),
         versioned("cl_khr_device_uuid", (1, 0, 0)),
         versioned("cl_khr_extended_versioning", (1, 0, 0)),

@@ -311,6 +311,11 @@ impl Memory {
             .collect())
     }
 
+    /// Whether its place depends on the device that uses it: [`Memory::access`] must be asked before each use.
+    pub fn travels(&self) -> bool {
+        matches!(self.storage.places, Places::Several(_))
+    }
+
     /// The regions that the host has mapped.
     pub fn mappings(&self) -> MutexGuard<'_, Vec<Mapping>> {
         self.mappings.lock().unwrap_or_else(PoisonError::into_inner)

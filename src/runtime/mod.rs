@@ -4,6 +4,7 @@ pub mod allocation;
 mod batch;
 pub mod callback;
 pub mod command;
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 pub mod dispatch;

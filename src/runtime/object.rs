@@ -366,7 +366,7 @@ mod tests {
         handle: Handle,
     }
 
-    // SAFETY: no object of the runtime shares a process with these tests' command buffers.
+    // SAFETY: no test of this process gives out handles of the runtime's command buffers.
     unsafe impl Object for Lamp {
         const KIND: Kind = Kind::CommandBuffer;
         fn handle(&self) -> &Handle {

@@ -431,7 +431,7 @@ impl Queue {
         state.advancing = false;
         if issued {
             // A flush that came while they were held was for them as well.
-            aftermath.merge(self.submit_open(&mut state));
+            self.submit_open(&mut state);
         }
         aftermath
     }
@@ -451,7 +451,7 @@ impl Queue {
         let mut aftermath = Aftermath::default();
         if !device.is_empty() {
             // The commands before need not wait for what this one waits for.
-            aftermath.merge(self.submit_open(state));
+            self.submit_open(state);
         }
         self.open_batch(state)?;
         let Some(batch) = state.open.as_mut() else {
@@ -469,28 +469,30 @@ impl Queue {
                 || order.before_all
                 || after.is_some_and(|after| after >= state.barrier_sequence)
         };
-        if barrier && batch.commands > 0 {
-            batch.recorder.full_barrier();
+        let replay = matches!(command, Command::Replay(_));
+        if barrier && batch.commands > 0 && !replay {
+            batch.barrier();
             state.hazards.clear();
             state.barrier_sequence = sequence;
         }
         state.hazards.note(&accesses, anything);
 
         let timestamp = batch.commands * 2;
-        let pool = batch.timestamps.take();
-        let timed = pool
-            .as_ref()
-            .filter(|_| self.has_profiling() && self.clock.has_timestamps());
-        if let Some(pool) = timed {
-            // In order, the command begins when all before it are done, which is later than when the
-            // device reads it.
-            batch
-                .recorder
-                .timestamp(pool, timestamp, self.is_in_order());
+        let is_timed = self.has_profiling() && self.clock.has_timestamps();
+        if is_timed {
+            batch.recorder()?;
         }
-        let recorded = batch.record(command);
-        if let (Some(pool), Ok(())) = (timed, &recorded) {
-            batch.recorder.timestamp(pool, timestamp + 1, true);
+        let pool = batch.timestamps.take();
+        let timed = pool.as_ref().filter(|_| is_timed);
+        // In order, the command begins when all before it are done, which is later than when the device
+        // reads it.
+        let after = replay || self.is_in_order();
+        let mut recorded = batch.stamp(timed, timestamp, after);
+        if recorded.is_ok() {
+            recorded = batch.record(command);
+        }
+        if recorded.is_ok() {
+            recorded = batch.stamp(timed, timestamp + 1, true);
         }
         let timestamp = timed.map(|_| timestamp);
         batch.timestamps = pool;
@@ -498,16 +500,21 @@ impl Queue {
         batch.commands += 1;
         state.sequence += 1;
         recorded?;
+        if replay {
+            // It ends with a barrier.
+            state.hazards.clear();
+            state.barrier_sequence = state.sequence;
+        }
 
         batch.entries.push(Entry {
             event: Arc::clone(event),
             timestamp,
         });
         aftermath.merge(event.issue(batch.value, sequence, was_held));
-        let full = batch.commands >= MOST_COMMANDS;
-        let enough = batch.commands.is_multiple_of(ENOUGH_COMMANDS);
+        let full = batch.weight >= MOST_COMMANDS;
+        let enough = replay || batch.commands.is_multiple_of(ENOUGH_COMMANDS);
         if full || enough && self.device_is_idle() {
-            aftermath.merge(self.submit_open(state));
+            self.submit_open(state);
         }
         Ok(aftermath)
     }
@@ -524,8 +531,6 @@ impl Queue {
             None => Batch::new(&self.vulkan)?,
         };
         batch.begin(state.last_value + 1, self.has_profiling())?;
-        // Earlier batches, and writes of other queues that the host has seen the end of.
-        batch.recorder.full_barrier();
         state.last_value += 1;
         state.hazards.clear();
         state.barrier_sequence = state.sequence;
@@ -534,30 +539,12 @@ impl Queue {
     }
 
     /// Hands the open batch to the device.
-    fn submit_open(self: &Arc<Self>, state: &mut State) -> Aftermath {
-        let mut aftermath = Aftermath::default();
+    fn submit_open(self: &Arc<Self>, state: &mut State) {
         let Some(mut batch) = state.open.take() else {
-            return aftermath;
+            return;
         };
-        let waits: SmallVec<[SemaphoreWait<'_>; 4]> = batch
-            .waits
-            .iter()
-            .map(|(queue, value)| SemaphoreWait {
-                timeline: &queue.timeline,
-                value: *value,
-            })
-            .collect();
         batch.submitted_ns = host_now_ns();
-        let result = batch.recorder.end().and_then(|()| {
-            self.vulkan.submit(
-                self.vk_queue,
-                &batch.recorder,
-                &waits,
-                &self.timeline,
-                batch.value,
-            )
-        });
-        drop(waits);
+        let result = batch.close().and_then(|()| self.submit(&batch));
         if let Err(error) = result {
             log::error!("a submission failed: {error}");
             self.broken.store(true, Ordering::Release);
@@ -568,7 +555,9 @@ impl Queue {
         }
         if self.has_profiling() || self.watched.load(Ordering::Acquire) {
             for entry in &batch.entries {
-                aftermath.merge(entry.event.submitted(batch.submitted_ns));
+                // Sent off while nobody can retire the batch yet: "submitted" is told before "complete".
+                let queues = entry.event.submitted(batch.submitted_ns).run_callbacks();
+                debug_assert!(queues.is_empty(), "only the end moves queues on");
             }
         }
         self.submitted.store(batch.value, Ordering::Release);
@@ -576,7 +565,22 @@ impl Queue {
         if state.waiter {
             self.new_work.notify_all();
         }
-        aftermath
+    }
+
+    fn submit(&self, batch: &Batch) -> Result<()> {
+        let waits: SmallVec<[SemaphoreWait<'_>; 4]> = batch
+            .waits
+            .iter()
+            .map(|(queue, value)| SemaphoreWait {
+                timeline: &queue.timeline,
+                value: *value,
+            })
+            .collect();
+        let recorders = batch.recorders();
+        let (queue, value) = (self.vk_queue, batch.value);
+        self.vulkan
+            .submit(queue, &recorders, &waits, &self.timeline, value)?;
+        Ok(())
     }
 
     /// Whether the device is done with everything that this queue has submitted.
@@ -599,9 +603,7 @@ impl Queue {
     /// `clFlush`: submits what is recorded.
     pub fn flush(self: &Arc<Self>) {
         let mut state = self.lock();
-        let aftermath = self.submit_open(&mut state);
-        drop(state);
-        aftermath.run();
+        self.submit_open(&mut state);
     }
 
     /// `clFinish`: blocks until every command enqueued so far is done.

@@ -119,7 +119,7 @@ impl Link {
         self.value += 1;
         self.device.submit(
             self.vk_queue,
-            &self.recorder,
+            &[&self.recorder],
             &[],
             &self.timeline,
             self.value,

@@ -25,11 +25,15 @@ pub struct CopyRegion {
 
 /// One command buffer and where it is in its life: [`Recorder::begin`], commands, [`Recorder::end`],
 /// submission ([`super::Device::submit`]), and `begin` again once the device is done with it.
+///
+/// After [`Recorder::begin_reusable`] it may be submitted any number of times, also while it is pending.
 pub struct Recorder {
     pub(super) handle: vk::CommandBuffer,
     pool: vk::CommandPool,
     device: Arc<Device>,
     bound: vk::Pipeline,
+    /// Recorded since `begin`.
+    barriers: u32,
 }
 
 /// Regions given to Vulkan in one call.
@@ -48,6 +52,7 @@ impl Recorder {
             pool,
             device: Arc::clone(device),
             bound: vk::Pipeline::null(),
+            barriers: 0,
         };
         let allocate = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)
@@ -62,6 +67,15 @@ impl Recorder {
 
     /// Forgets what was recorded and begins anew. The device must be done with it.
     pub fn begin(&mut self) -> Result<(), Error> {
+        self.begin_with(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)
+    }
+
+    /// As [`Recorder::begin`], for commands that are submitted again and again.
+    pub fn begin_reusable(&mut self) -> Result<(), Error> {
+        self.begin_with(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE)
+    }
+
+    fn begin_with(&mut self, usage: vk::CommandBufferUsageFlags) -> Result<(), Error> {
         // SAFETY: the caller's word that nothing recorded is still pending.
         unsafe {
             self.device
@@ -70,8 +84,8 @@ impl Recorder {
         }
         .map_err(Error::of("vkResetCommandPool"))?;
         self.bound = vk::Pipeline::null();
-        let begin = vk::CommandBufferBeginInfo::default()
-            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        self.barriers = 0;
+        let begin = vk::CommandBufferBeginInfo::default().flags(usage);
         // SAFETY: the pool was reset above.
         unsafe { self.device.raw.begin_command_buffer(self.handle, &begin) }
             .map_err(Error::of("vkBeginCommandBuffer"))
@@ -112,9 +126,15 @@ impl Recorder {
             .src_access_mask(from_access)
             .dst_stage_mask(to_stage)
             .dst_access_mask(to_access)];
+        self.barriers += 1;
         let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
         // SAFETY: the command buffer is recording; synchronization2 is enabled.
         unsafe { (self.device.sync2.cmd_pipeline_barrier2)(self.handle, &dependency) };
+    }
+
+    /// Barriers recorded since it was begun, the one of [`Recorder::end`] among them.
+    pub fn barriers(&self) -> u32 {
+        self.barriers
     }
 
     /// Runs `pipeline` over `groups` work-groups; `push_constants` fit the device's limit.

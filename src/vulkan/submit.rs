@@ -118,13 +118,14 @@ impl Drop for Timeline {
 }
 
 impl Device {
-    /// Submits `recorder` to `VkQueue` number `queue`. It begins when all `waits` are reached (each must
-    /// already be submitted, or a single `VkQueue` would wait for itself) and ends by raising `signal` to
-    /// `value`.
+    /// Submits `recorders`, one after the other, to `VkQueue` number `queue`. The first begins when all `waits` are reached (each must
+    /// already be submitted, or a single `VkQueue` would wait for itself); when all are done `signal` is
+    /// raised to `value`. What orders the commands of one recorder after those of another is recorded in
+    /// them.
     pub fn submit(
         &self,
         queue: usize,
-        recorder: &Recorder,
+        recorders: &[&Recorder],
         waits: &[SemaphoreWait<'_>],
         signal: &Timeline,
         value: u64,
@@ -145,13 +146,16 @@ impl Device {
             .semaphore(signal.handle)
             .value(signal.base + value)
             .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
-        let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle)];
+        let buffers: smallvec::SmallVec<[vk::CommandBufferSubmitInfo<'_>; 4]> = recorders
+            .iter()
+            .map(|recorder| vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle))
+            .collect();
         let submits = [vk::SubmitInfo2::default()
             .wait_semaphore_infos(&waits)
             .command_buffer_infos(&buffers)
             .signal_semaphore_infos(&signals)];
         let queue = self.queue(queue);
-        // SAFETY: the lock on the queue is held; the recorder has ended; every handle is alive and stays
+        // SAFETY: the lock on the queue is held; the recorders have ended; every handle is alive and stays
         // so until the owner has seen `value`.
         let result = unsafe {
             (self.sync2.queue_submit2)(
@@ -200,7 +204,7 @@ mod tests {
             );
             recorder.end().unwrap();
             device
-                .submit(device.assign_queue(), &recorder, &[], &timeline, round)
+                .submit(device.assign_queue(), &[&recorder], &[], &timeline, round)
                 .unwrap();
             assert!(timeline.wait(round, LONG).unwrap());
             assert_eq!(timeline.value().unwrap(), round);

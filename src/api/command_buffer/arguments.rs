@@ -1,0 +1,146 @@
+//! What all functions that record a command share.
+
+use super::super::error::{Error, Result};
+use super::super::handle;
+use super::super::out::Out;
+use super::get;
+use crate::runtime::command_buffer::graph::SyncPoint;
+use crate::runtime::command_buffer::{CommandBuffer, NewCommand};
+use crate::runtime::queue::Queue;
+use opencl_sys::{
+    CL_INVALID_COMMAND_QUEUE, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, cl_command_buffer_khr,
+    cl_command_properties_khr, cl_command_queue, cl_mutable_command_khr, cl_sync_point_khr,
+    cl_uint,
+};
+use std::sync::Arc;
+
+/// `num_sync_points_in_wait_list`, `sync_point_wait_list`, `sync_point` and `mutable_handle`.
+#[derive(Debug)]
+pub struct SyncPointArguments {
+    count: cl_uint,
+    list: *const cl_sync_point_khr,
+    sync_point: Out<cl_sync_point_khr>,
+    mutable_handle: Out<cl_mutable_command_khr>,
+}
+
+impl SyncPointArguments {
+    /// # Safety
+    /// `list` is NULL or holds `count` sync points; `sync_point` and `mutable_handle` are NULL or writable.
+    pub unsafe fn new(
+        count: cl_uint,
+        list: *const cl_sync_point_khr,
+        sync_point: *mut cl_sync_point_khr,
+        mutable_handle: *mut cl_mutable_command_khr,
+    ) -> Self {
+        Self {
+            count,
+            list,
+            // SAFETY: the caller's promise.
+            sync_point: unsafe { Out::new(sync_point) },
+            // SAFETY: the caller's promise.
+            mutable_handle: unsafe { Out::new(mutable_handle) },
+        }
+    }
+}
+
+/// A command buffer that a command is being recorded to.
+pub(super) struct Recording {
+    pub buffer: Arc<CommandBuffer>,
+    /// The command's queue: its device is what the command is checked against.
+    pub queue: Arc<Queue>,
+    queue_index: usize,
+    arguments: SyncPointArguments,
+}
+
+impl Recording {
+    /// Checks what every recording function is given.
+    ///
+    /// # Safety
+    /// `properties` is NULL or ends with 0.
+    pub unsafe fn begin(
+        command_buffer: cl_command_buffer_khr,
+        command_queue: cl_command_queue,
+        properties: *const cl_command_properties_khr,
+        arguments: SyncPointArguments,
+    ) -> Result<Self> {
+        let recording = Self::begin_mutable(command_buffer, command_queue, arguments)?;
+        // "CL_INVALID_VALUE if values specified in properties are not valid": none are defined.
+        // SAFETY: the caller's promise.
+        if let Some((name, _)) = unsafe { handle::properties(properties) }.first() {
+            return Err(Error::invalid_value(format!(
+                "property {name:#x} is unknown"
+            )));
+        }
+        // "CL_INVALID_VALUE if mutable_handle is not NULL."
+        if !recording.arguments.mutable_handle.is_null() {
+            return Err(Error::invalid_value("mutable_handle is not NULL"));
+        }
+        Ok(recording)
+    }
+
+    /// As [`Recording::begin`] for a command with properties and a handle of its own.
+    pub fn begin_mutable(
+        command_buffer: cl_command_buffer_khr,
+        command_queue: cl_command_queue,
+        arguments: SyncPointArguments,
+    ) -> Result<Self> {
+        // "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer." First, because the
+        // others ask it.
+        let buffer = get(command_buffer)?;
+        // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and
+        // command_queue is not NULL."
+        if !command_queue.is_null() {
+            return Err(Error::new(
+                CL_INVALID_COMMAND_QUEUE,
+                "command_queue is not NULL",
+            ));
+        }
+        let queue = Arc::clone(&buffer.queues()[0]);
+        // "CL_INVALID_OPERATION if command_buffer has been finalized."
+        buffer.check_recording()?;
+        Ok(Self {
+            buffer,
+            queue,
+            queue_index: 0,
+            arguments,
+        })
+    }
+
+    /// The sync points to wait for.
+    pub fn wait_list(&self) -> Result<Vec<SyncPoint>> {
+        // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is
+        // > 0, or sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0, or if
+        // synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
+        let arguments = &self.arguments;
+        let count = arguments.count as usize;
+        // SAFETY: the promise of `SyncPointArguments::new`.
+        let list = unsafe { handle::slice(arguments.list, count, "sync_point_wait_list") };
+        let list = list.map_err(|error| {
+            Error::new(
+                CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+                error.reason().to_owned(),
+            )
+        })?;
+        self.buffer.check_sync_points(list)?;
+        Ok(list.to_vec())
+    }
+
+    /// Records the command and answers with its sync point. `new` fills in what it is.
+    pub fn finish<'a>(mut self, wait_list: &'a [SyncPoint], new: NewCommand<'a>) -> Result<()> {
+        let new = NewCommand {
+            queue: self.queue_index,
+            wait_list,
+            ..new
+        };
+        let point = self.buffer.add(new)?;
+        self.arguments.sync_point.write(point);
+        Ok(())
+    }
+
+    /// Records a barrier.
+    pub fn finish_barrier(mut self, wait_list: &[SyncPoint]) -> Result<()> {
+        let point = self.buffer.add_barrier(wait_list)?;
+        self.arguments.sync_point.write(point);
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! Recording barriers, and copies and fills of buffers.
+
+use super::super::enqueue_buffer::{Copy, Fill};
+use super::super::enqueue_rect::CopyRect;
+use super::super::error::Result;
+use super::arguments::{Recording, SyncPointArguments};
+use crate::runtime::command_buffer::NewCommand;
+use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
+use std::ffi::c_void;
+
+/// `clCommandBarrierWithWaitListKHR`
+///
+/// # Safety
+/// `properties` is NULL or ends with 0.
+pub unsafe fn command_barrier_with_wait_list(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const cl_command_properties_khr,
+    arguments: SyncPointArguments,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let recording =
+        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
+    let wait_list = recording.wait_list()?;
+    recording.finish_barrier(&wait_list)
+}
+
+/// `clCommandCopyBufferKHR`
+///
+/// # Safety
+/// As [`command_barrier_with_wait_list`].
+pub unsafe fn command_copy_buffer(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const cl_command_properties_khr,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_offset: usize,
+    dst_offset: usize,
+    size: usize,
+    arguments: SyncPointArguments,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let recording =
+        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
+    let copy = Copy {
+        src_buffer,
+        dst_buffer,
+        src_offset,
+        dst_offset,
+        size,
+    };
+    let (transfer, wait_list) = copy.check(&recording.queue, || recording.wait_list())?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
+}
+
+/// `clCommandCopyBufferRectKHR`
+///
+/// # Safety
+/// As [`command_barrier_with_wait_list`]; the origins and the region are NULL or three numbers.
+pub unsafe fn command_copy_buffer_rect(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const cl_command_properties_khr,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    src_row_pitch: usize,
+    src_slice_pitch: usize,
+    dst_row_pitch: usize,
+    dst_slice_pitch: usize,
+    arguments: SyncPointArguments,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let recording =
+        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
+    let copy = CopyRect {
+        src_buffer,
+        dst_buffer,
+        src_origin,
+        dst_origin,
+        region,
+        src_pitches: (src_row_pitch, src_slice_pitch),
+        dst_pitches: (dst_row_pitch, dst_slice_pitch),
+    };
+    // SAFETY: the caller's promise.
+    let (transfer, wait_list) = unsafe { copy.check(&recording.queue, || recording.wait_list()) }?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
+}
+
+/// `clCommandFillBufferKHR`
+///
+/// # Safety
+/// As [`command_barrier_with_wait_list`]; `pattern` is NULL or readable for `pattern_size` bytes.
+pub unsafe fn command_fill_buffer(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const cl_command_properties_khr,
+    buffer: cl_mem,
+    pattern: *const c_void,
+    pattern_size: usize,
+    offset: usize,
+    size: usize,
+    arguments: SyncPointArguments,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let recording =
+        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
+    let fill = Fill {
+        buffer,
+        pattern,
+        pattern_size,
+        offset,
+        size,
+    };
+    // SAFETY: the caller's promise.
+    let (transfer, wait_list) = unsafe { fill.check(&recording.queue, || recording.wait_list()) }?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
+}

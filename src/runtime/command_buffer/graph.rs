@@ -1,0 +1,260 @@
+//! What comes after what in a command buffer.
+//!
+//! Every command gets a *level*. Commands of one level run together; between one level and the next lies one
+//! barrier. A command's level is one more than the highest among the commands that it must come after, so the
+//! number of barriers is the length of the longest chain, and no order needs fewer.
+//!
+//! A command comes after
+//! - the sync points of its wait list,
+//! - what a recorded barrier waited for, if it was recorded after that barrier,
+//! - in order, the commands of its queue before it that touch the same memory where one of them writes: the
+//!   order of others can't be told.
+
+use super::super::hazard::Id;
+use crate::runtime::{Error, Result};
+use opencl_sys::CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
+use std::collections::HashMap;
+
+/// Names a command, `cl_sync_point_khr`: its number, from 1 on.
+pub type SyncPoint = u32;
+
+/// How many barriers lie before a command; 0 is before all.
+pub type Level = u32;
+
+/// The levels of the commands recorded so far.
+#[derive(Debug)]
+pub struct Graph {
+    queues: Vec<QueueOrder>,
+    /// When each command is done.
+    done: Vec<Level>,
+    /// Commands from now on come after this level.
+    floor: Level,
+    highest: Level,
+}
+
+/// What the commands of one queue have touched.
+#[derive(Debug, Default)]
+struct QueueOrder {
+    in_order: bool,
+    touched: HashMap<Id, Touched>,
+    /// The highest level of its commands, and of those that may touch any memory.
+    highest: Level,
+    anything: Level,
+}
+
+/// The highest levels at which commands read and write an allocation.
+#[derive(Debug, Default)]
+struct Touched {
+    read: Level,
+    written: Level,
+}
+
+impl Graph {
+    /// For each queue, whether it is in order.
+    pub fn new(in_order: impl IntoIterator<Item = bool>) -> Self {
+        Self {
+            queues: in_order
+                .into_iter()
+                .map(|in_order| QueueOrder {
+                    in_order,
+                    ..QueueOrder::default()
+                })
+                .collect(),
+            done: Vec::new(),
+            floor: 0,
+            highest: 0,
+        }
+    }
+
+    /// "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR … if synchronization-point objects in sync_point_wait_list are not
+    /// valid synchronization-points."
+    pub fn check(&self, wait_list: &[SyncPoint]) -> Result<()> {
+        match wait_list.iter().find(|&&point| self.level(point).is_none()) {
+            None => Ok(()),
+            Some(point) => Err(Error::new(
+                CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+                format!("{point} is not a sync point of the command buffer"),
+            )),
+        }
+    }
+
+    fn level(&self, point: SyncPoint) -> Option<Level> {
+        let index = (point as usize).checked_sub(1)?;
+        self.done.get(index).copied()
+    }
+
+    fn after(&self, wait_list: &[SyncPoint]) -> Level {
+        wait_list
+            .iter()
+            .filter_map(|&point| self.level(point))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Adds a command of queue number `queue`, which touches `accesses` (allocation, written), and memory not
+    /// named if `anything`. The wait list has been checked. Answers with its level, from 1 on.
+    ///
+    /// # Errors
+    /// `CL_OUT_OF_RESOURCES` when there are more commands than sync points.
+    pub fn add(
+        &mut self,
+        queue: usize,
+        wait_list: &[SyncPoint],
+        accesses: &[(Id, bool)],
+        anything: bool,
+    ) -> Result<(SyncPoint, Level)> {
+        let mut after = self.after(wait_list).max(self.floor);
+        if let Some(order) = self.queues.get_mut(queue).filter(|order| order.in_order) {
+            after = after.max(order.conflicts(accesses, anything));
+            order.note(accesses, anything, after + 1);
+        }
+        self.point(after + 1)
+    }
+
+    /// Adds a barrier: "waits for either a list of synchronization-points to complete, or if the list is empty
+    /// it waits for all commands previously recorded … any following commands recorded after it do not execute
+    /// until it completes". It costs nothing by itself.
+    ///
+    /// # Errors
+    /// As [`Graph::add`].
+    pub fn add_barrier(&mut self, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
+        let done = match wait_list {
+            [] => self.highest,
+            points => self.after(points).max(self.floor),
+        };
+        self.floor = self.floor.max(done);
+        Ok(self.point(done)?.0)
+    }
+
+    fn point(&mut self, done: Level) -> Result<(SyncPoint, Level)> {
+        let point = SyncPoint::try_from(self.done.len() + 1)
+            .map_err(|_| Error::out_of_resources("no sync points are left"))?;
+        self.done.push(done);
+        self.highest = self.highest.max(done);
+        Ok((point, done))
+    }
+
+    /// Barriers between its levels.
+    pub fn barriers(&self) -> u32 {
+        self.highest.saturating_sub(1)
+    }
+}
+
+impl QueueOrder {
+    /// The highest level of a command that a new one must come after.
+    fn conflicts(&self, accesses: &[(Id, bool)], anything: bool) -> Level {
+        if anything {
+            return self.highest;
+        }
+        accesses
+            .iter()
+            .filter_map(|(id, write)| {
+                let touched = self.touched.get(id)?;
+                let read = if *write { touched.read } else { 0 };
+                Some(touched.written.max(read))
+            })
+            .max()
+            .unwrap_or(0)
+            .max(self.anything)
+    }
+
+    fn note(&mut self, accesses: &[(Id, bool)], anything: bool, level: Level) {
+        self.highest = self.highest.max(level);
+        if anything {
+            self.anything = self.anything.max(level);
+        }
+        for &(id, write) in accesses {
+            let touched = self.touched.entry(id).or_default();
+            let highest = if write {
+                &mut touched.written
+            } else {
+                &mut touched.read
+            };
+            *highest = level.max(*highest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Id = 1;
+    const B: Id = 2;
+    const C: Id = 3;
+
+    fn level(graph: &mut Graph, waits: &[SyncPoint], accesses: &[(Id, bool)]) -> (u32, u32) {
+        graph.add(0, waits, accesses, false).unwrap()
+    }
+
+    #[test]
+    fn out_of_order_only_sync_points_order() {
+        let mut graph = Graph::new([false]);
+        let (first, level_1) = level(&mut graph, &[], &[(A, true)]);
+        let (second, level_2) = level(&mut graph, &[], &[(A, true)]);
+        let (third, level_3) = level(&mut graph, &[first, second], &[(B, true)]);
+        let (_, level_4) = level(&mut graph, &[first], &[(C, true)]);
+        let (_, level_5) = level(&mut graph, &[third], &[]);
+        assert_eq!(
+            [level_1, level_2, level_3, level_4, level_5],
+            [1, 1, 2, 2, 3]
+        );
+        assert_eq!(graph.barriers(), 2);
+    }
+
+    #[test]
+    fn in_order_only_memory_orders() {
+        let mut graph = Graph::new([true]);
+        let mut add = |accesses: &[(Id, bool)]| level(&mut graph, &[], accesses).1;
+        assert_eq!(add(&[(A, true)]), 1);
+        assert_eq!(add(&[(B, true)]), 1);
+        assert_eq!(add(&[(A, false), (C, true)]), 2);
+        assert_eq!(add(&[(A, false)]), 2);
+        assert_eq!(add(&[(A, true)]), 3);
+        assert_eq!(add(&[(B, false)]), 2);
+        let (_, anything) = graph.add(0, &[], &[], true).unwrap();
+        assert_eq!(anything, 4);
+        assert_eq!(level(&mut graph, &[], &[(9, false)]).1, 5);
+        assert_eq!(graph.barriers(), 4);
+    }
+
+    #[test]
+    fn barriers_wait_and_hold_back() {
+        let mut graph = Graph::new([false]);
+        let (first, _) = level(&mut graph, &[], &[]);
+        let (second, _) = level(&mut graph, &[first], &[]);
+        // Waits for the first only.
+        let partial = graph.add_barrier(&[first]).unwrap();
+        assert_eq!(level(&mut graph, &[], &[]).1, 2);
+        assert_eq!(level(&mut graph, &[second], &[]).1, 3);
+        let full = graph.add_barrier(&[]).unwrap();
+        let (_, last) = level(&mut graph, &[full], &[]);
+        assert_eq!(last, 4);
+        assert_eq!(level(&mut graph, &[partial], &[]).1, 4);
+        // A barrier after nothing is none.
+        let mut empty = Graph::new([true]);
+        empty.add_barrier(&[]).unwrap();
+        assert_eq!(empty.barriers(), 0);
+        assert_eq!(empty.add(0, &[], &[], false).unwrap().1, 1);
+    }
+
+    #[test]
+    fn queues_are_independent_of_each_other() {
+        let mut graph = Graph::new([true, true]);
+        assert_eq!(graph.add(0, &[], &[(A, true)], false).unwrap().1, 1);
+        assert_eq!(graph.add(1, &[], &[(A, true)], false).unwrap().1, 1);
+        assert_eq!(graph.add(1, &[], &[(A, true)], false).unwrap().1, 2);
+        assert_eq!(graph.add(0, &[], &[(A, false)], true).unwrap().1, 2);
+    }
+
+    #[test]
+    fn foreign_sync_points_are_refused() {
+        let mut graph = Graph::new([false]);
+        assert!(graph.check(&[1]).is_err());
+        let (point, _) = level(&mut graph, &[], &[]);
+        assert!(graph.check(&[point]).is_ok());
+        let error = graph.check(&[point, 0]).unwrap_err();
+        assert_eq!(error.code(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
+        assert!(graph.check(&[2]).is_err());
+    }
+}

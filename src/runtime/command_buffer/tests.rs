@@ -1,0 +1,122 @@
+//! What is in the `VkCommandBuffer` of a finalized command buffer.
+
+use super::{CommandBuffer, NewCommand};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::callback::UserData;
+use crate::runtime::command::Command;
+use crate::runtime::context::Context;
+use crate::runtime::layout::Shape;
+use crate::runtime::platform::Platform;
+use crate::runtime::queue::Queue;
+use crate::vulkan::MemoryKind;
+use opencl_sys::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The barriers that every recording has: before all, after all, towards the host.
+const FRAME: u32 = 3;
+const BYTES: u64 = 1024;
+
+fn queue(flags: u64) -> Option<Arc<Queue>> {
+    let Some(device) = Platform::instance().devices().first() else {
+        eprintln!("skipped: no usable Vulkan device");
+        return None;
+    };
+    let user_data = UserData(std::ptr::null_mut());
+    let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+    let vulkan = device.vulkan().unwrap();
+    Some(Queue::new(&context, device, vulkan, flags, None).unwrap())
+}
+
+fn allocations<const N: usize>(queue: &Queue) -> [Arc<Allocation>; N] {
+    std::array::from_fn(|_| Allocation::new(&queue.vulkan, BYTES, MemoryKind::Readback).unwrap())
+}
+
+fn fill(target: &Arc<Allocation>, value: u8) -> Command {
+    Command::Fill {
+        target: Arc::clone(target),
+        offset_bytes: 0,
+        size_bytes: BYTES,
+        pattern: SmallVec::from_slice(&[value]),
+    }
+}
+
+fn copy(source: &Arc<Allocation>, target: &Arc<Allocation>) -> Command {
+    Command::Copy {
+        source: Arc::clone(source),
+        target: Arc::clone(target),
+        shape: Shape::linear(0, 0, BYTES as usize),
+    }
+}
+
+fn add(buffer: &CommandBuffer, command: Command, wait_list: &[u32]) -> u32 {
+    let new = NewCommand {
+        wait_list,
+        ..NewCommand::new(command, Vec::new())
+    };
+    buffer.add(new).unwrap()
+}
+
+/// The barriers between the commands of a finalized command buffer.
+fn barriers(buffer: &CommandBuffer) -> u32 {
+    let state = buffer.lock();
+    state.instance.as_ref().unwrap().barriers() - FRAME
+}
+
+fn first_byte(allocation: &Allocation) -> u8 {
+    // SAFETY: mapped memory of an idle allocation.
+    unsafe { allocation.mapped().unwrap().as_ptr().read() }
+}
+
+#[test]
+fn a_wide_graph_gets_one_barrier_a_level() {
+    let Some(queue) = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) else {
+        return;
+    };
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None);
+    let sources = allocations::<8>(&queue);
+    let targets = allocations::<8>(&queue);
+    for (source, target) in sources.iter().zip(&targets) {
+        let filled = add(&buffer, fill(source, 7), &[]);
+        add(&buffer, copy(source, target), &[filled]);
+    }
+    buffer.finalize().unwrap();
+    assert_eq!(barriers(&buffer), 1);
+    let event = buffer.enqueue(&[], &[]).unwrap();
+    assert!(!targets[0].is_idle(), "it is pending");
+    assert_eq!(event.wait(), 0);
+    assert!(targets.iter().all(|target| target.is_idle()));
+    assert!(targets.iter().all(|target| first_byte(target) == 7));
+}
+
+#[test]
+fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
+    let Some(queue) = queue(0) else { return };
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None);
+    let all = allocations::<6>(&queue);
+    for allocation in &all[1..] {
+        add(&buffer, fill(allocation, 1), &[]);
+    }
+    add(&buffer, fill(&all[0], 5), &[]);
+    for pair in all.windows(2) {
+        add(&buffer, copy(&pair[0], &pair[1]), &[]);
+    }
+    buffer.finalize().unwrap();
+    // The fills run together; each copy reads what the one before wrote.
+    assert_eq!(barriers(&buffer), 5);
+    assert_eq!(buffer.enqueue(&[], &[]).unwrap().wait(), 0);
+    assert!(all.iter().all(|allocation| first_byte(allocation) == 5));
+}
+
+#[test]
+fn independent_commands_get_no_barrier() {
+    for flags in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let Some(queue) = queue(flags) else { return };
+        let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None);
+        for target in &allocations::<16>(&queue) {
+            add(&buffer, fill(target, 1), &[]);
+        }
+        buffer.finalize().unwrap();
+        assert_eq!(barriers(&buffer), 0);
+    }
+}
