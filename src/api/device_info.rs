@@ -10,6 +10,7 @@ use crate::runtime::device::Device;
 use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
 use crate::runtime::front_end::FrontEnd;
 use crate::runtime::platform::Platform;
+use crate::runtime::target::is_sequentially_consistent;
 use opencl_sys as cl;
 use opencl_sys::{cl_device_id, cl_device_info, cl_uint, cl_ulong};
 use std::ptr;
@@ -159,19 +160,30 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | cl::CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | cl::CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value::<cl_uint>(0),
-        // The minimum: relaxed atomics in a work-group.
-        cl::CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => {
-            info.value(cl::CL_DEVICE_ATOMIC_ORDER_RELAXED | cl::CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP)
+        cl::CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(atomic_capabilities(device)),
+        // A fence for the work-item itself matters to images only, which it sees in its program's order.
+        cl::CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => {
+            info.value(atomic_capabilities(device) | cl::CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM)
         }
-        cl::CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(
-            cl::CL_DEVICE_ATOMIC_ORDER_RELAXED
-                | cl::CL_DEVICE_ATOMIC_ORDER_ACQ_REL
-                | cl::CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP,
-        ),
         cl::CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE
-        | cl::CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => info.value::<usize>(0),
+        | cl::CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
+            info.value::<usize>(limits.max_global_variable_bytes)
+        }
         _ => return Answer::Pending(info),
     })
+}
+
+/// Orders and scopes of atomic operations.
+fn atomic_capabilities(device: &Device) -> cl::cl_device_atomic_capabilities {
+    let sequential = match is_sequentially_consistent(device.info()) {
+        true => cl::CL_DEVICE_ATOMIC_ORDER_SEQ_CST,
+        false => 0,
+    };
+    cl::CL_DEVICE_ATOMIC_ORDER_RELAXED
+        | cl::CL_DEVICE_ATOMIC_ORDER_ACQ_REL
+        | cl::CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
+        | cl::CL_DEVICE_ATOMIC_SCOPE_DEVICE
+        | sequential
 }
 
 fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
@@ -248,9 +260,9 @@ fn queues(_: &Device, name: cl_device_info, info: Info) -> Answer {
 fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
         cl::CL_DEVICE_SVM_CAPABILITIES => info.value(super::svm::capabilities(device)),
+        cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
         cl::CL_DEVICE_PIPE_SUPPORT
         | cl::CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
-        | cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
         | cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(false),
         cl::CL_DEVICE_MAX_PIPE_ARGS
         | cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS

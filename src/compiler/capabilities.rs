@@ -17,6 +17,19 @@ pub struct FloatControls {
     pub signed_zero_inf_nan_preserve: bool,
 }
 
+/// What makes the order of atomic operations and fences on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum MemoryOrder {
+    /// Vulkan's memory semantics: acquire and release, and no sequential consistency.
+    #[default]
+    Semantics,
+    /// The same, and on the processor every atomic read-modify-write orders everything around it.
+    LockedOperations,
+    /// Read-modify-writes do, and the driver's memory barriers must not be used: they wait for the whole
+    /// work-group, as llvmpipe's do.
+    LockedOperationsOnly,
+}
+
 /// Sub-group operations of `VkSubgroupFeatureFlags` and its extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SubgroupOperations {
@@ -96,6 +109,8 @@ pub struct Capabilities {
     /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
     /// see [`crate::compiler::passes::hold_loop_state`].
     pub overwrites_loop_state: bool,
+    /// What memory order is made of: see [`crate::compiler::passes::order_memory`].
+    pub memory_order: MemoryOrder,
 }
 
 impl Capabilities {
@@ -147,6 +162,7 @@ impl Capabilities {
             maximal_reconvergence: false,
             loses_loop_results: false,
             overwrites_loop_state: false,
+            memory_order: MemoryOrder::Semantics,
         }
     }
 

@@ -96,6 +96,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::lower_conversions::run,
             PointersLowered,
         ),
+        ("order_memory", passes::order_memory::run, PointersLowered),
         (
             "legalize_memory",
             passes::legalize_memory::run,

@@ -1,5 +1,6 @@
 //! Extensions and OpenCL C features that are reported. A line is added by the change that makes it work.
 
+use super::target::is_sequentially_consistent;
 use crate::vulkan::PhysicalDeviceInfo;
 
 /// Something with a name and a version, as `cl_name_version` holds it.
@@ -47,10 +48,17 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
 /// `CL_DEVICE_OPENCL_C_FEATURES`
 pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = vec![
+        versioned("__opencl_c_atomic_order_acq_rel", (3, 0, 0)),
+        versioned("__opencl_c_atomic_scope_device", (3, 0, 0)),
+        versioned("__opencl_c_generic_address_space", (3, 0, 0)),
         versioned("__opencl_c_int64", (3, 0, 0)),
+        versioned("__opencl_c_program_scope_global_variables", (3, 0, 0)),
         versioned("__opencl_c_subgroups", (3, 0, 0)),
         versioned("__opencl_c_work_group_collective_functions", (3, 0, 0)),
     ];
+    if is_sequentially_consistent(info) {
+        list.push(versioned("__opencl_c_atomic_order_seq_cst", (3, 0, 0)));
+    }
     if info.features.shader_float64 {
         list.push(versioned("__opencl_c_fp64", (3, 0, 0)));
     }

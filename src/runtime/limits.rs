@@ -16,6 +16,8 @@ pub struct Limits {
     /// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`
     pub max_constant_buffer_bytes: u64,
     pub max_constant_arguments: u32,
+    /// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE`
+    pub max_global_variable_bytes: usize,
     pub max_parameter_bytes: usize,
     /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN`, in bits.
     pub base_address_alignment_bits: u32,
@@ -60,6 +62,8 @@ impl Limits {
             // Constant memory is memory like any other here; this is the full profile's minimum.
             max_constant_buffer_bytes: 64 << 10,
             max_constant_arguments: 64,
+            // They lie in device memory; what a program holds of them is also in its binary.
+            max_global_variable_bytes: MIB as usize,
             // An argument block that does not fit the push constants goes to memory.
             max_parameter_bytes: 4096,
             // "The minimum value is the size (in bits) of the largest OpenCL built-in data type

@@ -1,9 +1,9 @@
 //! What the compiler is told about a device.
 
 use crate::compiler::Capabilities;
-use crate::compiler::capabilities::{FloatControls, SubgroupOperations};
+use crate::compiler::capabilities::{FloatControls, MemoryOrder, SubgroupOperations};
 use crate::vulkan::PhysicalDeviceInfo;
-use crate::vulkan::info;
+use crate::vulkan::info::{self, DeviceType};
 
 /// The device as the compiler sees it.
 pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
@@ -41,15 +41,32 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         maximal_reconvergence: features.maximal_reconvergence,
         loses_loop_results: info.driver_id == GOOGLE_SWIFTSHADER,
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
+        memory_order: memory_order(info),
     }
 }
 
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
-/// `VkDriverId` of llvmpipe. Its defect with loops was seen in Mesa 22.3; which version is the first without
-/// is not known. It has no float control for denormals, but compiles to the processor's own arithmetic, and
-/// runs compute shaders in threads that leave the processor's flushing modes off.
+/// `VkDriverId` of llvmpipe. Its defects with loops and fences were seen in Mesa 22.3; which version is the
+/// first without is not known. It has no float control for denormals, but compiles to the processor's own
+/// arithmetic, and runs compute shaders in threads that leave the processor's flushing modes off.
 const MESA_LLVMPIPE: u32 = 13;
+
+/// Software devices run on the host's processor: on x86 a locked operation is a fence.
+fn memory_order(info: &PhysicalDeviceInfo) -> MemoryOrder {
+    if info.driver_id == MESA_LLVMPIPE {
+        return MemoryOrder::LockedOperationsOnly;
+    }
+    match info.device_type {
+        DeviceType::Cpu if cfg!(target_arch = "x86_64") => MemoryOrder::LockedOperations,
+        _ => MemoryOrder::Semantics,
+    }
+}
+
+/// Whether atomics can be sequentially consistent.
+pub fn is_sequentially_consistent(info: &PhysicalDeviceInfo) -> bool {
+    cfg!(target_arch = "x86_64") && memory_order(info) != MemoryOrder::Semantics
+}
 
 /// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
 /// `VkDriverId`: those of hardware with a fused multiply-add. The software drivers multiply and add.
@@ -135,12 +152,15 @@ mod tests {
     }
 
     #[test]
-    fn only_llvmpipe_overwrites_loop_state() {
+    fn only_llvmpipe_has_its_defects() {
         let mut info = software_device();
         info.driver_id = MESA_LLVMPIPE;
         assert!(capabilities(&info).overwrites_loop_state);
+        assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
         info.driver_id = 4;
         assert!(!capabilities(&info).overwrites_loop_state);
+        info.device_type = DeviceType::DiscreteGpu;
+        assert_eq!(capabilities(&info).memory_order, MemoryOrder::Semantics);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! - [`words`]: SPIR-V bytes to words.
 
 pub mod argument_info;
+pub mod atomics;
 pub mod cache;
 pub mod clang;
 pub mod conversions;

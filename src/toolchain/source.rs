@@ -14,7 +14,7 @@ use super::headers::HeaderDirectory;
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{argument_info, conversions, half_vectors, words};
+use super::{argument_info, atomics, conversions, half_vectors, words};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -103,6 +103,7 @@ fn input(request: &CompileRequest<'_>) -> String {
     let includes = !request.headers.is_empty() || request.source.contains("include");
     let mut prelude = conversions::prelude(request.source, includes);
     prelude.push_str(half_vectors::prelude(request.source, includes));
+    prelude.push_str(atomics::prelude(request.source, includes));
     let source = request.source;
     match prelude.is_empty() {
         true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),

@@ -57,12 +57,16 @@ impl<'a> FunctionParser<'_, 'a> {
         };
         let (pointer, pointee) = self.pointer(inst, 0)?;
         let ty = self.source.types.scalar(pointee)?;
-        let semantics = self.semantics(inst, 2)?;
-        let scope = match (self.scope(inst, 1)?, self.ty(pointer)) {
-            // clang-22 gives OpenCL 1.x's atomics on global memory this scope, which other work-groups see
-            // all the same. To widen it costs a relaxed operation nothing.
+        let (scope, semantics) = match op {
+            AtomicOp::Load if self.source.is_by_llvm => self.load_order(inst)?,
+            _ => (self.scope(inst, 1)?, self.semantics(inst, 2)?),
+        };
+        let scope = match (scope, self.ty(pointer)) {
+            // clang-22 gives atomics on global memory this scope where the source names none: OpenCL 1.x's,
+            // which other work-groups see all the same, and C11's, which are for the device then. To widen
+            // it costs a relaxed operation nothing.
             (Scope::Workgroup, Type::Ptr(AddressSpace::Global | AddressSpace::Generic))
-                if semantics.0 & ORDERS == 0 =>
+                if self.source.is_by_llvm || semantics.0 & ORDERS == 0 =>
             {
                 Scope::Device
             }
@@ -126,6 +130,35 @@ impl<'a> FunctionParser<'_, 'a> {
             self.define(inst, &results)?;
         }
         Ok(true)
+    }
+
+    /// Scope and semantics of an atomic load by LLVM's SPIR-V back end. Of `atomic_load_explicit` it passes
+    /// on (up to version 22) order and scope as OpenCL C numbers them, or the order alone.
+    fn load_order(&self, inst: &Instruction<'a>) -> Result<(Scope, Semantics), CompileError> {
+        let [first, second] = [
+            self.constant_integer(inst, 1)?,
+            self.constant_integer(inst, 2)?,
+        ];
+        if second == 0 || second > 4 {
+            // SPIR-V's, where the scope may be the order: then it is for the device.
+            let scope = match first {
+                5 => Scope::Device,
+                _ => self.scope(inst, 1)?,
+            };
+            return Ok((scope, self.semantics(inst, 2)?));
+        }
+        let order = match first {
+            0 => 0,
+            5 => Semantics::SEQUENTIALLY_CONSISTENT,
+            _ => Semantics::ACQUIRE,
+        };
+        let scope = match second {
+            1 => Scope::Workgroup,
+            2 => Scope::Device,
+            3 => Scope::CrossDevice,
+            _ => Scope::Subgroup,
+        };
+        Ok((scope, Semantics(order)))
     }
 
     fn value_of(

@@ -20,7 +20,7 @@ impl FunctionParser<'_, '_> {
         pointee: Id,
         stated_bytes: u32,
     ) -> Result<u32, CompileError> {
-        if !self.source.states_destination_alignment {
+        if !self.source.is_by_llvm {
             return Ok(stated_bytes);
         }
         let natural = self.source.types.layout(pointee)?.align_bytes;

@@ -70,11 +70,11 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
     let (initializer, relocations) = match inst.operands.get(1) {
         Some(&initializer) if space != AddressSpace::Local => {
             let initializer = Id(initializer);
-            let same_type = source
-                .constants
-                .get(initializer)
-                .is_some_and(|constant| constant.ty == pointee);
-            if !same_type {
+            // clang 22 gives pointers a null of an integer type, which is as null as any.
+            let fits = source.constants.get(initializer).is_some_and(|constant| {
+                constant.ty == pointee || matches!(constant.data, Data::Null)
+            });
+            if !fits {
                 return Err(inst.error("the initializer is no constant of the variable's type"));
             }
             let initializer = source.constants.bytes(initializer, &source.types)?;

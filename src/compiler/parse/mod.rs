@@ -56,7 +56,7 @@ pub fn parse(words: &[u32], options: &Options) -> Result<ir::Module, CompileErro
     let words = decode::host_order(words)?;
     let instructions = decode::instructions(&words)?;
     let mut source = Source {
-        states_destination_alignment: decode::is_llvm(&words),
+        is_by_llvm: decode::is_llvm(&words),
         ..Source::default()
     };
     let bodies = instructions
@@ -90,8 +90,9 @@ struct Source<'a> {
     module: ir::Module,
     /// Scalar values made so far: see [`function::FunctionParser::spend`].
     scalars: Cell<usize>,
-    /// See [`function::FunctionParser::source_alignment`].
-    states_destination_alignment: bool,
+    /// Whether LLVM's SPIR-V back end made the module, which has habits of its own: see
+    /// [`function::FunctionParser::source_alignment`] and `load_order`.
+    is_by_llvm: bool,
     /// Size of all module-scope variables so far.
     variable_bytes: u64,
     /// Size of their initializers, where not all zeros.

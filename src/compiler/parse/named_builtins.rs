@@ -228,7 +228,8 @@ impl<'a> FunctionParser<'_, 'a> {
         mangled: Mangled<'_>,
         arguments: &[Rc<[Value]>],
     ) -> Result<bool, CompileError> {
-        let name = mangled.name;
+        // The tool chain's own, as clang forgets the order of stores.
+        let name = mangled.name.trim_start_matches("__pumice_");
         let Some(name) = name.strip_prefix("atomic_").or(name.strip_prefix("atom_")) else {
             return Ok(false);
         };
@@ -246,6 +247,7 @@ impl<'a> FunctionParser<'_, 'a> {
             ("inc" | "add", false, _) => AtomicOp::Add,
             ("dec" | "sub", false, _) => AtomicOp::Sub,
             ("xchg", ..) => AtomicOp::Exchange,
+            ("store", ..) => AtomicOp::Store,
             ("cmpxchg", false, _) => AtomicOp::CompareExchange,
             ("and", false, _) => AtomicOp::And,
             ("or", false, _) => AtomicOp::Or,
@@ -259,7 +261,6 @@ impl<'a> FunctionParser<'_, 'a> {
             ("max", true, _) => AtomicOp::FMax,
             _ => return Ok(false),
         };
-        let ty = self.source.types.scalar(inst.result_type()?)?;
         let mut scalars = Values::new();
         for argument in arguments {
             match **argument {
@@ -273,6 +274,10 @@ impl<'a> FunctionParser<'_, 'a> {
         if !self.ty(pointer).is_pointer() {
             return Err(inst.error("the first operand is not a pointer"));
         }
+        let ty = match (op, rest) {
+            (AtomicOp::Store, [value, ..]) => self.ty(*value),
+            _ => self.source.types.scalar(inst.result_type()?)?,
+        };
         let values: Values = match (name, rest) {
             ("inc" | "dec", []) => smallvec![self.build().constant(ty, 1)],
             // In OpenCL C the comparator comes first.
@@ -301,9 +306,11 @@ impl<'a> FunctionParser<'_, 'a> {
                 scope,
                 semantics: Semantics(order | memory),
             },
-            [ty],
+            (op != AtomicOp::Store).then_some(ty),
         );
-        self.define(inst, &results)?;
+        if op != AtomicOp::Store {
+            self.define(inst, &results)?;
+        }
         Ok(true)
     }
 }

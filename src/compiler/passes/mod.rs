@@ -25,6 +25,7 @@ pub mod lower_groups;
 pub mod lower_pointers;
 pub mod lower_printf;
 pub mod lower_work_items;
+pub mod order_memory;
 pub mod promote;
 mod scalar_bits;
 pub mod simplify;
