@@ -13,6 +13,7 @@ use crate::runtime::platform::Platform;
 use crate::runtime::target::is_sequentially_consistent;
 use opencl_sys as cl;
 use opencl_sys::{cl_device_id, cl_device_info, cl_uint, cl_ulong};
+use std::ffi::{CStr, c_char};
 use std::ptr;
 
 /// `clGetDeviceInfo`: tries one group of queries after the other.
@@ -24,7 +25,7 @@ pub fn get_device_info(
     // "CL_INVALID_DEVICE if device is not a valid device."
     let device = super::device::get(device)?;
     let groups = [
-        identity, limits, vectors, memory, floats, images, queues, optional, extended,
+        identity, limits, vectors, memory, floats, images, queues, optional, extended, code,
     ];
     let mut answer = Answer::Pending(info);
     for group in groups {
@@ -317,6 +318,53 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
         ) => info.value(usm::system_capabilities(device)),
         _ => return Answer::Pending(info),
     })
+}
+
+/// Queries of cl_khr_spirv_queries and cl_khr_integer_dot_product.
+fn code(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let spirv = device.spirv();
+    let pointers = |names: &[&'static CStr]| -> Vec<*const c_char> {
+        names.iter().map(|name| name.as_ptr()).collect()
+    };
+    let dot = device.info().dot_product;
+    Answer::Done(match name {
+        cl::CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS_KHR => {
+            info.slice(&pointers(&spirv.instruction_sets))
+        }
+        cl::CL_DEVICE_SPIRV_EXTENSIONS_KHR => info.slice(&pointers(&spirv.extensions)),
+        cl::CL_DEVICE_SPIRV_CAPABILITIES_KHR => info.slice(&spirv.capabilities),
+        cl::CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => info.value::<cl_ulong>(
+            cl::CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR
+                | cl::CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR,
+        ),
+        // Accumulation is an addition of its own here, and as fast as the product.
+        cl::CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR => {
+            info.slice(&accelerated([
+                dot.signed_8bit,
+                dot.unsigned_8bit,
+                dot.mixed_8bit,
+                dot.saturating_signed_8bit,
+                dot.saturating_unsigned_8bit,
+                dot.saturating_mixed_8bit,
+            ]))
+        }
+        cl::CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR => {
+            info.slice(&accelerated([
+                dot.signed_4x8bit_packed,
+                dot.unsigned_4x8bit_packed,
+                dot.mixed_4x8bit_packed,
+                dot.saturating_signed_4x8bit_packed,
+                dot.saturating_unsigned_4x8bit_packed,
+                dot.saturating_mixed_4x8bit_packed,
+            ]))
+        }
+        _ => return Answer::Pending(info),
+    })
+}
+
+/// `cl_device_integer_dot_product_acceleration_properties_khr`: six of `cl_bool`.
+fn accelerated(forms: [bool; 6]) -> [cl_uint; 6] {
+    forms.map(cl_uint::from)
 }
 
 /// Full, unless the device is too small for it.

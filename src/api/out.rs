@@ -8,7 +8,7 @@ use opencl_sys::{
     cl_name_version, cl_uint,
 };
 use smallvec::SmallVec;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 /// Values whose bytes an application may read.
@@ -24,7 +24,7 @@ macro_rules! plain {
     };
 }
 
-plain! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize *mut c_void *const c_void cl_name_version cl_image_format }
+plain! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize *mut c_void *const c_void *const c_char cl_name_version cl_image_format }
 
 // SAFETY: an array has no padding beyond that of its elements.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}

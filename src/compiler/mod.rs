@@ -92,6 +92,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("simplify", passes::simplify::run, PointersLowered),
         (
+            "lower_dot_products",
+            passes::lower_dot_products::run,
+            PointersLowered,
+        ),
+        (
             "lower_conversions",
             passes::lower_conversions::run,
             PointersLowered,

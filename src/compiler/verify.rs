@@ -6,8 +6,8 @@
 
 use super::analysis::Dominators;
 use super::ir::{
-    AtomicOp, Binary, Block, Compare, Convert, Function, GroupOp, Inst, Module, Op, Place,
-    Terminator, Type, Unary, Value, ValueDef,
+    AtomicOp, Binary, Block, Compare, Convert, DotFormat, Function, GroupOp, Inst, Module, Op,
+    Place, Terminator, Type, Unary, Value, ValueDef,
 };
 use super::program::Implicit;
 use std::collections::HashSet;
@@ -308,6 +308,15 @@ impl Verifier<'_> {
             Op::MulExtended { .. } => {
                 matches!((operands, results), ([a, b], [x, y])
                     if int(*a) && a == b && a == x && x == y)
+            }
+            Op::DotProduct { format, .. } => {
+                let (ty, count) = match format {
+                    DotFormat::Packed4x8 => (Type::I32, 2),
+                    DotFormat::Components => (Type::I8, 8),
+                };
+                operands.len() == count
+                    && operands.iter().all(|&operand| operand == ty)
+                    && matches!(results, [Type::I32])
             }
             Op::OpenClStd(..) | Op::Glsl(..) => !results.is_empty() || !operands.is_empty(),
             Op::PtrAdd(..) => {

@@ -5,6 +5,7 @@ use super::extensions::{self, Versioned};
 use super::limits::Limits;
 use super::object::{Handle, Kind, Object};
 use super::printf;
+use super::spirv::SpirvSupport;
 use super::target;
 use crate::compiler::Capabilities;
 use crate::vulkan::{self, PhysicalDeviceInfo, Unification};
@@ -31,6 +32,7 @@ pub struct Device {
     extensions: Vec<Versioned>,
     c_features: Vec<Versioned>,
     vulkan: OnceLock<Result<Arc<vulkan::Device>, vulkan::Error>>,
+    spirv: SpirvSupport,
     printf: printf::Pool,
 }
 
@@ -53,14 +55,17 @@ impl Device {
     /// The physical device at `vulkan_index` of `instance`, if there is one.
     pub fn new(instance: &Arc<vulkan::Instance>, vulkan_index: usize) -> Option<Arc<Self>> {
         let info = instance.physical_devices().get(vulkan_index)?.info.clone();
+        let extensions = extensions::device_extensions(&info);
+        let c_features = extensions::c_features(&info);
         Some(Arc::new(Self {
             handle: Handle::default(),
             instance: Arc::clone(instance),
             vulkan_index,
             limits: Limits::of(&info),
             capabilities: target::capabilities(&info),
-            extensions: extensions::device_extensions(&info),
-            c_features: extensions::c_features(&info),
+            spirv: SpirvSupport::of(&extensions, &c_features),
+            extensions,
+            c_features,
             info,
             vulkan: OnceLock::new(),
             printf: printf::Pool::default(),
@@ -95,6 +100,11 @@ impl Device {
     /// `CL_DEVICE_OPENCL_C_FEATURES`
     pub fn c_features(&self) -> &[Versioned] {
         &self.c_features
+    }
+
+    /// What it accepts of SPIR-V.
+    pub fn spirv(&self) -> &SpirvSupport {
+        &self.spirv
     }
 
     /// What Vulkan says it is.

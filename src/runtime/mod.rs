@@ -28,6 +28,7 @@ pub mod queue;
 mod retire;
 pub mod shared;
 pub mod shared_commands;
+pub mod spirv;
 mod staging;
 pub mod target;
 pub mod transfer;

@@ -15,6 +15,7 @@ mod floats;
 mod functions;
 mod groups;
 mod harness;
+mod integer_extensions;
 mod integers;
 mod local_memory;
 mod maths;
@@ -32,8 +33,9 @@ use std::time::Instant;
 /// A named test; it fails by panicking.
 type Test = (&'static str, fn());
 
-const GROUPS: [(&str, &[Test]); 13] = [
+const GROUPS: &[(&str, &[Test])] = &[
     ("integers", integers::TESTS),
+    ("integer_extensions", integer_extensions::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),
     ("vectors", vectors::TESTS),

@@ -3,7 +3,7 @@
 use super::function::FunctionEmitter;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
-    Binary, Compare, Convert, Inst, InstData, Op, Rounding, Type, Unary, Value,
+    Binary, Compare, Convert, DotFormat, Inst, InstData, Op, Rounding, Type, Unary, Value,
 };
 use rspirv::spirv::{self, Decoration, GlslStd450Op as GLOp};
 
@@ -51,6 +51,16 @@ impl FunctionEmitter<'_, '_> {
             (&Op::MulExtended { signed, a, b }, &[low, high]) => {
                 self.mul_extended(signed, [a, b], [low, high])
             }
+            (
+                &Op::DotProduct {
+                    signed,
+                    format: DotFormat::Packed4x8,
+                    ref operands,
+                },
+                &[result],
+            ) if self.emitter.capabilities.integer_dot_product => {
+                self.dot_product(result, signed, operands)
+            }
             (Op::Glsl(number, args), &[result]) => self.extended(result, *number, args),
             (&Op::BuiltIn(input), &[result]) => {
                 let (variable, component) = self.emitter.input(input);
@@ -92,6 +102,30 @@ impl FunctionEmitter<'_, '_> {
         let mut operands = vec![self.emitter.asm.glsl(), number];
         operands.extend(self.values(args)?);
         self.define(result, spirv::Op::ExtInst, &operands)
+    }
+
+    fn dot_product(
+        &mut self,
+        result: Value,
+        signed: [bool; 2],
+        operands: &[Value],
+    ) -> Result<(), CompileError> {
+        let mut operands = self.values(operands)?;
+        let op = match signed {
+            [true, true] => spirv::Op::SDot,
+            [false, false] => spirv::Op::UDot,
+            [true, false] => spirv::Op::SUDot,
+            [false, true] => {
+                operands.reverse();
+                spirv::Op::SUDot
+            }
+        };
+        operands.push(spirv::PackedVectorFormat::PackedVectorFormat4x8Bit as u32);
+        let asm = &mut self.emitter.asm;
+        asm.extension("SPV_KHR_integer_dot_product", Some((1, 6)));
+        asm.capability(spirv::Capability::DotProduct);
+        asm.capability(spirv::Capability::DotProductInput4x8BitPacked);
+        self.define(result, op, &operands)
     }
 
     fn mul_extended(

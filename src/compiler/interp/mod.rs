@@ -7,8 +7,8 @@ pub mod float;
 pub mod scalar;
 
 use crate::compiler::ir::{
-    ArrayId, AtomicOp, Block, BuiltIn, Edge, FuncId, Function, GlobalId, GroupOp, Inst, Module, Op,
-    Place, Terminator, Type, Value, WorkItem,
+    ArrayId, AtomicOp, Block, BuiltIn, DotFormat, Edge, FuncId, Function, GlobalId, GroupOp, Inst,
+    Module, Op, Place, Terminator, Type, Value, WorkItem,
 };
 use crate::compiler::program::Implicit;
 use std::collections::HashMap;
@@ -210,6 +210,30 @@ impl<'a> Interpreter<'a> {
                 let low = product as u64 & from.mask();
                 let high = (product >> from.bits()) as u64 & from.mask();
                 return frame.set_all(&data.results, &[low, high]);
+            }
+            Op::DotProduct {
+                signed,
+                format,
+                operands,
+            } => {
+                let values = frame.all(operands)?;
+                let bytes: Vec<u8> = match format {
+                    DotFormat::Packed4x8 => values
+                        .iter()
+                        .flat_map(|&word| (word as u32).to_le_bytes())
+                        .collect(),
+                    DotFormat::Components => values.iter().map(|&byte| byte as u8).collect(),
+                };
+                let value = |signed: bool, byte: u8| match signed {
+                    true => i64::from(byte as i8),
+                    false => i64::from(byte),
+                };
+                let (x, y) = bytes.split_at(bytes.len() / 2);
+                let products = x.iter().zip(y);
+                let sum: i64 = products
+                    .map(|(&x, &y)| value(signed[0], x) * value(signed[1], y))
+                    .sum();
+                sum as u64 & mask
             }
             Op::Glsl(number, args) => {
                 let types: Vec<Type> = args.iter().map(|&arg| function.ty(arg)).collect();

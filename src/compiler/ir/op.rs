@@ -29,6 +29,13 @@ pub enum Op {
         a: Value,
         b: Value,
     },
+    /// The dot product of two vectors of four bytes, each read as signed or not: I32, exact.
+    DotProduct {
+        signed: [bool; 2],
+        format: DotFormat,
+        /// Of the first vector, then of the second: one I32 each, or four I8 each.
+        operands: Values,
+    },
     /// A function of `OpenCL.std` on scalars; gone after `lower_builtins`. Component-wise functions
     /// were split into lanes by the parser; geometric ones take all components of each operand in order.
     OpenClStd(OpenClStd, Values),
@@ -96,6 +103,15 @@ pub enum Op {
         arguments: Values,
         lanes: Vec<u8>,
     },
+}
+
+/// How a dot product takes its vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DotFormat {
+    /// Four bytes in a word, the first component lowest.
+    Packed4x8,
+    /// Each component for itself; gone after `lower_dot_products`.
+    Components,
 }
 
 /// Where a memory operation reads or writes.
@@ -420,6 +436,7 @@ impl Op {
             | Self::Fma(..)
             | Self::Convert(..)
             | Self::MulExtended { .. }
+            | Self::DotProduct { .. }
             | Self::Glsl(..)
             | Self::PtrAdd(..)
             | Self::VariableAddress(_)
@@ -464,9 +481,11 @@ impl Op {
             | Self::PtrAdd(a, b)
             | Self::MulExtended { a, b, .. } => smallvec![*a, *b],
             Self::Select(a, b, c) | Self::Fma(a, b, c) => smallvec![*a, *b, *c],
-            Self::OpenClStd(_, v) | Self::Glsl(_, v) | Self::Group(_, v) | Self::Call(_, v) => {
-                v.clone()
-            }
+            Self::OpenClStd(_, v)
+            | Self::Glsl(_, v)
+            | Self::Group(_, v)
+            | Self::Call(_, v)
+            | Self::DotProduct { operands: v, .. } => v.clone(),
             Self::Load(place, _) => place.operands(),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
                 let mut all = place.operands();
@@ -515,9 +534,11 @@ impl Op {
                 f(b);
                 f(c);
             }
-            Self::OpenClStd(_, v) | Self::Glsl(_, v) | Self::Group(_, v) | Self::Call(_, v) => {
-                v.iter_mut().for_each(f);
-            }
+            Self::OpenClStd(_, v)
+            | Self::Glsl(_, v)
+            | Self::Group(_, v)
+            | Self::Call(_, v)
+            | Self::DotProduct { operands: v, .. } => v.iter_mut().for_each(f),
             Self::Load(place, _) => place.for_each_operand_mut(&mut f),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
                 place.for_each_operand_mut(&mut f);

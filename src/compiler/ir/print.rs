@@ -151,6 +151,15 @@ impl Display for Op {
                     if *signed { 's' } else { 'u' }
                 )
             }
+            Self::DotProduct {
+                signed,
+                format,
+                operands,
+            } => {
+                let sign = |signed: bool| if signed { 's' } else { 'u' };
+                let (a, b) = (sign(signed[0]), sign(signed[1]));
+                write!(f, "{a}{b}_dot.{} {}", Snake(format), list(operands))
+            }
             Self::OpenClStd(op, args) => write!(f, "opencl.{} {}", op.0, list(args)),
             Self::Glsl(op, args) => write!(f, "glsl.{op} {}", list(args)),
             Self::PtrAdd(pointer, offset) => write!(f, "ptr_add {pointer}, {offset}"),

@@ -233,6 +233,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     || self.pointer_instruction(inst)?
                     || self.arithmetic(inst)?
                     || self.bit_instruction(inst)?
+                    || self.dot_product(inst)?
                     || self.conversion(inst)?
                     || self.composite(inst)?
                     || self.atomic(inst)?

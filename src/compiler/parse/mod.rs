@@ -21,6 +21,7 @@ mod conversions;
 mod copy_alignment;
 mod decode;
 mod decorations;
+mod dot_products;
 mod ext_inst;
 mod function;
 mod globals;

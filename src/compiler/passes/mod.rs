@@ -21,6 +21,7 @@ pub mod lower_arguments;
 pub mod lower_builtins;
 pub mod lower_conversions;
 pub mod lower_copies;
+pub mod lower_dot_products;
 pub mod lower_groups;
 pub mod lower_pointers;
 pub mod lower_printf;
