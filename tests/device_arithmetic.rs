@@ -155,6 +155,7 @@ impl Machine {
                 size_bytes: 16,
                 ..ArgumentBlock::default()
             },
+            sees_work_groups: false,
             follows_pointers: false,
             printf_calls: Vec::new(),
             linear_groups: false,

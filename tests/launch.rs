@@ -85,6 +85,8 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
             local_memory_bytes: 0,
             private_memory_bytes: 0,
             uses_barrier: false,
+            uniform_work_groups: true,
+            sees_work_groups: true,
             follows_pointers: false,
             uses_subgroups: false,
             printf_calls: Vec::new(),

@@ -78,7 +78,8 @@ fn identity(device: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_AVAILABLE
         | cl::CL_DEVICE_LINKER_AVAILABLE
         | cl::CL_DEVICE_ENDIAN_LITTLE
-        | cl::CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => info.boolean(true),
+        | cl::CL_DEVICE_PREFERRED_INTEROP_USER_SYNC
+        | cl::CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => info.boolean(true),
         _ => return Answer::Pending(info),
     })
 }
@@ -262,9 +263,9 @@ fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
         cl::CL_DEVICE_SVM_CAPABILITIES => info.value(super::svm::capabilities(device)),
         cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
-        cl::CL_DEVICE_PIPE_SUPPORT
-        | cl::CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
-        | cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(false),
+        cl::CL_DEVICE_PIPE_SUPPORT | cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => {
+            info.boolean(false)
+        }
         cl::CL_DEVICE_MAX_PIPE_ARGS
         | cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
         | cl::CL_DEVICE_PIPE_MAX_PACKET_SIZE

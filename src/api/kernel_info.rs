@@ -6,8 +6,8 @@ use super::out::{Info, Written};
 use super::{device, enqueue_kernel, handle};
 use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttributes};
 use crate::runtime::device::Device;
-use crate::runtime::dispatch::{local_size, work_limits};
 use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
+use crate::runtime::launch_plan::{local_size, work_limits};
 use crate::runtime::object::Object;
 use crate::runtime::program::Origin;
 use opencl_sys::{

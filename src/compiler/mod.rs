@@ -40,6 +40,8 @@ pub struct Options {
     pub fast_relaxed_math: bool,
     /// `-cl-opt-disable`
     pub opt_disable: bool,
+    /// `-cl-uniform-work-group-size`, or OpenCL C before 2.0: all work-groups have the local size.
+    pub uniform_work_groups: bool,
 }
 
 /// What every pass may read.

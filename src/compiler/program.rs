@@ -7,7 +7,7 @@
 //! No descriptor set is used by a kernel without images.
 //!
 //! **Specialization constants.** `SpecId` 0, 1, 2 are the local size in x, y, z (absent where
-//! `reqd_work_group_size` fixes it, in which case giving them is harmless). [`ArgKind::Local`] carries the
+//! `reqd_work_group_size` fixes it and work-groups are uniform, in which case giving them is harmless). [`ArgKind::Local`] carries the
 //! `SpecId` of the length of its workgroup array.
 //!
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
@@ -58,6 +58,12 @@ pub struct CompiledKernel {
     pub private_memory_bytes: u64,
     /// Whether the kernel holds a work-group or sub-group barrier or collective.
     pub uses_barrier: bool,
+    /// Whether every work-group must have the whole local size: the program was compiled with
+    /// `-cl-uniform-work-group-size`, or as OpenCL C before 2.0.
+    pub uniform_work_groups: bool,
+    /// Whether the kernel can tell how its range is cut into work-groups: by their sizes, numbers or local
+    /// ids, by barriers, collectives or local memory.
+    pub sees_work_groups: bool,
     /// Whether the kernel reads [`Implicit::DataSegment`] with intent to write, or follows pointers found
     /// in memory: the runtime must then assume that it touches any allocation given to it indirectly.
     pub follows_pointers: bool,

@@ -9,14 +9,14 @@ use opencl_sys::{
 use smallvec::SmallVec;
 
 use super::device::Device;
+use super::launch_plan::LaunchPlan;
 use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
 use super::program::Program;
-use super::program::executable::{Executable, PipelineKey};
+use super::program::executable::Executable;
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
 use crate::compiler::program::{ArgumentKind, UnusedMemory};
-use crate::vulkan;
 
 /// A kernel.
 pub struct Kernel {
@@ -119,24 +119,7 @@ pub enum ArgumentValue {
 /// What changes about a kernel.
 pub struct KernelState {
     pub arguments: SmallVec<[ArgumentValue; 8]>,
-    /// The pipeline of the last launch, for the next: most launches repeat the same sizes.
-    pub recent: Option<RecentPipeline>,
-    /// The local size last chosen for a launch without one.
-    pub chosen: Option<ChosenSize>,
-}
-
-/// A local size and what it was chosen for.
-pub struct ChosenSize {
-    pub device: usize,
-    pub global: [u64; 3],
-    pub local: [u32; 3],
-}
-
-/// A pipeline and what it was made for.
-pub struct RecentPipeline {
-    pub device: usize,
-    pub key: PipelineKey,
-    pub pipeline: Arc<vulkan::Pipeline>,
+    pub plan: Option<LaunchPlan>,
 }
 
 impl Kernel {
@@ -189,8 +172,7 @@ impl Kernel {
             name: name.to_owned(),
             state: Mutex::new(KernelState {
                 arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
-                recent: None,
-                chosen: None,
+                plan: None,
             }),
             classes,
             codes,
@@ -208,8 +190,7 @@ impl Kernel {
             codes: self.codes.clone(),
             state: Mutex::new(KernelState {
                 arguments,
-                recent: None,
-                chosen: None,
+                plan: None,
             }),
         })
     }

@@ -16,6 +16,7 @@ mod hazard;
 mod host_copy;
 mod host_job;
 pub mod kernel;
+pub mod launch_plan;
 pub mod layout;
 pub mod limits;
 pub mod memory;

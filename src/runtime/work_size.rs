@@ -66,41 +66,101 @@ fn divisors(size: u64, limit: u64, preferred: u64) -> SmallVec<[u64; 32]> {
         .collect()
 }
 
+/// A local size for a range without one whose work-groups need not all have it: one that divides where that
+/// serves as well, else as many work-items as a group is to hold, along x first.
+pub fn choose_any_local_size(global: [u64; 3], limits: &WorkLimits) -> [u32; 3] {
+    let divisor = choose_local_size(global, limits);
+    let preferred = PREFERRED_GROUP_SIZE.min(u64::from(limits.max_group_size));
+    let wanted = global
+        .iter()
+        .fold(1u64, |total, size| total.saturating_mul(*size))
+        .min(preferred);
+    let items: u64 = divisor.iter().map(|size| u64::from(*size)).product();
+    // Half the size costs less than another pipeline and another dispatch for what is left over.
+    if items * 2 >= wanted {
+        return divisor;
+    }
+    let mut left = preferred;
+    let mut local = [1; 3];
+    for ((local, global), limit) in local.iter_mut().zip(global).zip(limits.max_item_sizes) {
+        let size = global.min(left).clamp(1, u64::from(limit.max(1)));
+        left /= size;
+        // At most `preferred`, which came from a u32.
+        *local = size as u32;
+    }
+    local
+}
+
 /// A part of a range that one dispatch covers, in work-groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupRegion {
     pub base: [u32; 3],
     pub count: [u32; 3],
+    /// Size of each of its work-groups: smaller than that of the range in the remainder.
+    pub local: [u32; 3],
 }
 
-/// Cuts `groups` work-groups into pieces that the device dispatches at once, each of fewer than 2³² work-items
-/// in every dimension: code counts within a dispatch in 32 bits. `None` if the range has more groups in a
-/// dimension than the 32 bits of a work-group's number hold.
-pub fn split_groups(
-    groups: [u64; 3],
+/// Cuts a range of work-items into pieces that the device dispatches at once, each of fewer than 2³² work-items
+/// in every dimension: code counts within a dispatch in 32 bits. What is left where `local` does not divide
+/// `global` is a piece of its own, one work-group wide. `None` if the range has more groups in a dimension
+/// than the 32 bits of a work-group's number hold.
+pub fn split_range(
+    global: [u64; 3],
     local: [u32; 3],
     limits: &WorkLimits,
 ) -> Option<SmallVec<[GroupRegion; 1]>> {
-    let mut total = [0u32; 3];
-    for (count, groups) in total.iter_mut().zip(groups) {
-        *count = u32::try_from(groups).ok()?;
-    }
-    let mut steps = limits.max_group_counts;
-    for (step, local) in steps.iter_mut().zip(local) {
-        *step = (*step).min(u32::MAX / local.max(1)).max(1);
-    }
-    let starts = |dimension: usize| (0..total[dimension]).step_by(steps[dimension] as usize);
+    let [xs, ys, zs] = {
+        let mut axes: [SmallVec<[Piece; 2]>; 3] = Default::default();
+        for (dimension, axis) in axes.iter_mut().enumerate() {
+            let most = limits.max_group_counts[dimension];
+            *axis = split_axis(global[dimension], local[dimension], most)?;
+        }
+        axes
+    };
     let mut regions = SmallVec::new();
-    for z in starts(2) {
-        for y in starts(1) {
-            for x in starts(0) {
-                let base = [x, y, z];
-                let count = [0, 1, 2].map(|d: usize| (total[d] - base[d]).min(steps[d]));
-                regions.push(GroupRegion { base, count });
+    for z in &zs {
+        for y in &ys {
+            for x in &xs {
+                regions.push(GroupRegion {
+                    base: [x.base, y.base, z.base],
+                    count: [x.count, y.count, z.count],
+                    local: [x.local, y.local, z.local],
+                });
             }
         }
     }
     Some(regions)
+}
+
+/// A part of one dimension of a range.
+struct Piece {
+    base: u32,
+    count: u32,
+    local: u32,
+}
+
+fn split_axis(global: u64, local: u32, max_groups: u32) -> Option<SmallVec<[Piece; 2]>> {
+    let size = u64::from(local.max(1));
+    let whole = u32::try_from(global / size).ok()?;
+    let step = max_groups.min(u32::MAX / local.max(1)).max(1);
+    let mut pieces: SmallVec<[Piece; 2]> = (0..whole)
+        .step_by(step as usize)
+        .map(|base| Piece {
+            base,
+            count: (whole - base).min(step),
+            local,
+        })
+        .collect();
+    let rest = global % size;
+    if rest != 0 {
+        pieces.push(Piece {
+            base: whole,
+            count: 1,
+            // Less than `local`.
+            local: rest as u32,
+        });
+    }
+    Some(pieces)
 }
 
 #[cfg(test)]
@@ -154,42 +214,65 @@ mod tests {
         assert_eq!(choose_local_size([100, 1, 1], &small), [100, 1, 1]);
     }
 
-    #[test]
-    fn ranges_beyond_the_dispatch_limit_are_split_without_gap_or_overlap() {
-        let limits = WorkLimits {
-            max_group_counts: [10, 3, 2],
-            ..GPU
-        };
-        let regions = split_groups([25, 3, 5], [1; 3], &limits).unwrap();
-        assert_eq!(regions.len(), 3 * 3);
+    /// Checks that the regions cover every work-item of the range once, as the shader numbers them.
+    fn assert_covered(global: [u64; 3], local: [u32; 3], limits: &WorkLimits) -> usize {
+        let regions = split_range(global, local, limits).unwrap();
         let mut seen = std::collections::HashSet::new();
-        for region in regions {
-            for x in 0..region.count[0] {
-                for y in 0..region.count[1] {
-                    for z in 0..region.count[2] {
-                        assert!(seen.insert([
-                            region.base[0] + x,
-                            region.base[1] + y,
-                            region.base[2] + z
-                        ]));
+        for region in &regions {
+            let axis = |d: usize| {
+                let start = u64::from(region.base[d]) * u64::from(local[d]);
+                start..start + u64::from(region.count[d]) * u64::from(region.local[d])
+            };
+            assert!((0..3).all(|d| region.count[d] <= limits.max_group_counts[d]));
+            for x in axis(0) {
+                for y in axis(1) {
+                    for z in axis(2) {
+                        assert!(seen.insert([x, y, z]), "twice");
+                        assert!(x < global[0] && y < global[1] && z < global[2]);
                     }
                 }
             }
         }
-        assert_eq!(seen.len(), 25 * 3 * 5);
-        assert_eq!(split_groups([9, 3, 2], [1; 3], &limits).unwrap().len(), 1);
-        assert_eq!(split_groups([1 << 33, 1, 1], [1; 3], &limits), None);
-        assert!(split_groups([0, 1, 1], [1; 3], &limits).unwrap().is_empty());
+        assert_eq!(seen.len() as u64, global.iter().product::<u64>());
+        regions.len()
+    }
+
+    #[test]
+    fn ranges_are_split_without_gap_or_overlap() {
+        let limits = WorkLimits {
+            max_group_counts: [10, 3, 2],
+            ..GPU
+        };
+        assert_eq!(assert_covered([25, 3, 5], [1; 3], &limits), 3 * 3);
+        assert_eq!(assert_covered([9, 3, 2], [1; 3], &limits), 1);
+        assert_eq!(assert_covered([9, 7, 5], [4, 7, 2], &limits), 2 * 2);
+        assert_eq!(assert_covered([45, 7, 5], [4, 3, 2], &limits), 3 * 2 * 2);
+        assert_eq!(assert_covered([3, 1, 1], [4, 1, 1], &limits), 1);
+        assert_eq!(split_range([1 << 33, 1, 1], [1; 3], &limits), None);
+        assert!(split_range([0, 1, 1], [1; 3], &limits).unwrap().is_empty());
         let wide = WorkLimits {
             max_group_counts: [u32::MAX; 3],
             ..GPU
         };
-        let regions = split_groups([1 << 25, 1, 1], [256, 1, 1], &wide).unwrap();
+        let regions = split_range([1 << 33, 1, 1], [256, 1, 1], &wide).unwrap();
         assert_eq!(regions.len(), 3);
         assert!(
             regions
                 .iter()
                 .all(|region| u64::from(region.count[0]) * 256 < 1 << 32)
+        );
+    }
+
+    #[test]
+    fn odd_ranges_get_groups_of_a_good_size_where_a_remainder_is_allowed() {
+        assert_eq!(choose_any_local_size([1 << 20, 1, 1], &GPU), [256, 1, 1]);
+        assert_eq!(choose_any_local_size([1_000_003, 1, 1], &GPU), [256, 1, 1]);
+        assert_eq!(choose_any_local_size([1021, 769, 1], &GPU), [256, 1, 1]);
+        assert_eq!(choose_any_local_size([17, 1009, 3], &GPU), [17, 15, 1]);
+        assert_eq!(choose_any_local_size([7, 1, 1], &GPU), [7, 1, 1]);
+        assert_eq!(
+            choose_any_local_size([1920, 1080, 1], &GPU),
+            choose_local_size([1920, 1080, 1], &GPU)
         );
     }
 }

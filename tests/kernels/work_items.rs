@@ -8,6 +8,8 @@ pub const TESTS: &[Test] = &[
     ("offsets", offsets),
     ("sizes_left_to_the_driver", left_to_the_driver),
     ("non_uniform_groups", non_uniform),
+    ("non_uniform_required_size", non_uniform_required_size),
+    ("odd_ranges", odd_ranges),
     ("required_size", required_size),
     ("linear_ids", linear_ids),
     ("out_of_range_dimensions", out_of_range),
@@ -104,6 +106,58 @@ fn non_uniform() {
     check(&[70], &[16], &[]);
     check(&[10, 7], &[4, 3], &[]);
     check(&[9, 5, 3], &[4, 4, 2], &[5, 6, 7]);
+}
+
+/// A required size holds for all work-groups but those at the end.
+fn non_uniform_required_size() {
+    if !session().is_some_and(|session| session.has_non_uniform_groups()) {
+        return super::harness::skip("the device has no non-uniform work-groups");
+    }
+    let source = "
+    kernel __attribute__((reqd_work_group_size(8, 4, 1))) void test(global uint *out) {
+        local uint count;
+        if (get_local_id(0) == 0 && get_local_id(1) == 0) count = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        atomic_inc(&count);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint at = get_global_id(1) * get_global_size(0) + get_global_id(0);
+        out[at] = count + 100 * get_local_size(0) + 10000 * get_local_size(1)
+            + 1000000 * get_enqueued_local_size(0);
+    }";
+    let found = Launch::new(source)
+        .output::<u32>(19 * 6)
+        .run(&[19, 6], &[8, 4]);
+    let expected: Vec<u32> = (0..19 * 6)
+        .map(|at| {
+            let width = if at % 19 < 16 { 8 } else { 3 };
+            let height = if at / 19 < 4 { 4 } else { 2 };
+            width * height + 100 * width + 10000 * height + 8_000_000
+        })
+        .collect();
+    assert_equal(&found.get(0), &expected, |at| format!("item {at}"));
+}
+
+/// Where a kernel cannot tell, an odd range need not run in work-groups of one.
+fn odd_ranges() {
+    let source = "
+    kernel void test(global uint *out) {
+        size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+        out[(z * get_global_size(1) + y) * get_global_size(0) + x] += 1 + x + 1000 * y + 1000000 * z;
+    }";
+    for global in [[1021, 1, 1], [263, 7, 1], [5, 67, 11], [17, 1009, 1]] {
+        let count: usize = global.iter().product();
+        let found = Launch::new(source)
+            .buffer(&vec![0u32; count])
+            .run(&global, &[]);
+        let expected: Vec<u32> = (0..count)
+            .map(|at| {
+                let (x, y) = (at % global[0], at / global[0] % global[1]);
+                let z = at / global[0] / global[1];
+                (1 + x + 1000 * y + 1_000_000 * z) as u32
+            })
+            .collect();
+        assert_equal(&found.get(0), &expected, |at| format!("{global:?} {at}"));
+    }
 }
 
 fn required_size() {

@@ -48,6 +48,7 @@ pub fn command(arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
         denorms_are_zero: math.denorms_are_zero,
         fast_relaxed_math: math.fast_relaxed || math.unsafe_math,
         opt_disable: request.options.opt_disable,
+        uniform_work_groups: request.options.uniform_work_group_size,
         ..compiler::Options::default()
     };
     let program = compiler::compile(

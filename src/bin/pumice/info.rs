@@ -64,11 +64,10 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
 }
 
 /// What no device can do, because Pumice can't.
-const NOT_YET: [(&str, &str); 4] = [
+const NOT_YET: &[(&str, &str)] = &[
     ("images", "not written yet"),
     ("shared virtual memory", "not written yet"),
     ("sub-group functions", "not written yet"),
-    ("non-uniform work-groups", "not written yet"),
 ];
 
 /// What depends on the device, and on which feature.

@@ -83,9 +83,11 @@ impl Emitter<'_> {
     }
 
     /// A 32-bit specialization constant. Those of the local size are plain constants where the kernel
-    /// fixes it.
+    /// fixes that of all work-groups.
     pub fn spec_constant(&mut self, spec_id: u32, default: u32) -> Id {
-        if let (Some(size), 0..=2) = (self.required_local_size, spec_id) {
+        if let (Some(size), 0..=2) = (self.required_local_size, spec_id)
+            && self.uniform_work_groups
+        {
             return self.const_u32(size[spec_id as usize]);
         }
         if let Some(&id) = self.spec_constants.get(&spec_id) {
@@ -98,20 +100,27 @@ impl Emitter<'_> {
         id
     }
 
-    /// Declares the work-group's size: a literal where the kernel requires one, else the object decorated
-    /// `WorkgroupSize`, which overrides the mode. A linear work-group is one row of as many work-items.
+    /// Declares the work-group's size: a literal where all work-groups have the size that the kernel requires,
+    /// else the object decorated `WorkgroupSize`, which overrides the mode. A linear work-group is one row of
+    /// as many work-items.
     pub fn declare_local_size(&mut self, entry: Id) {
         let linear = self.module.kernels.iter().any(|k| k.linear_groups);
-        let mut size = self.required_local_size.unwrap_or([1; 3]);
-        if linear {
-            size = [size.iter().fold(1, |a, b| a.saturating_mul(*b)), 1, 1];
-        }
+        let required = self.required_local_size.unwrap_or([1; 3]);
+        let size = match linear {
+            true => [
+                required.iter().fold(1u32, |a, b| a.saturating_mul(*b)),
+                1,
+                1,
+            ],
+            false => required,
+        };
         self.asm
             .execution_mode(entry, ExecutionMode::LocalSize, &size);
-        if self.required_local_size.is_some() {
+        if self.required_local_size.is_some() && self.uniform_work_groups {
             return;
         }
-        let mut parts = [0, 1, 2].map(|spec_id| self.spec_constant(spec_id, 1));
+        let [x, y, z] = required;
+        let mut parts = [(0, x), (1, y), (2, z)].map(|(id, size)| self.spec_constant(id, size));
         let uint = self.uint();
         if linear {
             let [x, y, z] = parts;

@@ -40,6 +40,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         capabilities: cx.capabilities,
         asm: Assembler::new(cx.capabilities.spirv_version),
         required_local_size: kernel.attributes.required_work_group_size,
+        uniform_work_groups: cx.options.uniform_work_groups,
         contraction_off: kernel.contraction_off,
         argument_words: reached
             .iter()
@@ -76,6 +77,8 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         local_memory_bytes: array_bytes(module, &used, ArrayStorage::Workgroup),
         private_memory_bytes: array_bytes(module, &used, ArrayStorage::Private),
         uses_barrier: reached.iter().any(|&id| has_barrier(module.function(id))),
+        uniform_work_groups: cx.options.uniform_work_groups,
+        sees_work_groups: kernel.sees_work_groups,
         follows_pointers: kernel.follows_pointers,
         printf_calls: kernel.printf_calls.clone(),
         uses_subgroups: kernel.linear_groups,
@@ -89,6 +92,7 @@ struct Emitter<'a> {
     capabilities: &'a Capabilities,
     asm: Assembler,
     required_local_size: Option<[u32; 3]>,
+    uniform_work_groups: bool,
     contraction_off: bool,
     /// Words of the argument block that the kernel reads.
     argument_words: u32,

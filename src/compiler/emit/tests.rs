@@ -22,6 +22,7 @@ fn module_of(function: Function) -> Module {
         contraction_off: false,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
+        sees_work_groups: false,
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,
@@ -30,13 +31,20 @@ fn module_of(function: Function) -> Module {
 }
 
 fn emit_with(module: &Module, caps: &Capabilities) -> Result<CompiledKernel, CompileError> {
-    let options = Options::default();
+    emit_under(module, caps, &Options::default())
+}
+
+fn emit_under(
+    module: &Module,
+    caps: &Capabilities,
+    options: &Options,
+) -> Result<CompiledKernel, CompileError> {
     let library = Library::new(vec![0x0723_0203, 0x1_0500, 0, 1, 0]).unwrap();
     emit(
         module,
         &Context {
             capabilities: caps,
-            options: &options,
+            options,
             library: &library,
         },
     )
@@ -79,16 +87,26 @@ fn an_empty_kernel_takes_its_local_size_from_spec_constants() {
 }
 
 #[test]
-fn a_required_size_is_literal() {
+fn a_required_size_is_literal_where_all_groups_have_it() {
     let mut module = straight(|b| {
         let a = b.op1(Op::SpecConst { id: 1, default: 1 }, Type::I32);
         b.binary(Binary::Add, a, a);
     });
     module.kernels[0].attributes.required_work_group_size = Some([8, 4, 2]);
-    let text = emit_valid(&module);
-    if !text.is_empty() {
-        assert!(text.contains("LocalSize 8 4 2"), "{text}");
-        assert!(!text.contains("SpecId"), "{text}");
+    for uniform_work_groups in [true, false] {
+        let options = Options {
+            uniform_work_groups,
+            ..Options::default()
+        };
+        let kernel = emit_under(&module, &Capabilities::full(), &options).unwrap();
+        assert_valid(&kernel.spirv);
+        assert_eq!(kernel.uniform_work_groups, uniform_work_groups);
+        let text = disassemble(&kernel.spirv).unwrap_or_default();
+        if !text.is_empty() {
+            assert!(text.contains("LocalSize 8 4 2"), "{text}");
+            // The groups at the end of a range may be smaller.
+            assert_eq!(!text.contains("SpecId"), uniform_work_groups, "{text}");
+        }
     }
 }
 

@@ -85,6 +85,8 @@ pub struct Kernel {
     pub arguments: Vec<Argument>,
     /// Set by `lower_arguments`.
     pub argument_block: ArgumentBlock,
+    /// See `CompiledKernel::sees_work_groups`; set by `lower_work_items`.
+    pub sees_work_groups: bool,
     /// Whether it uses device addresses that are not arguments (`CompiledKernel::follows_pointers`); set by
     /// `lower_arguments`.
     pub follows_pointers: bool,

@@ -68,6 +68,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         parameters,
         attributes: KernelAttributes::default(),
         contraction_off: false,
+        sees_work_groups: false,
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,

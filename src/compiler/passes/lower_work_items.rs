@@ -3,7 +3,7 @@
 //! Needs: one kernel per module. After it no `Op::WorkItem` is left.
 //!
 //! The local size is the specialization constants 0, 1, 2, or plain constants where the kernel fixes it
-//! (`reqd_work_group_size`). A range may be launched as several dispatches: because the device limits the
+//! (`reqd_work_group_size`) and work-groups are uniform. A range may be launched as several dispatches: because the device limits the
 //! number of groups, and because the remainder of a non-uniform range runs with its own pipeline, whose
 //! local size is the remainder. `Implicit::GlobalBase` is the global id at which a dispatch starts, so that
 //!
@@ -18,8 +18,8 @@
 //! local id, and the local ids are taken out of it.
 
 use crate::compiler::ir::{
-    Binary, Builder, BuiltIn, Convert, Module, Op, Rewrite, Type, Value, WorkItem,
-    rewrite_instructions,
+    AddressSpace, Binary, Builder, BuiltIn, Convert, Module, Op, Rewrite, Scope, Type, Value,
+    WorkItem, rewrite_instructions,
 };
 use crate::compiler::program::Implicit;
 use crate::compiler::{CompileError, Context};
@@ -31,8 +31,13 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let queries = Queries {
         required: kernel.and_then(|kernel| kernel.attributes.required_work_group_size),
         linear: kernel.is_some_and(|kernel| kernel.linear_groups),
+        uniform: cx.options.uniform_work_groups,
         subgroup_size: cx.capabilities.subgroup_size.max(1),
     };
+    let sees = sees_work_groups(module);
+    for kernel in &mut module.kernels {
+        kernel.sees_work_groups = sees;
+    }
     for function in &mut module.functions {
         rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
@@ -52,6 +57,7 @@ struct Queries {
     required: Option<[u32; 3]>,
     /// `Kernel::linear_groups`
     linear: bool,
+    uniform: bool,
     subgroup_size: u32,
 }
 
@@ -120,19 +126,24 @@ impl Queries {
     }
 
     fn local_size(&self, b: &mut Builder<'_>, d: u8) -> Value {
-        match self.required {
-            Some(sizes) => b.i32(sizes.get(usize::from(d)).copied().unwrap_or(1)),
-            None => {
-                let id = u32::from(d);
-                b.op1(Op::SpecConst { id, default: 1 }, Type::I32)
+        let required = self.required_size(d);
+        match required {
+            Some(size) if self.uniform => b.i32(size),
+            _ => {
+                let (id, default) = (u32::from(d), required.unwrap_or(1));
+                b.op1(Op::SpecConst { id, default }, Type::I32)
             }
         }
     }
 
-    /// A required work-group size is that of every group: such ranges are uniform.
+    fn required_size(&self, d: u8) -> Option<u32> {
+        self.required?.get(usize::from(d)).copied()
+    }
+
     fn enqueued_local_size(&self, b: &mut Builder<'_>, d: u8) -> Value {
-        match self.required {
-            Some(_) => self.local_size(b, d),
+        match self.required_size(d) {
+            Some(size) => b.i32(size),
+            None if self.uniform => self.local_size(b, d),
             None => implicit(b, Implicit::EnqueuedLocalSize(d)),
         }
     }
@@ -179,6 +190,36 @@ impl Queries {
     }
 }
 
+/// Whether anything tells how the range is cut into work-groups.
+fn sees_work_groups(module: &Module) -> bool {
+    let local = Type::Ptr(AddressSpace::Local);
+    let sees = |op: &Op| match op {
+        Op::WorkItem(query) => !matches!(
+            query,
+            WorkItem::GlobalId(_)
+                | WorkItem::GlobalSize(_)
+                | WorkItem::GlobalOffset(_)
+                | WorkItem::GlobalLinearId
+                | WorkItem::WorkDim
+        ),
+        Op::Group(..) => true,
+        Op::ControlBarrier { execution, .. } => *execution != Scope::Invocation,
+        Op::GlobalAddress(id) => module.global(*id).space == AddressSpace::Local,
+        _ => false,
+    };
+    module.functions.iter().any(|function| {
+        let params = function.params().iter();
+        let mut insts = function
+            .layout
+            .iter()
+            .flat_map(|&block| &function.block(block).insts);
+        insts.any(|&inst| sees(&function.inst(inst).op))
+            || params
+                .map(|&param| function.ty(param))
+                .any(|ty| ty == local)
+    })
+}
+
 fn implicit(b: &mut Builder<'_>, implicit: Implicit) -> Value {
     let ty = if implicit.size_bytes() == 8 {
         Type::I64
@@ -210,8 +251,18 @@ mod tests {
     use super::*;
     use crate::compiler::ir::{Function, Terminator};
     use crate::compiler::passes::testing;
+    use crate::compiler::{Capabilities, Options};
 
     fn lowered(query: WorkItem, ty: Type, required: Option<[u32; 3]>) -> String {
+        lowered_for(query, ty, required, true)
+    }
+
+    fn lowered_for(
+        query: WorkItem,
+        ty: Type,
+        required: Option<[u32; 3]>,
+        uniform_work_groups: bool,
+    ) -> String {
         let mut function = Function::new("k");
         let entry = function.entry();
         let mut b = Builder::new(&mut function, entry);
@@ -220,7 +271,13 @@ mod tests {
         function.return_types.push(ty);
         let mut module = testing::module_of(function);
         module.kernels[0].attributes.required_work_group_size = required;
-        testing::run(&mut module, run).unwrap();
+        let options = Options {
+            uniform_work_groups,
+            ..Options::default()
+        };
+        testing::run_with(&mut module, &Capabilities::full(), &options, run).unwrap();
+        let tells = !matches!(query, WorkItem::GlobalId(_) | WorkItem::GlobalSize(_));
+        assert_eq!(module.kernels[0].sees_work_groups, tells);
         module.functions[0].to_string()
     }
 
@@ -239,6 +296,13 @@ mod tests {
         assert!(text.contains("const 0x40"), "{text}");
         assert!(!text.contains("spec_const"), "{text}");
         assert!(text.contains("zero_extend"), "{text}");
+        let text = lowered_for(WorkItem::LocalSize(0), Type::I64, Some([64, 1, 1]), false);
+        assert!(text.contains("spec_const 0 default 64"), "{text}");
+        let enqueued = WorkItem::EnqueuedLocalSize(0);
+        let text = lowered_for(enqueued, Type::I64, Some([64, 1, 1]), false);
+        assert!(text.contains("const 0x40"), "{text}");
+        let text = lowered_for(enqueued, Type::I64, None, false);
+        assert!(text.contains("implicit enqueued_local_size(0)"), "{text}");
     }
 
     #[test]

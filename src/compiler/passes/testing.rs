@@ -11,11 +11,21 @@ pub fn run_on(
     capabilities: &Capabilities,
     pass: fn(&mut Module, &Context<'_>) -> Result<(), CompileError>,
 ) -> Result<(), CompileError> {
+    run_with(module, capabilities, &Options::default(), pass)
+}
+
+/// Runs a pass for a device and under options.
+pub fn run_with(
+    module: &mut Module,
+    capabilities: &Capabilities,
+    options: &Options,
+    pass: fn(&mut Module, &Context<'_>) -> Result<(), CompileError>,
+) -> Result<(), CompileError> {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     let library = LIBRARY.get_or_init(|| Library::embedded().expect("the library is embedded"));
     let cx = Context {
         capabilities,
-        options: &Options::default(),
+        options,
         library,
     };
     pass(module, &cx)
@@ -39,6 +49,7 @@ pub fn kernel(function: FuncId) -> Kernel {
         contraction_off: false,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
+        sees_work_groups: false,
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,

@@ -25,7 +25,7 @@ use crate::toolchain::cache::DRIVER_IDENTITY;
 use crate::toolchain::words;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER_BYTES: usize = 88;
 
 /// The contents of one program binary.
@@ -55,6 +55,8 @@ pub struct Modules {
     pub denorms_are_zero: bool,
     pub fast_relaxed_math: bool,
     pub opt_disable: bool,
+    /// `-cl-uniform-work-group-size`, or OpenCL C before 2.0.
+    pub uniform_work_groups: bool,
     /// Specialization constants by `SpecId`: little-endian bytes.
     pub specialization: BTreeMap<u32, Vec<u8>>,
 }

@@ -16,7 +16,7 @@ use crate::runtime::front_end::{FrontEnd, language_target};
 use crate::runtime::platform::Platform;
 use crate::runtime::{Error, Result};
 use crate::toolchain::cache::KeyBuilder;
-use crate::toolchain::options::MathOptions;
+use crate::toolchain::options::{LanguageVersion, MathOptions};
 use crate::toolchain::source::SourceOutcome;
 use crate::toolchain::validate::validate;
 use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source, words};
@@ -280,6 +280,7 @@ fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]
         linked.denorms_are_zero |= modules.denorms_are_zero;
         linked.fast_relaxed_math |= modules.fast_relaxed_math;
         linked.opt_disable |= modules.opt_disable;
+        linked.uniform_work_groups |= modules.uniform_work_groups;
     }
     linked.denorms_are_zero |= options.math.denorms_are_zero;
     linked.fast_relaxed_math |= is_fast(options.math);
@@ -295,6 +296,16 @@ fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]
 
 fn is_fast(math: MathOptions) -> bool {
     math.fast_relaxed || math.unsafe_math
+}
+
+/// OpenCL C before 2.0 knows no other work-groups than uniform ones; without `-cl-std` it is 1.2.
+fn is_before_2(program: &Program, options: &BuildOptions) -> bool {
+    let before = match options.language {
+        None => true,
+        Some(LanguageVersion::C(version)) => version < 200,
+        Some(LanguageVersion::Cpp1 | LanguageVersion::Cpp2021) => false,
+    };
+    before && matches!(program.origin(), Origin::Source(_))
 }
 
 /// Sources compiled in this call: devices that speak the same language share the run of clang.
@@ -337,6 +348,7 @@ fn modules_of(
         denorms_are_zero: options.math.denorms_are_zero,
         fast_relaxed_math: is_fast(options.math),
         opt_disable: options.opt_disable,
+        uniform_work_groups: options.uniform_work_group_size || is_before_2(program, options),
         specialization: program.specialization(),
     });
     (modules, log)
@@ -355,6 +367,7 @@ fn compile_modules(
             u8::from(modules.denorms_are_zero),
             u8::from(modules.fast_relaxed_math),
             u8::from(modules.opt_disable),
+            u8::from(modules.uniform_work_groups),
         ]);
     for (id, value) in &modules.specialization {
         builder = builder.field(&id.to_le_bytes()).field(value);
@@ -376,6 +389,7 @@ fn compile_modules(
         denorms_are_zero: modules.denorms_are_zero,
         fast_relaxed_math: modules.fast_relaxed_math,
         opt_disable: modules.opt_disable,
+        uniform_work_groups: modules.uniform_work_groups,
     };
     let slices: Vec<&[u32]> = modules.modules.iter().map(Vec::as_slice).collect();
     let program = FrontEnd::instance()

@@ -110,6 +110,7 @@ fn assert_emits(functions: Vec<Function>) {
         contraction_off: false,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
+        sees_work_groups: false,
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,

@@ -1,0 +1,381 @@
+//! What a range becomes on a device: local size, regions, and the pipeline of each.
+//!
+//! Making a plan costs microseconds (and pipelines, the first time); launches tend to repeat their range, so a
+//! kernel keeps its last one.
+
+use std::sync::Arc;
+
+use opencl_sys::{
+    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
+};
+use smallvec::SmallVec;
+
+use super::device::Device;
+use super::dispatch::NdRange;
+use super::kernel::{ArgumentValue, KernelCode};
+use super::program::executable::PipelineKey;
+use super::work_size::{
+    GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, split_range,
+};
+use super::{Error, Result};
+use crate::compiler::CompiledKernel;
+use crate::compiler::program::ArgumentKind;
+use crate::vulkan;
+
+/// A kernel's last launch but for its arguments' values and its offset.
+pub struct LaunchPlan {
+    /// Place of the device in the program's list.
+    device: usize,
+    global: [u64; 3],
+    requested: Option<[u64; 3]>,
+    local_arguments: LocalArguments,
+    /// `get_enqueued_local_size`
+    pub local: [u32; 3],
+    /// `get_num_groups`
+    pub groups: [u64; 3],
+    pub regions: SmallVec<[PlannedRegion; 1]>,
+}
+
+/// One `vkCmdDispatch` to be.
+pub struct PlannedRegion {
+    pub groups: GroupRegion,
+    key: PipelineKey,
+    pub pipeline: Arc<vulkan::Pipeline>,
+}
+
+/// `SpecId` and number of elements of each local argument.
+type LocalArguments = SmallVec<[(u32, u32); 4]>;
+
+/// What a device allows of one dispatch.
+pub fn work_limits(device: &Device) -> WorkLimits {
+    let limits = device.limits();
+    WorkLimits {
+        max_group_size: limits.max_work_group_size as u32,
+        max_item_sizes: limits.max_work_item_sizes.map(|size| size as u32),
+        max_group_counts: device.info().limits.max_compute_work_group_count,
+        subgroup_size: limits.subgroup_size,
+    }
+}
+
+/// The local size of a range: as given, as required, or chosen.
+///
+/// # Errors
+/// `CL_INVALID_WORK_GROUP_SIZE`, `CL_INVALID_WORK_ITEM_SIZE`, in the specification's order.
+pub fn local_size(
+    kernel: &CompiledKernel,
+    range: &NdRange,
+    limits: &WorkLimits,
+) -> Result<[u32; 3]> {
+    let required = kernel.attributes.required_work_group_size;
+    let bad_group = |reason: String| Error::new(CL_INVALID_WORK_GROUP_SIZE, reason);
+    let local = match (range.local, required) {
+        (Some(local), Some(required)) if local != required.map(u64::from) => {
+            // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and does not match the required
+            // work-group size for kernel in the program source."
+            return Err(bad_group(format!(
+                "local_work_size is {local:?}, the kernel requires {required:?}"
+            )));
+        }
+        (Some(local), _) => local,
+        (None, Some(required)) => required.map(u64::from),
+        (None, None) => {
+            let uniform = kernel.uniform_work_groups && kernel.sees_work_groups;
+            return Ok(match uniform {
+                true => choose_local_size(range.global, limits),
+                false => choose_any_local_size(range.global, limits),
+            });
+        }
+    };
+    // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and the total number of work-items in the
+    // work-group computed as local_work_size[0] × … local_work_size[work_dim - 1] is greater than the value
+    // specified by CL_KERNEL_WORK_GROUP_SIZE".
+    let total = local
+        .iter()
+        .try_fold(1u64, |total, size| total.checked_mul(*size));
+    if total.is_none_or(|total| total > u64::from(limits.max_group_size)) {
+        return Err(bad_group(format!(
+            "local_work_size {local:?} has more than {} work-items",
+            limits.max_group_size
+        )));
+    }
+    if local.contains(&0) {
+        return Err(bad_group(format!("local_work_size {local:?} has a zero")));
+    }
+    // "CL_INVALID_WORK_GROUP_SIZE if the program was compiled with -cl-uniform-work-group-size and the number
+    // of work-items specified by global_work_size is not evenly divisible by size of work-group given by
+    // local_work_size".
+    let divides = range
+        .global
+        .iter()
+        .zip(local)
+        .all(|(global, local)| global.is_multiple_of(local));
+    if kernel.uniform_work_groups && !divides {
+        return Err(bad_group(format!(
+            "local_work_size {local:?} does not divide global_work_size {:?}, and the program was compiled for \
+             uniform work-groups (-cl-uniform-work-group-size, or OpenCL C before 2.0)",
+            range.global
+        )));
+    }
+    // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], …
+    // local_work_size[work_dim - 1] is greater than the corresponding values specified by
+    // CL_DEVICE_MAX_WORK_ITEM_SIZES".
+    for (dimension, (size, limit)) in local.iter().zip(limits.max_item_sizes).enumerate() {
+        if *size > u64::from(limit) {
+            return Err(Error::new(
+                CL_INVALID_WORK_ITEM_SIZE,
+                format!("local_work_size[{dimension}] is {size}, the device's limit is {limit}"),
+            ));
+        }
+    }
+    // Within limits of 32 bits by now.
+    Ok(local.map(|size| size as u32))
+}
+
+/// The plan for a launch on the device at `place` of the program's list: the one kept of the kernel's last
+/// launch if it fits.
+///
+/// # Errors
+/// As [`local_size`]; `CL_INVALID_GLOBAL_WORK_SIZE`; `CL_OUT_OF_RESOURCES` for too much local memory or a
+/// pipeline that can't be made.
+pub fn plan<'a>(
+    kept: &'a mut Option<LaunchPlan>,
+    arguments: &[ArgumentValue],
+    code: &KernelCode,
+    place: usize,
+    device: &Device,
+    range: &NdRange,
+) -> Result<&'a LaunchPlan> {
+    let compiled = code.compiled();
+    let local_arguments = local_arguments(compiled, arguments);
+    let fits = kept.as_ref().is_some_and(|plan| {
+        plan.device == place
+            && plan.global == range.global
+            && plan.requested == range.local
+            && plan.local_arguments == local_arguments
+    });
+    if !fits {
+        let limits = work_limits(device);
+        let local = local_size(compiled, range, &limits)?;
+        let regions = split_range(range.global, local, &limits).ok_or_else(|| {
+            Error::new(
+                CL_INVALID_GLOBAL_WORK_SIZE,
+                format!(
+                    "global_work_size {:?} in work-groups of {local:?} is more than 2^32 - 1 of them in a \
+                     dimension",
+                    range.global
+                ),
+            )
+        })?;
+        check_local_memory(compiled, arguments, device)?;
+        let last = kept
+            .take_if(|plan| plan.device == place)
+            .map(|plan| plan.regions)
+            .unwrap_or_default();
+        let mut planned: SmallVec<[PlannedRegion; 1]> = SmallVec::new();
+        for groups in regions {
+            let key = PipelineKey {
+                local_size: groups.local,
+                local_arguments: local_arguments.clone(),
+            };
+            let known = last.iter().chain(&planned).find(|known| known.key == key);
+            let pipeline = match known {
+                Some(known) => Arc::clone(&known.pipeline),
+                None => code.executable.pipeline(code.index(), &key)?,
+            };
+            planned.push(PlannedRegion {
+                groups,
+                key,
+                pipeline,
+            });
+        }
+        let mut groups = [0u64; 3];
+        for ((groups, global), local) in groups.iter_mut().zip(range.global).zip(local) {
+            *groups = global.div_ceil(u64::from(local));
+        }
+        *kept = Some(LaunchPlan {
+            device: place,
+            global: range.global,
+            requested: range.local,
+            local_arguments,
+            local,
+            groups,
+            regions: planned,
+        });
+    }
+    kept.as_ref()
+        .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
+}
+
+fn local_arguments(kernel: &CompiledKernel, values: &[ArgumentValue]) -> LocalArguments {
+    let mut local_arguments = LocalArguments::new();
+    for (argument, value) in kernel.arguments.iter().zip(values) {
+        if let (
+            ArgumentKind::Local {
+                spec_id,
+                element_bytes,
+                granule_bytes,
+            },
+            ArgumentValue::LocalBytes(bytes),
+        ) = (&argument.kind, value)
+        {
+            let bytes = bytes
+                .checked_next_multiple_of(u64::from((*granule_bytes).max(1)))
+                .unwrap_or(u64::MAX);
+            let elements = bytes.div_ceil(u64::from((*element_bytes).max(1))).max(1);
+            // Sizes beyond are refused by `check_local_memory`.
+            local_arguments.push((*spec_id, u32::try_from(elements).unwrap_or(u32::MAX)));
+        }
+    }
+    local_arguments
+}
+
+/// "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel on the command-queue
+/// because of insufficient resources needed to execute the kernel."
+fn check_local_memory(
+    kernel: &CompiledKernel,
+    arguments: &[ArgumentValue],
+    device: &Device,
+) -> Result<()> {
+    let mut total = kernel.local_memory_bytes;
+    for value in arguments {
+        if let ArgumentValue::LocalBytes(bytes) = value {
+            total = total.saturating_add(*bytes);
+        }
+    }
+    let limit = device.limits().local_memory_bytes;
+    if total > limit {
+        return Err(Error::out_of_resources(format!(
+            "kernel '{}' needs {total} bytes of local memory, the device has {limit}",
+            kernel.name
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::program::KernelAttributes;
+
+    const LIMITS: WorkLimits = WorkLimits {
+        max_group_size: 256,
+        max_item_sizes: [256, 256, 64],
+        max_group_counts: [65535; 3],
+        subgroup_size: 8,
+    };
+
+    fn kernel(required: Option<[u32; 3]>) -> CompiledKernel {
+        CompiledKernel {
+            name: "k".into(),
+            spirv: Vec::new(),
+            arguments: Vec::new(),
+            argument_block: Default::default(),
+            attributes: KernelAttributes {
+                required_work_group_size: required,
+                ..Default::default()
+            },
+            local_memory_bytes: 0,
+            private_memory_bytes: 0,
+            uses_barrier: false,
+            uniform_work_groups: true,
+            sees_work_groups: true,
+            follows_pointers: false,
+            printf_calls: Vec::new(),
+            uses_subgroups: false,
+        }
+    }
+
+    fn code(required: Option<[u32; 3]>, global: [u64; 3], local: Option<[u64; 3]>) -> Option<i32> {
+        let range = NdRange {
+            dimensions: 3,
+            offset: [0; 3],
+            global,
+            local,
+        };
+        local_size(&kernel(required), &range, &LIMITS)
+            .err()
+            .map(|error| error.code())
+    }
+
+    #[test]
+    fn local_sizes_are_checked_as_the_specification_says() {
+        assert_eq!(code(None, [64, 1, 1], Some([64, 1, 1])), None);
+        assert_eq!(code(None, [64, 1, 1], None), None);
+        assert_eq!(code(Some([8, 1, 1]), [64, 1, 1], None), None);
+        for (required, global, local, expected) in [
+            (
+                Some([8, 1, 1]),
+                [64, 1, 1],
+                Some([4, 1, 1]),
+                CL_INVALID_WORK_GROUP_SIZE,
+            ),
+            (
+                Some([8, 1, 1]),
+                [65, 1, 1],
+                None,
+                CL_INVALID_WORK_GROUP_SIZE,
+            ),
+            (
+                None,
+                [512, 1, 1],
+                Some([512, 1, 1]),
+                CL_INVALID_WORK_GROUP_SIZE,
+            ),
+            (
+                None,
+                [64, 1, 1],
+                Some([7, 1, 1]),
+                CL_INVALID_WORK_GROUP_SIZE,
+            ),
+            (
+                None,
+                [64, 1, 1],
+                Some([0, 1, 1]),
+                CL_INVALID_WORK_GROUP_SIZE,
+            ),
+            (
+                None,
+                [64, 64, 1],
+                Some([u64::MAX, u64::MAX, 1]),
+                CL_INVALID_WORK_GROUP_SIZE,
+            ),
+            (
+                None,
+                [1, 1, 128],
+                Some([1, 1, 128]),
+                CL_INVALID_WORK_ITEM_SIZE,
+            ),
+        ] {
+            assert_eq!(
+                code(required, global, local),
+                Some(expected),
+                "{global:?} {local:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn groups_need_not_divide_where_the_program_allows_others() {
+        let mut free = kernel(Some([8, 1, 1]));
+        free.uniform_work_groups = false;
+        let mut range = NdRange {
+            dimensions: 1,
+            offset: [0; 3],
+            global: [65, 1, 1],
+            local: None,
+        };
+        assert_eq!(local_size(&free, &range, &LIMITS).unwrap(), [8, 1, 1]);
+        free.attributes.required_work_group_size = None;
+        range.local = Some([64, 1, 1]);
+        assert_eq!(local_size(&free, &range, &LIMITS).unwrap(), [64, 1, 1]);
+        range.local = Some([0, 1, 1]);
+        assert!(local_size(&free, &range, &LIMITS).is_err());
+        range.local = None;
+        range.global = [1_000_003, 1, 1];
+        assert_eq!(local_size(&free, &range, &LIMITS).unwrap(), [256, 1, 1]);
+        let mut uniform = kernel(None);
+        assert_eq!(local_size(&uniform, &range, &LIMITS).unwrap(), [1, 1, 1]);
+        uniform.sees_work_groups = false;
+        assert_eq!(local_size(&uniform, &range, &LIMITS).unwrap(), [256, 1, 1]);
+    }
+}
