@@ -168,6 +168,9 @@ pub unsafe fn create_sub_buffer(
 ) -> Result<cl_mem> {
     // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
     let parent: Arc<Memory> = handle::get(buffer)?;
+    if parent.image().is_some() {
+        return Err(Error::new(CL_INVALID_MEM_OBJECT, "buffer is an image"));
+    }
     if parent.parent().is_some() {
         return Err(Error::new(
             CL_INVALID_MEM_OBJECT,
@@ -208,7 +211,7 @@ pub unsafe fn create_sub_buffer(
 }
 
 /// The flags that a sub-buffer has, from those of its buffer and those it asks for.
-fn sub_buffer_flags(parent: cl_mem_flags, flags: cl_mem_flags) -> Result<cl_mem_flags> {
+pub(super) fn sub_buffer_flags(parent: cl_mem_flags, flags: cl_mem_flags) -> Result<cl_mem_flags> {
     check_flags(flags)?;
     // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE
     // or CL_MEM_READ_ONLY, or if buffer was created with CL_MEM_READ_ONLY and flags specifies

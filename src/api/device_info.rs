@@ -220,23 +220,34 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
     })
 }
 
-/// Images are not supported: "the value is 0 otherwise".
-fn images(_: &Device, name: cl_device_info, info: Info) -> Answer {
+/// Images are memory that code reads and writes: the limits are the argument block's and those of their sizes
+/// in memory, not the device's.
+fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    use crate::runtime::image::{MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_BYTES, MAX_LAYERS};
+    const LARGEST_TEXEL_BYTES: u64 = 16;
     Answer::Done(match name {
-        cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(false),
-        cl::CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | cl::CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | cl::CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | cl::CL_DEVICE_MAX_SAMPLERS
-        | cl::CL_DEVICE_IMAGE_PITCH_ALIGNMENT
-        | cl::CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => info.value::<cl_uint>(0),
-        cl::CL_DEVICE_IMAGE2D_MAX_WIDTH
-        | cl::CL_DEVICE_IMAGE2D_MAX_HEIGHT
-        | cl::CL_DEVICE_IMAGE3D_MAX_WIDTH
+        cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(true),
+        cl::CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value::<cl_uint>(128),
+        cl::CL_DEVICE_MAX_WRITE_IMAGE_ARGS | cl::CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => {
+            info.value::<cl_uint>(64)
+        }
+        cl::CL_DEVICE_MAX_SAMPLERS => info.value::<cl_uint>(16),
+        // In texels: any will do.
+        cl::CL_DEVICE_IMAGE_PITCH_ALIGNMENT | cl::CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => {
+            info.value::<cl_uint>(1)
+        }
+        cl::CL_DEVICE_IMAGE2D_MAX_WIDTH | cl::CL_DEVICE_IMAGE2D_MAX_HEIGHT => {
+            info.value::<usize>(MAX_2D)
+        }
+        cl::CL_DEVICE_IMAGE3D_MAX_WIDTH
         | cl::CL_DEVICE_IMAGE3D_MAX_HEIGHT
-        | cl::CL_DEVICE_IMAGE3D_MAX_DEPTH
-        | cl::CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | cl::CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value::<usize>(0),
+        | cl::CL_DEVICE_IMAGE3D_MAX_DEPTH => info.value::<usize>(MAX_3D),
+        cl::CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => {
+            let bytes = device.limits().max_allocation_bytes.min(MAX_BYTES);
+            let texels = (bytes / LARGEST_TEXEL_BYTES) as usize;
+            info.value::<usize>(texels.min(MAX_BUFFER_TEXELS))
+        }
+        cl::CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value::<usize>(MAX_LAYERS),
         _ => return Answer::Pending(info),
     })
 }

@@ -4,10 +4,12 @@ use super::error::{Error, Result};
 use super::handle;
 use super::out::EventArguments;
 use crate::runtime::event::Event;
+use crate::runtime::image::Image;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
 use opencl_sys::{
-    CL_INVALID_CONTEXT, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_command_queue, cl_mem, cl_mem_flags,
+    CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_command_queue,
+    cl_mem, cl_mem_flags,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,7 +25,32 @@ pub fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {
 /// "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object", "CL_INVALID_CONTEXT if the context
 /// associated with command_queue and buffer are not the same"
 pub fn memory(queue: &Queue, buffer: cl_mem) -> Result<Arc<Memory>> {
-    let memory: Arc<Memory> = handle::get(buffer)?;
+    let memory = memory_object(queue, buffer)?;
+    if memory.image().is_some() {
+        return Err(Error::new(
+            CL_INVALID_MEM_OBJECT,
+            "the memory object is an image, not a buffer",
+        ));
+    }
+    Ok(memory)
+}
+
+/// "CL_INVALID_MEM_OBJECT if image is not a valid image object", "CL_INVALID_CONTEXT if the context
+/// associated with command_queue and image are not the same"
+pub fn image(queue: &Queue, image: cl_mem) -> Result<(Arc<Memory>, Image)> {
+    let memory = memory_object(queue, image)?;
+    match memory.image().copied() {
+        Some(image) => Ok((memory, image)),
+        None => Err(Error::new(
+            CL_INVALID_MEM_OBJECT,
+            "the memory object is not an image",
+        )),
+    }
+}
+
+/// The same for what may be a buffer or an image.
+pub fn memory_object(queue: &Queue, memory: cl_mem) -> Result<Arc<Memory>> {
+    let memory: Arc<Memory> = handle::get(memory)?;
     if !Arc::ptr_eq(memory.context(), queue.context()) {
         return Err(Error::new(
             CL_INVALID_CONTEXT,

@@ -1,113 +1,363 @@
-//! Commands on images. No device supports images, so none of these has anything to work on.
+//! Commands on images (sections 5.3.3 to 5.3.6).
 
+use super::enqueue;
+use super::enqueue_map::{check_map_access, check_map_flags};
 use super::error::{Error, Result};
-use super::handle;
-use super::out::EventArguments;
-use crate::runtime::queue::Queue;
-use opencl_sys::{CL_INVALID_OPERATION, cl_bool, cl_command_queue, cl_map_flags, cl_mem};
+use super::image_region::{HostPitches, Region, texels_of_color};
+use super::out::{EventArguments, Out};
+use crate::runtime::command::{Command, HostPointer, Ordering};
+use crate::runtime::layout::{Layout, Shape};
+use crate::runtime::memory::Place;
+use crate::runtime::queue::Waits;
+use opencl_sys::{
+    CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
+    CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,
+    CL_FALSE, CL_IMAGE_FORMAT_MISMATCH, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS,
+    CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_queue, cl_map_flags, cl_mem,
+};
 use std::ffi::c_void;
 
 /// `clEnqueueReadImage` (section 5.3.3)
-pub fn enqueue_read_image(
+///
+/// # Safety
+/// `origin` and `region` are NULL or three numbers; `ptr` is writable for the region until the command is
+/// complete.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
-    _image: cl_mem,
-    _blocking_read: cl_bool,
-    _origin: *const usize,
-    _region: *const usize,
-    _row_pitch: usize,
-    _slice_pitch: usize,
-    _ptr: *mut c_void,
-    _events: EventArguments,
+    image: cl_mem,
+    blocking_read: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    row_pitch: usize,
+    slice_pitch: usize,
+    ptr: *mut c_void,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(unsupported(command_queue))
+    let queue = enqueue::queue(command_queue)?;
+    let (memory, image) = enqueue::image(&queue, image)?;
+    // SAFETY: the caller's promise.
+    let region = unsafe { Region::parse(&image, origin, region) }?;
+    let host = HostPitches::check(&image, &region, row_pitch, slice_pitch)?;
+    // "CL_INVALID_VALUE if … ptr is a NULL value."
+    if ptr.is_null() {
+        return Err(Error::invalid_value("ptr is NULL"));
+    }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
+    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+    enqueue::check_host_access(&memory, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)?;
+
+    let source = memory.access(&queue, false)?;
+    let shape = Shape {
+        extent: image.extent(region.size),
+        source: image.layout(region.origin),
+        target: host.layout(),
+    };
+    let event = queue.enqueue_read(
+        CL_COMMAND_READ_IMAGE,
+        &source,
+        shape,
+        HostPointer(ptr.cast()),
+        blocking_read != CL_FALSE,
+        &wait_list,
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueWriteImage` (section 5.3.3)
-pub fn enqueue_write_image(
+///
+/// # Safety
+/// As [`enqueue_read_image`], `ptr` readable.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn enqueue_write_image(
     command_queue: cl_command_queue,
-    _image: cl_mem,
-    _blocking_write: cl_bool,
-    _origin: *const usize,
-    _region: *const usize,
-    _input_row_pitch: usize,
-    _input_slice_pitch: usize,
-    _ptr: *const c_void,
-    _events: EventArguments,
+    image: cl_mem,
+    blocking_write: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    input_row_pitch: usize,
+    input_slice_pitch: usize,
+    ptr: *const c_void,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(unsupported(command_queue))
+    let queue = enqueue::queue(command_queue)?;
+    let (memory, image) = enqueue::image(&queue, image)?;
+    // SAFETY: the caller's promise.
+    let region = unsafe { Region::parse(&image, origin, region) }?;
+    let host = HostPitches::check(&image, &region, input_row_pitch, input_slice_pitch)?;
+    // "CL_INVALID_VALUE if … ptr is a NULL value."
+    if ptr.is_null() {
+        return Err(Error::invalid_value("ptr is NULL"));
+    }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    // "CL_INVALID_OPERATION if clEnqueueWriteImage is called on image which has been created with
+    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+    enqueue::check_host_access(&memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)?;
+
+    let target = memory.access(&queue, true)?;
+    let shape = Shape {
+        extent: image.extent(region.size),
+        source: host.layout(),
+        target: image.layout(region.origin),
+    };
+    let event = queue.enqueue_write(
+        CL_COMMAND_WRITE_IMAGE,
+        &target,
+        shape,
+        HostPointer(ptr.cast_mut().cast()),
+        blocking_write != CL_FALSE,
+        events.wants_event(),
+        &wait_list,
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueCopyImage` (section 5.3.3)
-pub fn enqueue_copy_image(
+///
+/// # Safety
+/// `src_origin`, `dst_origin`, `region` are NULL or three numbers.
+pub unsafe fn enqueue_copy_image(
     command_queue: cl_command_queue,
-    _src_image: cl_mem,
-    _dst_image: cl_mem,
-    _src_origin: *const usize,
-    _dst_origin: *const usize,
-    _region: *const usize,
-    _events: EventArguments,
+    src_image: cl_mem,
+    dst_image: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(unsupported(command_queue))
+    let queue = enqueue::queue(command_queue)?;
+    let (source, from_image) = enqueue::image(&queue, src_image)?;
+    let (target, to_image) = enqueue::image(&queue, dst_image)?;
+    // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
+    if from_image.format != to_image.format {
+        return Err(Error::new(
+            CL_IMAGE_FORMAT_MISMATCH,
+            "source and destination have different formats",
+        ));
+    }
+    // SAFETY: the caller's promise.
+    let (from, to) = unsafe {
+        (
+            Region::parse(&from_image, src_origin, region)?,
+            Region::parse(&to_image, dst_origin, region)?,
+        )
+    };
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+
+    let from_place = source.access(&queue, false)?;
+    let to_place = target.access(&queue, true)?;
+    let shape = Shape {
+        extent: from_image.extent(from.size),
+        source: moved(from_image.layout(from.origin), &from_place),
+        target: moved(to_image.layout(to.origin), &to_place),
+    };
+    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
+    // regions overlap."
+    if source.shares_storage(&target) && shape.overlaps() {
+        return Err(Error::new(
+            CL_MEM_COPY_OVERLAP,
+            "the source and destination regions overlap",
+        ));
+    }
+    let event = queue.enqueue(
+        CL_COMMAND_COPY_IMAGE,
+        Command::Copy {
+            source: from_place.allocation,
+            target: to_place.allocation,
+            shape,
+        },
+        Waits::on(&wait_list),
+        Ordering::default(),
+    )?;
+    events.give(event);
+    Ok(())
+}
+
+fn moved(layout: Layout, place: &Place) -> Layout {
+    Layout {
+        offset_bytes: layout.offset_bytes + place.offset_bytes,
+        ..layout
+    }
 }
 
 /// `clEnqueueCopyImageToBuffer` (section 5.3.5)
-pub fn enqueue_copy_image_to_buffer(
+///
+/// # Safety
+/// `src_origin`, `region` are NULL or three numbers.
+pub unsafe fn enqueue_copy_image_to_buffer(
     command_queue: cl_command_queue,
-    _src_image: cl_mem,
-    _dst_buffer: cl_mem,
-    _src_origin: *const usize,
-    _region: *const usize,
-    _dst_offset: usize,
-    _events: EventArguments,
+    src_image: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    region: *const usize,
+    dst_offset: usize,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(unsupported(command_queue))
+    let queue = enqueue::queue(command_queue)?;
+    let (source, image) = enqueue::image(&queue, src_image)?;
+    let target = enqueue::memory(&queue, dst_buffer)?;
+    // SAFETY: the caller's promise.
+    let region = unsafe { Region::parse(&image, src_origin, region) }?;
+    let extent = image.extent(region.size);
+    // "CL_INVALID_VALUE if … the region specified by dst_offset and dst_offset + dst_cb refer to a region
+    // outside dst_buffer".
+    enqueue::check_bounds(&target, dst_offset, extent.size_bytes())?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    enqueue::check_alignment(&queue, &target)?;
+
+    let from_place = source.access(&queue, false)?;
+    let to_place = target.access(&queue, true)?;
+    let event = queue.enqueue(
+        CL_COMMAND_COPY_IMAGE_TO_BUFFER,
+        Command::Copy {
+            shape: Shape {
+                extent,
+                source: moved(image.layout(region.origin), &from_place),
+                target: extent.packed(to_place.offset_bytes + dst_offset),
+            },
+            source: from_place.allocation,
+            target: to_place.allocation,
+        },
+        Waits::on(&wait_list),
+        Ordering::default(),
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueCopyBufferToImage` (section 5.3.5)
-pub fn enqueue_copy_buffer_to_image(
+///
+/// # Safety
+/// `dst_origin`, `region` are NULL or three numbers.
+pub unsafe fn enqueue_copy_buffer_to_image(
     command_queue: cl_command_queue,
-    _src_buffer: cl_mem,
-    _dst_image: cl_mem,
-    _src_offset: usize,
-    _dst_origin: *const usize,
-    _region: *const usize,
-    _events: EventArguments,
+    src_buffer: cl_mem,
+    dst_image: cl_mem,
+    src_offset: usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(unsupported(command_queue))
+    let queue = enqueue::queue(command_queue)?;
+    let source = enqueue::memory(&queue, src_buffer)?;
+    let (target, image) = enqueue::image(&queue, dst_image)?;
+    // SAFETY: the caller's promise.
+    let region = unsafe { Region::parse(&image, dst_origin, region) }?;
+    let extent = image.extent(region.size);
+    // "CL_INVALID_VALUE if … the region specified by src_offset and src_offset + src_cb refer to a region
+    // outside src_buffer."
+    enqueue::check_bounds(&source, src_offset, extent.size_bytes())?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    enqueue::check_alignment(&queue, &source)?;
+
+    let from_place = source.access(&queue, false)?;
+    let to_place = target.access(&queue, true)?;
+    let event = queue.enqueue(
+        CL_COMMAND_COPY_BUFFER_TO_IMAGE,
+        Command::Copy {
+            shape: Shape {
+                extent,
+                source: extent.packed(from_place.offset_bytes + src_offset),
+                target: moved(image.layout(region.origin), &to_place),
+            },
+            source: from_place.allocation,
+            target: to_place.allocation,
+        },
+        Waits::on(&wait_list),
+        Ordering::default(),
+    )?;
+    events.give(event);
+    Ok(())
 }
 
 /// `clEnqueueMapImage` (section 5.3.6)
-pub fn enqueue_map_image(
+///
+/// # Safety
+/// `origin`, `region` are NULL or three numbers; `image_row_pitch`, `image_slice_pitch` are NULL or writable.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn enqueue_map_image(
     command_queue: cl_command_queue,
-    _image: cl_mem,
-    _blocking_map: cl_bool,
-    _map_flags: cl_map_flags,
-    _origin: *const usize,
-    _region: *const usize,
-    _image_row_pitch: *mut usize,
-    _image_slice_pitch: *mut usize,
-    _events: EventArguments,
+    image: cl_mem,
+    blocking_map: cl_bool,
+    map_flags: cl_map_flags,
+    origin: *const usize,
+    region: *const usize,
+    image_row_pitch: *mut usize,
+    image_slice_pitch: *mut usize,
+    events: EventArguments,
 ) -> Result<*mut c_void> {
-    Err(unsupported(command_queue))
+    let queue = enqueue::queue(command_queue)?;
+    let (memory, image) = enqueue::image(&queue, image)?;
+    // "CL_INVALID_VALUE if region being mapped given by (origin, origin + region) is out of bounds or if values
+    // specified in map_flags are not valid."
+    // SAFETY: the caller's promise.
+    let region = unsafe { Region::parse(&image, origin, region) }?;
+    check_map_flags(map_flags)?;
+    // "CL_INVALID_VALUE if image_row_pitch is NULL", "if image is a 3D image, 1D or 2D image array object and
+    // image_slice_pitch is NULL."
+    // SAFETY: the caller's promise.
+    let (mut row_pitch, mut slice_pitch) =
+        unsafe { (Out::new(image_row_pitch), Out::new(image_slice_pitch)) };
+    let has_slices = image.depth_is_used();
+    if row_pitch.is_null() || has_slices && slice_pitch.is_null() {
+        return Err(Error::invalid_value(
+            "image_row_pitch or image_slice_pitch is NULL",
+        ));
+    }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    check_map_access(&memory, map_flags)?;
+
+    let (pointer, event) = queue.enqueue_map_region(
+        CL_COMMAND_MAP_IMAGE,
+        &memory,
+        map_flags,
+        image.extent(region.size),
+        image.layout(region.origin),
+        blocking_map != CL_FALSE,
+        &wait_list,
+    )?;
+    row_pitch.write(image.row_pitch_bytes);
+    // "For a 1D image, a 2D image … the slice pitch returned is 0".
+    slice_pitch.write(if has_slices {
+        image.slice_pitch_bytes
+    } else {
+        0
+    });
+    events.give(event);
+    Ok(pointer.0.cast())
 }
 
 /// `clEnqueueFillImage` (section 5.3.4)
-pub fn enqueue_fill_image(
+///
+/// # Safety
+/// `fill_color` is NULL or a colour of the image's format; `origin`, `region` are NULL or three numbers.
+pub unsafe fn enqueue_fill_image(
     command_queue: cl_command_queue,
-    _image: cl_mem,
-    _fill_color: *const c_void,
-    _origin: *const usize,
-    _region: *const usize,
-    _events: EventArguments,
+    image: cl_mem,
+    fill_color: *const c_void,
+    origin: *const usize,
+    region: *const usize,
+    events: EventArguments,
 ) -> Result<()> {
-    Err(unsupported(command_queue))
-}
+    let queue = enqueue::queue(command_queue)?;
+    let (memory, image) = enqueue::image(&queue, image)?;
+    // "CL_INVALID_VALUE if fill_color is NULL."
+    // SAFETY: the caller's promise.
+    let texel = unsafe { texels_of_color(&image, fill_color) }?;
+    // SAFETY: the caller's promise.
+    let region = unsafe { Region::parse(&image, origin, region) }?;
+    let wait_list = enqueue::wait_list(&queue, &events)?;
 
-fn unsupported(command_queue: cl_command_queue) -> Error {
-    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
-    if let Err(error) = handle::get::<Queue>(command_queue) {
-        return error;
-    }
-    // "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
-    Error::unsupported(CL_INVALID_OPERATION, "images")
+    let target = memory.access(&queue, true)?;
+    let event = queue.enqueue(
+        CL_COMMAND_FILL_IMAGE,
+        image.fill(&target, region.origin, region.size, texel),
+        Waits::on(&wait_list),
+        Ordering::default(),
+    )?;
+    events.give(event);
+    Ok(())
 }

@@ -83,7 +83,7 @@ pub fn enqueue_unmap_mem_object(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let memory = enqueue::memory(&queue, memobj)?;
+    let memory = enqueue::memory_object(&queue, memobj)?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
     // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
     // clEnqueueMapImage for memobj."

@@ -1,118 +1,202 @@
-//! Images. No device supports them (`CL_DEVICE_IMAGE_SUPPORT` is false), so none can be made.
+//! Images (section 5.3): creation and queries.
 
-use super::context;
+use super::buffer::check_flags;
 use super::error::{Error, Result};
+use super::image_description::{self, Description};
 use super::out::{Info, List, Written};
+use super::{context, handle};
+use crate::compiler::image::ImageDimension;
 use crate::runtime::context::Context;
+use crate::runtime::image::Image;
+use crate::runtime::image::format::Format;
+use crate::runtime::memory::Memory;
+use opencl_sys as cl;
 use opencl_sys::{
-    CL_INVALID_IMAGE_DESCRIPTOR, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, CL_INVALID_MEM_OBJECT,
-    CL_INVALID_OPERATION, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
-    CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
-    CL_MEM_OBJECT_IMAGE3D, cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem,
-    cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
+    CL_INVALID_HOST_PTR, CL_INVALID_IMAGE_SIZE, CL_INVALID_MEM_OBJECT, CL_INVALID_PROPERTY,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
+    CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, cl_context, cl_image_desc, cl_image_format,
+    cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
 };
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// `clCreateImage2D` (section 5.3.1, deprecated in 1.2)
-pub fn create_image_2d(
+///
+/// # Safety
+/// As [`create_image`].
+pub unsafe fn create_image_2d(
     context: cl_context,
-    _flags: cl_mem_flags,
+    flags: cl_mem_flags,
     image_format: *const cl_image_format,
-    _image_width: usize,
-    _image_height: usize,
-    _image_row_pitch: usize,
-    _host_ptr: *mut c_void,
+    image_width: usize,
+    image_height: usize,
+    image_row_pitch: usize,
+    host_ptr: *mut c_void,
 ) -> Result<cl_mem> {
-    create(context, image_format)
+    let description = cl_image_desc {
+        image_type: cl::CL_MEM_OBJECT_IMAGE2D,
+        image_width,
+        image_height,
+        image_row_pitch,
+        ..image_description::empty()
+    };
+    // SAFETY: the caller's promise.
+    unsafe { create_image(context, flags, image_format, &description, host_ptr) }
 }
 
 /// `clCreateImage3D` (section 5.3.1, deprecated in 1.2)
-pub fn create_image_3d(
+///
+/// # Safety
+/// As [`create_image`].
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn create_image_3d(
     context: cl_context,
-    _flags: cl_mem_flags,
+    flags: cl_mem_flags,
     image_format: *const cl_image_format,
-    _image_width: usize,
-    _image_height: usize,
-    _image_depth: usize,
-    _image_row_pitch: usize,
-    _image_slice_pitch: usize,
-    _host_ptr: *mut c_void,
+    image_width: usize,
+    image_height: usize,
+    image_depth: usize,
+    image_row_pitch: usize,
+    image_slice_pitch: usize,
+    host_ptr: *mut c_void,
 ) -> Result<cl_mem> {
-    create(context, image_format)
+    let description = cl_image_desc {
+        image_type: cl::CL_MEM_OBJECT_IMAGE3D,
+        image_width,
+        image_height,
+        image_depth,
+        image_row_pitch,
+        image_slice_pitch,
+        ..image_description::empty()
+    };
+    // SAFETY: the caller's promise.
+    unsafe { create_image(context, flags, image_format, &description, host_ptr) }
 }
 
 /// `clCreateImage` (section 5.3.1)
-pub fn create_image(
+///
+/// # Safety
+/// `image_format` and `image_desc` are NULL or readable; `host_ptr` is NULL or an image's memory, as the
+/// flags ask.
+pub unsafe fn create_image(
     context: cl_context,
-    _flags: cl_mem_flags,
+    flags: cl_mem_flags,
     image_format: *const cl_image_format,
     image_desc: *const cl_image_desc,
-    _host_ptr: *mut c_void,
+    host_ptr: *mut c_void,
 ) -> Result<cl_mem> {
-    create_described(context, image_format, image_desc)
+    let context = context::get(context)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        create(
+            &context,
+            Vec::new(),
+            flags,
+            image_format,
+            image_desc,
+            host_ptr,
+        )
+    }
 }
 
 /// `clCreateImageWithProperties` (section 5.3.1)
-pub fn create_image_with_properties(
+///
+/// # Safety
+/// As [`create_image`]; `properties` is NULL or ends with 0.
+pub unsafe fn create_image_with_properties(
     context: cl_context,
-    _properties: *const cl_mem_properties,
-    _flags: cl_mem_flags,
+    properties: *const cl_mem_properties,
+    flags: cl_mem_flags,
     image_format: *const cl_image_format,
     image_desc: *const cl_image_desc,
-    _host_ptr: *mut c_void,
+    host_ptr: *mut c_void,
 ) -> Result<cl_mem> {
-    create_described(context, image_format, image_desc)
-}
-
-fn create_described(
-    context: cl_context,
-    image_format: *const cl_image_format,
-    image_desc: *const cl_image_desc,
-) -> Result<cl_mem> {
-    let context = checked(context, image_format)?;
-    // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is
-    // NULL."
-    if image_desc.is_null() {
-        return Err(Error::new(
-            CL_INVALID_IMAGE_DESCRIPTOR,
-            "image_desc is NULL",
-        ));
-    }
-    Err(unsupported(&context))
-}
-
-fn create(context: cl_context, image_format: *const cl_image_format) -> Result<cl_mem> {
-    let context = checked(context, image_format)?;
-    Err(unsupported(&context))
-}
-
-fn checked(context: cl_context, image_format: *const cl_image_format) -> Result<Arc<Context>> {
-    // "CL_INVALID_CONTEXT if context is not a valid context."
     let context = context::get(context)?;
-    // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
-    // image_format is NULL."
-    if image_format.is_null() {
+    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": none is.
+    // SAFETY: the caller's promise.
+    if let Some((name, _)) = unsafe { handle::properties(properties) }.first() {
         return Err(Error::new(
-            CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-            "image_format is NULL",
+            CL_INVALID_PROPERTY,
+            format!("property {name:#x} is not supported"),
         ));
     }
-    Ok(context)
+    let list = match properties.is_null() {
+        true => Vec::new(),
+        false => vec![0],
+    };
+    // SAFETY: the caller's promise.
+    unsafe { create(&context, list, flags, image_format, image_desc, host_ptr) }
 }
 
-/// "CL_INVALID_OPERATION if there are no devices in context that support images."
-fn unsupported(_: &Context) -> Error {
-    Error::unsupported(CL_INVALID_OPERATION, "images")
+unsafe fn create(
+    context: &Arc<Context>,
+    properties: Vec<cl_mem_properties>,
+    flags: cl_mem_flags,
+    image_format: *const cl_image_format,
+    image_desc: *const cl_image_desc,
+    host_ptr: *mut c_void,
+) -> Result<cl_mem> {
+    // "CL_INVALID_VALUE if values specified in flags are not valid."
+    check_flags(flags)?;
+    // SAFETY: the caller's promise.
+    let (format, description) = unsafe { (image_format.as_ref(), image_desc.as_ref()) };
+    let description = Description::parse(context, format, description, host_ptr.is_null())?;
+    // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags
+    // or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
+    let host_ptr = NonNull::new(host_ptr.cast::<u8>());
+    let wants_host_ptr = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
+    if host_ptr.is_some() != wants_host_ptr {
+        return Err(Error::new(
+            CL_INVALID_HOST_PTR,
+            "host_ptr and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR contradict each other",
+        ));
+    }
+    let memory = match &description.parent {
+        Some(parent) => {
+            let flags = image_description::inherited_flags(parent, flags)?;
+            description.check_parent(parent)?;
+            Memory::image_of(parent, flags, description.image, properties)
+        }
+        None => {
+            check_fits(context, &description.image)?;
+            let flags = match flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY) {
+                0 => flags | CL_MEM_READ_WRITE,
+                _ => flags,
+            };
+            // SAFETY: the caller's promise, and the flags agree with `host_ptr`.
+            unsafe {
+                Memory::image_with_memory(context, flags, description.image, host_ptr, properties)
+            }?
+        }
+    };
+    Ok(handle::create(memory))
 }
 
-/// `clGetSupportedImageFormats` (section 5.3.2): the list is empty.
+/// "CL_INVALID_IMAGE_SIZE if image dimensions specified in image_desc exceed the maximum image dimensions
+/// described in the Device Queries table for all devices in context."
+fn check_fits(context: &Context, image: &Image) -> Result<()> {
+    let size_bytes = image.size_bytes() as u64;
+    let fits = context
+        .devices()
+        .iter()
+        .any(|device| size_bytes <= device.limits().max_allocation_bytes);
+    if size_bytes > crate::runtime::image::MAX_BYTES || !fits {
+        return Err(Error::new(
+            CL_INVALID_IMAGE_SIZE,
+            format!("an image of {size_bytes} bytes is larger than any device allows"),
+        ));
+    }
+    Ok(())
+}
+
+/// `clGetSupportedImageFormats` (section 5.3.2)
 ///
 /// # Safety
 /// `image_formats` has room for `num_entries`; both pointers are NULL or writable.
 pub unsafe fn get_supported_image_formats(
     context: cl_context,
-    _flags: cl_mem_flags,
+    flags: cl_mem_flags,
     image_type: cl_mem_object_type,
     num_entries: cl_uint,
     image_formats: *mut cl_image_format,
@@ -122,34 +206,71 @@ pub unsafe fn get_supported_image_formats(
     context::get(context)?;
     // "CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is
     // not NULL."
-    let types = [
-        CL_MEM_OBJECT_IMAGE1D,
-        CL_MEM_OBJECT_IMAGE1D_BUFFER,
-        CL_MEM_OBJECT_IMAGE1D_ARRAY,
-        CL_MEM_OBJECT_IMAGE2D,
-        CL_MEM_OBJECT_IMAGE2D_ARRAY,
-        CL_MEM_OBJECT_IMAGE3D,
-    ];
-    if !types.contains(&image_type) {
+    check_flags(flags & !cl_mem_flags::from(CL_MEM_KERNEL_READ_AND_WRITE))?;
+    let Some(dimension) = dimension(image_type) else {
         return Err(Error::invalid_value(format!(
             "image_type is {image_type:#x}"
         )));
-    }
+    };
     if num_entries == 0 && !image_formats.is_null() {
         return Err(Error::invalid_value(
             "num_entries is 0, image_formats is not NULL",
         ));
     }
+    // Code reads and writes every format, and in one kernel too.
+    let formats: Vec<cl_image_format> = Format::all(dimension)
+        .map(|format| format.describe())
+        .collect();
     // SAFETY: the caller's promise.
-    unsafe { List::new(num_entries, image_formats, num_image_formats) }.write(&[]);
+    unsafe { List::new(num_entries, image_formats, num_image_formats) }.write(&formats);
     Ok(())
 }
 
+/// The dimension of a memory object type that is an image's.
+pub(super) fn dimension(image_type: cl_mem_object_type) -> Option<ImageDimension> {
+    Some(match image_type {
+        cl::CL_MEM_OBJECT_IMAGE1D => ImageDimension::One,
+        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageDimension::Buffer,
+        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageDimension::OneArray,
+        cl::CL_MEM_OBJECT_IMAGE2D => ImageDimension::Two,
+        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageDimension::TwoArray,
+        cl::CL_MEM_OBJECT_IMAGE3D => ImageDimension::Three,
+        _ => return None,
+    })
+}
+
 /// `clGetImageInfo` (section 5.3.7)
-pub fn get_image_info(image: cl_mem, _param_name: cl_image_info, _info: Info) -> Result<Written> {
-    // "CL_INVALID_MEM_OBJECT if image is not a valid image object", and nothing is one.
-    Err(Error::new(
-        CL_INVALID_MEM_OBJECT,
-        format!("{image:p} is not an image: there are none"),
-    ))
+pub fn get_image_info(image: cl_mem, param_name: cl_image_info, info: Info) -> Result<Written> {
+    // "CL_INVALID_MEM_OBJECT if image is not a valid image object."
+    let memory: Arc<Memory> = handle::get(image)?;
+    let Some(image) = memory.image() else {
+        return Err(Error::new(
+            CL_INVALID_MEM_OBJECT,
+            "the memory object is not an image",
+        ));
+    };
+    let dimension = image.dimension;
+    let has_height = dimension.axes() > 1;
+    let is_3d = dimension == ImageDimension::Three;
+    let if_so = |so: bool, value: usize| if so { value } else { 0 };
+    match param_name {
+        cl::CL_IMAGE_FORMAT => info.value(image.format.describe()),
+        cl::CL_IMAGE_ELEMENT_SIZE => info.value::<usize>(image.format.texel_bytes()),
+        cl::CL_IMAGE_ROW_PITCH => info.value::<usize>(image.row_pitch_bytes),
+        // "For a 1D image, 1D image buffer and 2D image object return 0."
+        cl::CL_IMAGE_SLICE_PITCH => info.value::<usize>(if_so(
+            is_3d || dimension.is_array(),
+            image.slice_pitch_bytes,
+        )),
+        cl::CL_IMAGE_WIDTH => info.value::<usize>(image.width),
+        cl::CL_IMAGE_HEIGHT => info.value::<usize>(if_so(has_height, image.height)),
+        cl::CL_IMAGE_DEPTH => info.value::<usize>(if_so(is_3d, image.depth)),
+        cl::CL_IMAGE_ARRAY_SIZE => info.value::<usize>(if_so(dimension.is_array(), image.depth)),
+        cl::CL_IMAGE_BUFFER => {
+            let buffer = memory.parent().filter(|parent| parent.image().is_none());
+            info.handle_or_null(buffer.map(|buffer| &**buffer))
+        }
+        cl::CL_IMAGE_NUM_MIP_LEVELS | cl::CL_IMAGE_NUM_SAMPLES => info.value::<cl_uint>(0),
+        _ => Err(Error::unknown_query(param_name)),
+    }
 }

@@ -29,7 +29,10 @@ pub fn release_mem_object(memobj: cl_mem) -> Result<()> {
 pub fn get_mem_object_info(memobj: cl_mem, param_name: cl_mem_info, info: Info) -> Result<Written> {
     let memory: Arc<Memory> = handle::get(memobj)?;
     match param_name {
-        CL_MEM_TYPE => info.value(CL_MEM_OBJECT_BUFFER),
+        CL_MEM_TYPE => info.value(match memory.image() {
+            Some(image) => image.object_type(),
+            None => CL_MEM_OBJECT_BUFFER,
+        }),
         CL_MEM_FLAGS => info.value(memory.flags()),
         CL_MEM_SIZE => info.value(memory.size_bytes()),
         CL_MEM_HOST_PTR => {
@@ -43,7 +46,11 @@ pub fn get_mem_object_info(memobj: cl_mem, param_name: cl_mem_info, info: Info) 
         CL_MEM_REFERENCE_COUNT => info.value(memory.handle().references()),
         CL_MEM_CONTEXT => info.handle(&**memory.context()),
         CL_MEM_ASSOCIATED_MEMOBJECT => info.handle_or_null(memory.parent().map(|parent| &**parent)),
-        CL_MEM_OFFSET => info.value(memory.origin_bytes()),
+        CL_MEM_OFFSET => info.value(match memory.image() {
+            // Of a sub-buffer; an image has none.
+            Some(_) => 0,
+            None => memory.origin_bytes(),
+        }),
         CL_MEM_USES_SVM_POINTER => info.boolean(memory.uses_svm_pointer()),
         CL_MEM_PROPERTIES => info.slice(memory.properties()),
         CL_MEM_DEVICE_ADDRESS_EXT => {

@@ -22,6 +22,8 @@ pub mod error;
 pub mod event;
 pub mod handle;
 pub mod image;
+mod image_description;
+mod image_region;
 pub mod kernel;
 pub mod kernel_info;
 pub mod kernel_sub_groups;

@@ -7,6 +7,7 @@ pub mod capabilities;
 pub mod emit;
 pub mod error;
 pub mod extract_kernel;
+pub mod image;
 #[cfg(test)]
 pub mod interp;
 pub mod ir;
@@ -57,10 +58,11 @@ type Pass = fn(&mut ir::Module, &Context<'_>) -> Result<(), CompileError>;
 
 /// What is done to each kernel, in order, and how far its module is then.
 const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
-    use Stage::{ArgumentsLowered, BuiltinsLowered, PointersLowered, WorkItemsLowered};
+    use Stage::{ArgumentsLowered, ImagesLowered, PointersLowered, WorkItemsLowered};
     &[
-        ("inline", passes::inline::run, BuiltinsLowered),
-        ("lower_groups", passes::lower_groups::run, BuiltinsLowered),
+        ("lower_images", passes::lower_images::run, ImagesLowered),
+        ("inline", passes::inline::run, ImagesLowered),
+        ("lower_groups", passes::lower_groups::run, ImagesLowered),
         (
             "lower_work_items",
             passes::lower_work_items::run,

@@ -12,6 +12,7 @@
 //!
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
 
+use super::image::{ImageDimension, ImageField};
 use super::printf::PrintfCall;
 use serde::{Deserialize, Serialize};
 
@@ -167,12 +168,32 @@ pub enum ArgumentKind {
         element_bytes: u32,
         granule_bytes: u32,
     },
+    /// An image. Its fields go to the given byte offsets of the block, those that the kernel reads; its
+    /// format is specialization constant `format_spec_id`.
+    Image {
+        image: ImageType,
+        fields: Vec<(ImageField, u32)>,
+        format_spec_id: Option<u32>,
+        read: bool,
+        written: bool,
+    },
+    /// A sampler, a `crate::compiler::image::Sampler`, as specialization constant `spec_id`.
+    Sampler { spec_id: Option<u32> },
     /// The kernel never uses the argument, nothing is written for it; `size_bytes` is what
     /// `clSetKernelArg` must be given, 0 where any pointer size will do (`local`).
     Unused {
         size_bytes: u32,
         memory: UnusedMemory,
     },
+}
+
+/// What a kernel says of an image argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ImageType {
+    pub dimension: ImageDimension,
+    /// `image2d_depth_t`, `image2d_array_depth_t`
+    pub depth: bool,
+    pub access: AccessQualifier,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,7 +230,7 @@ pub enum AddressQualifier {
     Private,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AccessQualifier {
     ReadOnly,
     WriteOnly,

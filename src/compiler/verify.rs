@@ -6,8 +6,8 @@
 
 use super::analysis::Dominators;
 use super::ir::{
-    AtomicOp, Binary, Block, Compare, Convert, DotFormat, Function, GroupOp, Inst, Module, Op,
-    Place, Terminator, Type, Unary, Value, ValueDef,
+    AtomicOp, Binary, Block, Compare, Convert, DotFormat, Function, GroupOp, ImageAccessKind, Inst,
+    Module, Op, Place, Terminator, Type, Unary, Value, ValueDef,
 };
 use super::program::Implicit;
 use std::collections::HashSet;
@@ -19,6 +19,8 @@ pub enum Stage {
     Parsed,
     /// After `lower_builtins`: no `OpenClStd`.
     BuiltinsLowered,
+    /// After `lower_images`: no `Image`.
+    ImagesLowered,
     /// After `lower_work_items`: no `WorkItem`.
     WorkItemsLowered,
     /// After `lower_arguments`: no `Implicit` but the data segment's and printf's.
@@ -414,6 +416,10 @@ impl Verifier<'_> {
                 }
                 None => false,
             },
+            Op::Image(access, _) => match access.kind {
+                ImageAccessKind::Write => results.is_empty(),
+                _ => results == [access.texel; 4],
+            },
             Op::Printf {
                 format,
                 arguments,
@@ -448,6 +454,7 @@ impl Verifier<'_> {
         let after = |stage| self.stage >= stage;
         match op {
             Op::OpenClStd(..) if after(Stage::BuiltinsLowered) => Some("built-ins are lowered"),
+            Op::Image(..) if after(Stage::ImagesLowered) => Some("images are lowered"),
             Op::WorkItem(_) if after(Stage::WorkItemsLowered) => Some("queries are lowered"),
             Op::Printf { .. } if after(Stage::ArgumentsLowered) => Some("printf is lowered"),
             Op::Implicit(Implicit::DataSegment | Implicit::PrintfBuffer)

@@ -10,7 +10,7 @@ use super::error::Result;
 use super::event::Event;
 use super::hazard;
 use super::host_copy;
-use super::layout::{Run, Shape};
+use super::layout::{Extent, Layout, Run, Shape};
 use super::printf;
 use super::queue::Queue;
 use super::staging::Arena;
@@ -225,6 +225,12 @@ impl Batch {
                 size_bytes,
                 pattern,
             } => self.fill(target, offset_bytes, size_bytes, &pattern),
+            Command::FillRectangle {
+                target,
+                extent,
+                layout,
+                pattern,
+            } => self.fill_rectangle(target, extent, layout, &pattern),
             Command::Replay(_) | Command::Nothing => Ok(()),
         }
     }
@@ -342,6 +348,40 @@ impl Batch {
         Ok(())
     }
 
+    /// One row of patterns, copied to every row.
+    fn fill_rectangle(
+        &mut self,
+        target: Arc<Allocation>,
+        extent: Extent,
+        layout: Layout,
+        pattern: &[u8],
+    ) -> Result<()> {
+        let size_bytes = extent.size_bytes();
+        if layout.end_bytes(extent) - layout.offset_bytes == size_bytes {
+            return self.fill(
+                target,
+                layout.offset_bytes as u64,
+                size_bytes as u64,
+                pattern,
+            );
+        }
+        let piece = self.upload.take(&self.device, extent.width_bytes as u64)?;
+        repeat(pattern, piece.pointer, extent.width_bytes);
+        let shape = Shape {
+            extent,
+            source: Layout {
+                offset_bytes: piece.offset_bytes as usize,
+                row_pitch_bytes: 0,
+                slice_pitch_bytes: 0,
+            },
+            target: layout,
+        };
+        let regions = shape.runs().map(copy_region);
+        self.recorder.copy(piece.buffer, target.buffer(), regions);
+        self.hold(target);
+        Ok(())
+    }
+
     fn hold(&mut self, allocation: Arc<Allocation>) {
         allocation.begin_use();
         self.allocations.push(allocation);
@@ -410,7 +450,9 @@ impl Command {
                 accesses.push((id(source), false));
                 accesses.push((id(target), true));
             }
-            Self::Write { target, .. } | Self::Fill { target, .. } => {
+            Self::Write { target, .. }
+            | Self::Fill { target, .. }
+            | Self::FillRectangle { target, .. } => {
                 accesses.push((id(target), true));
             }
             Self::Read { source, .. } => accesses.push((id(source), false)),
@@ -432,7 +474,9 @@ impl Command {
                 visit(source);
                 visit(target);
             }
-            Self::Write { target, .. } | Self::Fill { target, .. } => visit(target),
+            Self::Write { target, .. }
+            | Self::Fill { target, .. }
+            | Self::FillRectangle { target, .. } => visit(target),
             Self::Read { source, .. } => visit(source),
             Self::Replay(_) | Self::Nothing => {}
         }

@@ -2,7 +2,7 @@
 
 use super::allocation::{Access, Allocation};
 use super::command_buffer::Replay;
-use super::layout::Shape;
+use super::layout::{Extent, Layout, Shape};
 use super::printf;
 use crate::vulkan;
 use smallvec::SmallVec;
@@ -37,6 +37,13 @@ pub enum Command {
         target: Arc<Allocation>,
         offset_bytes: u64,
         size_bytes: u64,
+        pattern: SmallVec<[u8; 16]>,
+    },
+    /// The same for rows and slices; a row is a multiple of the pattern's length.
+    FillRectangle {
+        target: Arc<Allocation>,
+        extent: Extent,
+        layout: Layout,
         pattern: SmallVec<[u8; 16]>,
     },
     /// A command buffer, recorded before.

@@ -175,6 +175,32 @@ fn add_argument(
                 None => dispatch.touches_anything |= *address != 0,
             }
         }
+        (
+            ArgumentKind::Image {
+                fields, written, ..
+            },
+            ArgumentValue::Memory(Some(memory)),
+        ) => {
+            let released = || {
+                Error::new(
+                    CL_INVALID_KERNEL_ARGS,
+                    "an image set as an argument was released before the launch",
+                )
+            };
+            let memory = memory.upgrade().ok_or_else(released)?;
+            let image = memory.image().ok_or_else(released)?;
+            let place = memory.access(queue, *written)?;
+            for (field, offset_bytes) in fields {
+                let value = image.field(*field, place.device_address()).to_le_bytes();
+                if let Some(bytes) = value.get(..field.size_bytes() as usize) {
+                    block.put(*offset_bytes, bytes);
+                }
+            }
+            dispatch.accesses.push(Access {
+                allocation: place.allocation,
+                write: *written,
+            });
+        }
         // NULL is address 0, which the block holds from the start; local sizes are in the pipeline; unused
         // arguments are written nowhere.
         _ => {}

@@ -22,11 +22,13 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = vec![
         versioned("cl_ext_buffer_device_address", (1, 0, 2)),
         versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
+        versioned("cl_khr_3d_image_writes", (1, 0, 0)),
         versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
         // The version that the conformance tests ask for: 0.9.7 with another definition of simultaneous use,
         // which belongs to cl_khr_command_buffer_mutable_dispatch, and without the pending state.
         versioned("cl_khr_command_buffer", (0, 9, 8)),
         versioned("cl_khr_create_command_queue", (1, 0, 0)),
+        versioned("cl_khr_depth_images", (1, 0, 0)),
         versioned("cl_khr_device_uuid", (1, 0, 0)),
         versioned("cl_khr_expect_assume", (1, 0, 0)),
         versioned("cl_khr_extended_bit_ops", (1, 0, 0)),
@@ -35,6 +37,7 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("cl_khr_global_int32_extended_atomics", (1, 0, 0)),
         versioned("cl_khr_il_program", (1, 0, 0)),
         versioned("cl_khr_integer_dot_product", (2, 0, 0)),
+        versioned("cl_khr_image2d_from_buffer", (1, 0, 0)),
         versioned("cl_khr_local_int32_base_atomics", (1, 0, 0)),
         versioned("cl_khr_local_int32_extended_atomics", (1, 0, 0)),
         versioned("cl_khr_spirv_linkonce_odr", (1, 0, 0)),
@@ -54,6 +57,9 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
 /// `CL_DEVICE_OPENCL_C_FEATURES`
 pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = vec![
+        versioned("__opencl_c_3d_image_writes", (3, 0, 0)),
+        versioned("__opencl_c_images", (3, 0, 0)),
+        versioned("__opencl_c_read_write_images", (3, 0, 0)),
         versioned("__opencl_c_atomic_order_acq_rel", (3, 0, 0)),
         versioned("__opencl_c_atomic_scope_device", (3, 0, 0)),
         versioned("__opencl_c_generic_address_space", (3, 0, 0)),

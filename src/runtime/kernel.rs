@@ -16,7 +16,7 @@ use super::program::Program;
 use super::program::executable::Executable;
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
-use crate::compiler::program::{ArgumentKind, UnusedMemory};
+use crate::compiler::program::{ArgumentKind, ImageType, UnusedMemory};
 
 /// A kernel.
 pub struct Kernel {
@@ -79,11 +79,15 @@ impl Drop for Attachment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentClass {
     /// Bytes.
-    Value { size_bytes: u32 },
+    Value {
+        size_bytes: u32,
+    },
     /// A pointer to `global` or `constant` memory.
     Buffer,
     /// A pointer to `local` memory.
     Local,
+    Image(ImageType),
+    Sampler,
 }
 
 impl ArgumentClass {
@@ -92,6 +96,8 @@ impl ArgumentClass {
             ArgumentKind::Value { size_bytes, .. } => Self::Value { size_bytes },
             ArgumentKind::Buffer { .. } => Self::Buffer,
             ArgumentKind::Local { .. } => Self::Local,
+            ArgumentKind::Image { image, .. } => Self::Image(image),
+            ArgumentKind::Sampler { .. } => Self::Sampler,
             ArgumentKind::Unused { size_bytes, memory } => match memory {
                 UnusedMemory::Value => Self::Value { size_bytes },
                 UnusedMemory::Buffer => Self::Buffer,
@@ -114,6 +120,8 @@ pub enum ArgumentValue {
     Address(u64),
     /// Size of a local argument.
     LocalBytes(u64),
+    /// A sampler's bits.
+    Sampler(u32),
 }
 
 /// What changes about a kernel.

@@ -43,7 +43,7 @@ pub struct PlannedRegion {
     pub pipeline: Arc<vulkan::Pipeline>,
 }
 
-/// `SpecId` and number of elements of each local argument.
+/// `SpecId` and value: the number of elements of each local argument, the format of each image, each sampler.
 type LocalArguments = SmallVec<[(u32, u32); 4]>;
 
 /// What a device allows of one dispatch.
@@ -224,6 +224,27 @@ fn local_arguments(kernel: &CompiledKernel, values: &[ArgumentValue]) -> LocalAr
             let elements = bytes.div_ceil(u64::from((*element_bytes).max(1))).max(1);
             // Sizes beyond are refused by `check_local_memory`.
             local_arguments.push((*spec_id, u32::try_from(elements).unwrap_or(u32::MAX)));
+        }
+        match (&argument.kind, value) {
+            (
+                ArgumentKind::Image {
+                    format_spec_id: Some(spec_id),
+                    ..
+                },
+                ArgumentValue::Memory(Some(memory)),
+            ) => {
+                // A released image is refused when its fields are written.
+                if let Some(image) = memory.upgrade().as_ref().and_then(|it| it.image()) {
+                    local_arguments.push((*spec_id, image.format.texel_format().0));
+                }
+            }
+            (
+                ArgumentKind::Sampler {
+                    spec_id: Some(spec_id),
+                },
+                ArgumentValue::Sampler(word),
+            ) => local_arguments.push((*spec_id, *word)),
+            _ => {}
         }
     }
     local_arguments

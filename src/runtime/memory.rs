@@ -10,6 +10,8 @@ use super::command::HostPointer;
 use super::context::Context;
 use super::device::Device;
 use super::error::{Error, Result};
+use super::image::Image;
+use super::layout::{Extent, Layout};
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
 use super::upload;
@@ -36,6 +38,7 @@ pub struct Memory {
     properties: Vec<cl_mem_properties>,
     storage: Arc<Storage>,
     part: Option<Part>,
+    image: Option<Image>,
     mappings: Mutex<Vec<Mapping>>,
     destructors: Mutex<Vec<(MemoryDestructor, UserData)>>,
 }
@@ -57,8 +60,9 @@ struct Part {
 /// A region that the host has mapped.
 pub struct Mapping {
     pub pointer: HostPointer,
-    pub offset_bytes: usize,
-    pub size_bytes: usize,
+    /// The region in the memory object; the host sees it with the same pitches.
+    pub extent: Extent,
+    pub layout: Layout,
     pub flags: cl_map_flags,
     pub way: MappingWay,
 }
@@ -195,9 +199,54 @@ impl Memory {
                 mirror: Mutex::default(),
             }),
             part: None,
+            image: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         }))
+    }
+
+    /// An image with memory of its own, of the image's size. Otherwise as [`Memory::buffer`].
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`
+    ///
+    /// # Safety
+    /// As [`Memory::buffer`].
+    pub unsafe fn image_with_memory(
+        context: &Arc<Context>,
+        flags: cl_mem_flags,
+        image: Image,
+        host_ptr: Option<NonNull<u8>>,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let size_bytes = image.size_bytes();
+        // SAFETY: the caller's promise.
+        let mut memory = unsafe { Self::buffer(context, flags, size_bytes, host_ptr, properties) }?;
+        // Nobody else has it yet.
+        if let Some(memory) = Arc::get_mut(&mut memory) {
+            memory.image = Some(image);
+        }
+        Ok(memory)
+    }
+
+    /// An image over the first bytes of a buffer, or over another image.
+    pub fn image_of(
+        parent: &Arc<Self>,
+        flags: cl_mem_flags,
+        image: Image,
+        properties: Vec<cl_mem_properties>,
+    ) -> Arc<Self> {
+        let mut memory = Self::sub_buffer(parent, flags, 0, image.size_bytes());
+        if let Some(memory) = Arc::get_mut(&mut memory) {
+            memory.image = Some(image);
+            memory.properties = properties;
+        }
+        memory
+    }
+
+    /// What makes it an image, if it is one.
+    pub fn image(&self) -> Option<&Image> {
+        self.image.as_ref()
     }
 
     /// A sub-buffer: `size_bytes` (not 0) at `origin_bytes` of `parent`, a buffer, within it.
@@ -219,8 +268,9 @@ impl Memory {
             storage: Arc::clone(&parent.storage),
             part: Some(Part {
                 parent: Arc::clone(parent),
-                origin_bytes,
+                origin_bytes: parent.origin_bytes() + origin_bytes,
             }),
+            image: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         })

@@ -8,7 +8,7 @@ use super::command::{Command, HostPointer, Ordering};
 use super::error::{Error, Result};
 use super::event::{Event, Stage};
 use super::host_copy;
-use super::layout::{Layout, Shape};
+use super::layout::{Extent, Layout, Shape};
 use super::memory::{Mapping, MappingWay, Memory, Place};
 use super::queue::{Queue, Waits};
 use crate::vulkan::timestamps::host_now_ns;
@@ -246,18 +246,49 @@ impl Queue {
         blocking: bool,
         wait_list: &[Arc<Event>],
     ) -> Result<(HostPointer, Arc<Event>)> {
+        let Shape { extent, source, .. } = Shape::linear(offset_bytes, 0, size_bytes);
+        let kind = CL_COMMAND_MAP_BUFFER;
+        self.enqueue_map_region(kind, memory, flags, extent, source, blocking, wait_list)
+    }
+
+    /// The same for a region of rows, which the host sees with the pitches of `layout`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_map_region(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        memory: &Arc<Memory>,
+        flags: cl_map_flags,
+        extent: Extent,
+        layout: Layout,
+        blocking: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<(HostPointer, Arc<Event>)> {
+        let offset_bytes = layout.offset_bytes;
+        let size_bytes = layout.end_bytes(extent) - offset_bytes;
         let writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
         let place = memory.access(self, writes)?;
         let (pointer, way) = memory.mapping_way(self, &place, offset_bytes, size_bytes)?;
-        let from_bytes = place.offset_bytes + offset_bytes;
-        let shape = Shape::linear(from_bytes, 0, size_bytes);
+        let shape = Shape {
+            extent,
+            source: place.layout(layout),
+            target: Layout {
+                offset_bytes: 0,
+                ..layout
+            },
+        };
         let source = Arc::clone(&place.allocation);
         let needs_contents = flags & CL_MAP_WRITE_INVALIDATE_REGION == 0;
         let command = match &way {
             MappingWay::Staged(staging) if needs_contents => Command::Copy {
                 source,
                 target: Arc::clone(staging),
-                shape: Shape::linear(from_bytes, offset_in(staging, pointer), size_bytes),
+                shape: Shape {
+                    target: Layout {
+                        offset_bytes: offset_in(staging, pointer),
+                        ..layout
+                    },
+                    ..shape
+                },
             },
             MappingWay::HostPointer if needs_contents => Command::Read {
                 source,
@@ -269,16 +300,11 @@ impl Queue {
         if blocking {
             wait_for_all(wait_list)?;
         }
-        let event = self.enqueue(
-            CL_COMMAND_MAP_BUFFER,
-            command,
-            Waits::on(wait_list),
-            Ordering::default(),
-        )?;
+        let event = self.enqueue(kind, command, Waits::on(wait_list), Ordering::default())?;
         memory.mappings().push(Mapping {
             pointer,
-            offset_bytes,
-            size_bytes,
+            extent,
+            layout,
             flags,
             way: way.clone(),
         });
@@ -314,13 +340,25 @@ impl Queue {
         };
         let writes = mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
         let place = memory.access(self, writes)?;
-        let to_bytes = place.offset_bytes + mapping.offset_bytes;
-        let shape = Shape::linear(0, to_bytes, mapping.size_bytes);
+        let shape = Shape {
+            extent: mapping.extent,
+            source: Layout {
+                offset_bytes: 0,
+                ..mapping.layout
+            },
+            target: place.layout(mapping.layout),
+        };
         let target = Arc::clone(&place.allocation);
         let mut waits = Waits::on(wait_list);
         let command = match mapping.way {
             MappingWay::Staged(source) if writes => Command::Copy {
-                shape: Shape::linear(offset_in(&source, pointer), to_bytes, mapping.size_bytes),
+                shape: Shape {
+                    source: Layout {
+                        offset_bytes: offset_in(&source, pointer),
+                        ..mapping.layout
+                    },
+                    ..shape
+                },
                 source,
                 target,
             },

@@ -61,16 +61,15 @@ impl Emitter<'_> {
         }
         let global = Semantics::CROSS_WORKGROUP_MEMORY
             | Semantics::UNIFORM_MEMORY
-            | Semantics::SUBGROUP_MEMORY;
+            | Semantics::SUBGROUP_MEMORY
+            // Images are in global memory.
+            | Semantics::IMAGE_MEMORY;
         let mut memory = storage;
         if semantics.has(global) {
             memory |= MemorySemantics::UNIFORM_MEMORY;
         }
         if semantics.has(Semantics::WORKGROUP_MEMORY) {
             memory |= MemorySemantics::WORKGROUP_MEMORY;
-        }
-        if semantics.has(Semantics::IMAGE_MEMORY) {
-            memory |= MemorySemantics::IMAGE_MEMORY;
         }
         if memory.is_empty() {
             return 0;

@@ -36,8 +36,8 @@ pub use module::{
     KernelParameterKind, Module, Relocation,
 };
 pub use op::{
-    Access, AtomicOp, Binary, BuiltIn, Compare, Convert, DotFormat, Group, GroupOp, Op, OpenClStd,
-    Place, Rounding, Unary, WorkItem,
+    Access, AtomicOp, Binary, BuiltIn, Compare, Convert, DotFormat, Group, GroupOp, ImageAccess,
+    ImageAccessKind, Op, OpenClStd, Place, Rounding, Unary, WorkItem,
 };
 pub use rewrite::{Rewrite, rewrite_instructions};
 pub use types::{AddressSpace, Scope, Semantics, Type, Values};

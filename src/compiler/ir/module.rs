@@ -3,7 +3,9 @@
 use super::function::entity;
 use super::{AddressSpace, Function, Type};
 use crate::compiler::printf::PrintfCall;
-use crate::compiler::program::{Argument, ArgumentBlock, ArgumentInfo, KernelAttributes};
+use crate::compiler::program::{
+    Argument, ArgumentBlock, ArgumentInfo, ImageType, KernelAttributes,
+};
 
 entity!(
     /// A function of the module.
@@ -118,6 +120,10 @@ pub enum KernelParameterKind {
     ByValue { size_bytes: u32, align_bytes: u32 },
     /// A pointer to global, constant or local memory: one parameter.
     Pointer(AddressSpace),
+    /// The scalars of `ImageField::ALL`.
+    Image(ImageType),
+    /// A sampler's 32 bits: one parameter.
+    Sampler,
 }
 
 /// A unit of compilation. After `extract_kernel` it holds one kernel and what that kernel reaches.

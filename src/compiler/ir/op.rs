@@ -1,6 +1,7 @@
 //! Operations.
 
-use super::{ArrayId, FuncId, GlobalId, Scope, Semantics, Value, Values, VariableId};
+use super::{ArrayId, FuncId, GlobalId, Scope, Semantics, Type, Value, Values, VariableId};
+use crate::compiler::image::ImageDimension;
 use crate::compiler::program::Implicit;
 use smallvec::smallvec;
 
@@ -96,6 +97,9 @@ pub enum Op {
     },
 
     Call(FuncId, Values),
+    /// An access to an image; gone after `lower_images`. Operands: the image's scalars
+    /// (`ImageField::ALL`), the sampler where there is one, the coordinates, then what is written.
+    Image(ImageAccess, Values),
     /// `printf`: the format (a pointer to constant memory) and its arguments, vectors flattened; `lanes`
     /// holds the number of components of each. Result: I32.
     Printf {
@@ -418,6 +422,25 @@ pub enum GroupOp {
     ClusteredReduce(Binary, u32),
 }
 
+/// How an image is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageAccess {
+    pub kind: ImageAccessKind,
+    pub dimension: ImageDimension,
+    /// F32 for float texels, I32 for integer ones.
+    pub texel: Type,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageAccessKind {
+    /// Through a sampler, F32 or I32 coordinates: four results of the texel's type.
+    Sample { float_coordinates: bool },
+    /// Without one, I32 coordinates: four results.
+    Read,
+    /// I32 coordinates; four values.
+    Write,
+}
+
 /// The number of an instruction of the `OpenCL.std` extended instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpenClStd(pub u32);
@@ -485,6 +508,7 @@ impl Op {
             | Self::Glsl(_, v)
             | Self::Group(_, v)
             | Self::Call(_, v)
+            | Self::Image(_, v)
             | Self::DotProduct { operands: v, .. } => v.clone(),
             Self::Load(place, _) => place.operands(),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
@@ -538,6 +562,7 @@ impl Op {
             | Self::Glsl(_, v)
             | Self::Group(_, v)
             | Self::Call(_, v)
+            | Self::Image(_, v)
             | Self::DotProduct { operands: v, .. } => v.iter_mut().for_each(f),
             Self::Load(place, _) => place.for_each_operand_mut(&mut f),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {

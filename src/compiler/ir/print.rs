@@ -220,6 +220,14 @@ impl Display for Op {
             Self::BuiltIn(input) => write!(f, "builtin {}", Snake(input)),
             Self::SpecConst { id, default } => write!(f, "spec_const {id} default {default}"),
             Self::Call(function, args) => write!(f, "call {function}({})", list(args)),
+            Self::Image(access, args) => write!(
+                f,
+                "image_{} {:?} {}({})",
+                Snake(access.kind),
+                access.dimension,
+                access.texel,
+                list(args)
+            ),
             Self::Printf {
                 format, arguments, ..
             } => {

@@ -117,6 +117,9 @@ impl Constants {
                 }
                 Data::Scalar(Scalar::Bits(bits & ty.mask()))
             }
+            Op::ConstantSampler => {
+                Data::Scalar(Scalar::Bits(super::images::literal_sampler(inst)?))
+            }
             Op::ConstantNull => Data::Null,
             Op::Undef => Data::Undef,
             Op::ConstantComposite | Op::SpecConstantComposite => {

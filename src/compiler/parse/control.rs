@@ -237,7 +237,7 @@ impl<'a> FunctionParser<'_, 'a> {
             arguments.push(values);
         }
         if let Some(name) = &callee.import
-            && self.named_builtin(inst, name, &arguments)?
+            && (self.named_builtin(inst, name, &arguments)? || self.image_builtin(inst, name)?)
         {
             return Ok(());
         }

@@ -238,6 +238,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     || self.composite(inst)?
                     || self.atomic(inst)?
                     || self.group(inst)?
+                    || self.image(inst)?
                     || self.extended(inst)?
                 {
                     Ok(())

@@ -5,7 +5,9 @@ use super::types::{Kind, Storage};
 use super::{EntryPoint, Parameter, Source};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Kernel, KernelParameter, KernelParameterKind};
-use crate::compiler::program::{AddressQualifier, ArgumentBlock, ArgumentInfo, KernelAttributes};
+use crate::compiler::program::{
+    AccessQualifier, AddressQualifier, ArgumentBlock, ArgumentInfo, KernelAttributes,
+};
 use rspirv::spirv::{ExecutionMode, Op};
 use std::collections::HashSet;
 
@@ -41,6 +43,10 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         let kind = parameter_kind(source, parameter)?;
         let mut info = ArgumentInfo {
             address: map_address(&kind),
+            access: match &kind {
+                KernelParameterKind::Image(image) => image.access,
+                _ => AccessQualifier::None,
+            },
             ..ArgumentInfo::default()
         };
         if let Some(types) = &types {
@@ -89,6 +95,11 @@ fn parameter_kind(
 ) -> Result<KernelParameterKind, CompileError> {
     let too_large = || CompileError::new("a kernel argument is too large");
     let data = source.types.get(parameter.ty)?;
+    match data.kind {
+        Kind::Image(image) => return Ok(KernelParameterKind::Image(image)),
+        Kind::Sampler => return Ok(KernelParameterKind::Sampler),
+        _ => {}
+    }
     if let Kind::Pointer {
         storage: Storage::Space(space),
         pointee,
@@ -125,7 +136,9 @@ fn parameter_kind(
 
 fn map_address(kind: &KernelParameterKind) -> AddressQualifier {
     match kind {
-        KernelParameterKind::Pointer(AddressSpace::Global) => AddressQualifier::Global,
+        KernelParameterKind::Pointer(AddressSpace::Global) | KernelParameterKind::Image(_) => {
+            AddressQualifier::Global
+        }
         KernelParameterKind::Pointer(AddressSpace::Local) => AddressQualifier::Local,
         KernelParameterKind::Pointer(AddressSpace::Constant) => AddressQualifier::Constant,
         _ => AddressQualifier::Private,

@@ -27,6 +27,7 @@ mod function;
 mod globals;
 mod group_masks;
 mod groups;
+mod images;
 mod inputs;
 mod kernels;
 mod memory;
@@ -37,6 +38,8 @@ mod spec_ops;
 mod tests;
 mod types;
 mod vector_memory;
+
+pub(crate) use images::field_type as image_field_type;
 
 use super::ir::{self, FuncId, FunctionControl};
 use super::{CompileError, Options};
@@ -65,6 +68,7 @@ pub fn parse(words: &[u32], options: &Options) -> Result<ir::Module, CompileErro
         .position(|inst| inst.op == Op::Function)
         .unwrap_or(instructions.len());
     let (declarations, functions) = instructions.split_at(bodies);
+    source.generator = words.get(2).copied().unwrap_or(0) >> 16;
     source.annotations(declarations)?;
     source.declarations(declarations, options)?;
     source.function_headers(functions)?;
@@ -76,6 +80,8 @@ pub fn parse(words: &[u32], options: &Options) -> Result<ir::Module, CompileErro
 /// What is known of the module at large.
 #[derive(Default)]
 struct Source<'a> {
+    /// The tool that made the module: the high half of the header's generator word.
+    generator: u32,
     decorations: Decorations<'a>,
     types: Types,
     constants: Constants,

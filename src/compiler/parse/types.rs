@@ -4,6 +4,7 @@ use super::decode::{Id, Instruction};
 use super::decorations::Decorations;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Type};
+use crate::compiler::program::ImageType;
 use rspirv::spirv::{Decoration, Op, StorageClass};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -40,6 +41,10 @@ pub(super) enum Kind {
     Void,
     Scalar(Type),
     Event,
+    Image(ImageType),
+    Sampler,
+    /// An image and a sampler.
+    SampledImage(ImageType),
     Vector {
         element: Id,
         count: u32,
@@ -198,15 +203,18 @@ impl Types {
                 parameters: inst.ids_from(1).collect(),
             },
             Op::TypeEvent => Kind::Event,
+            Op::TypeImage => Kind::Image(super::images::image_type(inst)?),
+            Op::TypeSampler => Kind::Sampler,
+            Op::TypeSampledImage => match self.get(inst.id(0)?)?.kind {
+                Kind::Image(image) => Kind::SampledImage(image),
+                _ => return Err(inst.error("what is sampled is an image")),
+            },
             Op::TypeForwardPointer => return Ok(true),
             Op::TypeOpaque
             | Op::TypeDeviceEvent
             | Op::TypeReserveId
             | Op::TypeQueue
             | Op::TypePipe
-            | Op::TypeSampler
-            | Op::TypeImage
-            | Op::TypeSampledImage
             | Op::TypePipeStorage
             | Op::TypeNamedBarrier => Kind::Opaque(format!("Op{:?}", inst.op)),
             _ => return Ok(false),
@@ -289,6 +297,8 @@ impl Types {
         Ok(match kind {
             Kind::Scalar(ty) => natural(ty.size_bytes()),
             Kind::Event => natural(8),
+            Kind::Sampler => natural(4),
+            Kind::Image(_) => Some(super::images::LAYOUT),
             Kind::Pointer {
                 storage: Storage::Input,
                 ..
@@ -332,7 +342,7 @@ impl Types {
                 all.size_bytes = all.size_bytes.next_multiple_of(all.align_bytes.into());
                 Some(all)
             }
-            Kind::Void | Kind::Function { .. } | Kind::Opaque(_) => None,
+            Kind::Void | Kind::Function { .. } | Kind::Opaque(_) | Kind::SampledImage(_) => None,
         })
     }
 
@@ -370,6 +380,9 @@ impl Types {
         Ok(match kind {
             Kind::Scalar(ty) => one(*ty),
             Kind::Event => one(Type::I64),
+            Kind::Sampler => one(Type::I32),
+            Kind::Image(_) => Some(super::images::slots(false)),
+            Kind::SampledImage(_) => Some(super::images::slots(true)),
             Kind::Pointer {
                 storage: Storage::Space(space),
                 ..

@@ -41,7 +41,8 @@ struct CodeState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PipelineKey {
     pub local_size: [u32; 3],
-    /// `SpecId` and number of elements of each local argument.
+    /// `SpecId` and value: the number of elements of each local argument, the format of each image, each
+    /// sampler.
     pub local_arguments: SmallVec<[(u32, u32); 4]>,
 }
 
@@ -198,7 +199,7 @@ impl Executable {
     }
 
     /// Makes ahead of the first launch what the kernel itself fixes: its data, and its only pipeline if it
-    /// has a required work-group size and no local arguments.
+    /// has a required work-group size and no arguments that specialize it.
     ///
     /// # Errors
     /// As [`Self::data`] and [`Self::pipeline`].
@@ -208,10 +209,14 @@ impl Executable {
         let Some(kernel) = self.program.kernels.get(index) else {
             return Ok(());
         };
-        let fixed = !kernel
-            .arguments
-            .iter()
-            .any(|argument| matches!(argument.kind, ArgumentKind::Local { .. }));
+        let fixed = !kernel.arguments.iter().any(|argument| {
+            matches!(
+                argument.kind,
+                ArgumentKind::Local { .. }
+                    | ArgumentKind::Image { .. }
+                    | ArgumentKind::Sampler { .. }
+            )
+        });
         if let (Some(local_size), true) = (kernel.attributes.required_work_group_size, fixed) {
             let key = PipelineKey {
                 local_size,

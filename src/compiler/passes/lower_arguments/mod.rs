@@ -20,6 +20,7 @@ mod block;
 mod usage;
 
 use super::data_segment;
+use crate::compiler::image::ImageField;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
     KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value,
@@ -35,8 +36,9 @@ use smallvec::smallvec;
 use std::collections::HashMap;
 use usage::Uses;
 
-/// `SpecId` of the first `local` argument's length: 0 to 2 are the local size.
-const FIRST_LOCAL_SPEC_ID: u32 = 3;
+/// `SpecId`s from here on are lengths of `local` arguments, formats of images and samplers: 0 to 2 are the
+/// local size.
+const FIRST_FREE_SPEC_ID: u32 = 3;
 
 /// Arguments that take more are refused: far above what devices report as `CL_DEVICE_MAX_PARAMETER_SIZE`.
 const LIMIT_BYTES: u32 = 64 << 10;
@@ -98,6 +100,16 @@ enum Lowered {
         ty: Type,
     },
     Local(crate::compiler::ir::GlobalId),
+    /// The fields of an image that are read, as places among its parameters and offsets in the block, and its
+    /// format's.
+    Image {
+        fields: Vec<(ImageField, u32)>,
+        format_spec_id: Option<u32>,
+    },
+    /// One parameter, a specialization constant.
+    Sampler {
+        spec_id: u32,
+    },
 }
 
 struct Plan {
@@ -115,7 +127,8 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
         arguments: Vec::new(),
         end_bytes: 0,
     };
-    let mut local_arguments = 0;
+    let mut spec_ids = FIRST_FREE_SPEC_ID..;
+    let mut next_spec_id = || spec_ids.next().unwrap_or(u32::MAX);
     for (position, parameter) in parameters.into_iter().enumerate() {
         let first = parameter.first_param;
         let function = module.function(id);
@@ -133,6 +146,43 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
             Ok::<_, CompileError>(offset)
         };
         let (lowered, kind) = match parameter.kind {
+            KernelParameterKind::Image(image) => {
+                let mut fields = Vec::new();
+                let mut format_spec_id = None;
+                let mut effects = usage::Effects::default();
+                for (field, &value) in ImageField::ALL.into_iter().zip(values) {
+                    if !uses[id.index()].is_used(value) {
+                        continue;
+                    }
+                    match field {
+                        ImageField::Format => format_spec_id = Some(next_spec_id()),
+                        _ => fields.push((field, place(field.size_bytes(), field.size_bytes())?)),
+                    }
+                    if field == ImageField::Address {
+                        effects = usage::effects(module, &uses, id, value);
+                    }
+                }
+                let lowered = Lowered::Image {
+                    fields: fields.clone(),
+                    format_spec_id,
+                };
+                let kind = ArgumentKind::Image {
+                    image,
+                    fields,
+                    format_spec_id,
+                    read: effects.read,
+                    written: effects.written,
+                };
+                (lowered, kind)
+            }
+            KernelParameterKind::Sampler => {
+                let spec_id = is_used.then(&mut next_spec_id);
+                let lowered = match spec_id {
+                    Some(spec_id) => Lowered::Sampler { spec_id },
+                    None => Lowered::Unused,
+                };
+                (lowered, ArgumentKind::Sampler { spec_id })
+            }
             _ if !is_used => (Lowered::Unused, unused(&parameter.kind)),
             KernelParameterKind::Value {
                 size_bytes,
@@ -193,8 +243,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                 (Lowered::Pointer { offset_bytes, ty }, kind)
             }
             KernelParameterKind::Pointer(AddressSpace::Local) => {
-                let spec_id = FIRST_LOCAL_SPEC_ID + local_arguments;
-                local_arguments += 1;
+                let spec_id = next_spec_id();
                 let global = module.add_global(Global {
                     name: format!("argument {position}"),
                     space: AddressSpace::Local,
@@ -233,7 +282,10 @@ fn unused(kind: &KernelParameterKind) -> ArgumentKind {
         KernelParameterKind::Value { size_bytes, .. }
         | KernelParameterKind::ByValue { size_bytes, .. } => (size_bytes, UnusedMemory::Value),
         KernelParameterKind::Pointer(AddressSpace::Local) => (0, UnusedMemory::Local),
-        KernelParameterKind::Pointer(_) => (8, UnusedMemory::Buffer),
+        // Images and samplers say themselves what is used of them.
+        KernelParameterKind::Pointer(_)
+        | KernelParameterKind::Image(_)
+        | KernelParameterKind::Sampler => (8, UnusedMemory::Buffer),
     };
     ArgumentKind::Unused { size_bytes, memory }
 }
@@ -414,6 +466,27 @@ fn read_parameters(
                     let pointer = reader.pointer(b, *offset_bytes, *ty);
                     replacements.insert(params[first], pointer);
                 }
+                Lowered::Image {
+                    fields,
+                    format_spec_id,
+                } => {
+                    for (field, offset_bytes) in fields {
+                        let param = params[first + field.index()];
+                        let value = match b.ty(param) {
+                            ty @ Type::Ptr(_) => reader.pointer(b, *offset_bytes, ty),
+                            ty => reader.scalar(b, *offset_bytes, ty),
+                        };
+                        replacements.insert(param, value);
+                    }
+                    if let Some(spec_id) = format_spec_id {
+                        let format = specialized(b, *spec_id);
+                        replacements.insert(params[first + ImageField::Format.index()], format);
+                    }
+                }
+                Lowered::Sampler { spec_id } => {
+                    let sampler = specialized(b, *spec_id);
+                    replacements.insert(params[first], sampler);
+                }
                 Lowered::Local(global) => {
                     let ty = Type::Ptr(AddressSpace::Local);
                     let pointer = b.op1(Op::GlobalAddress(*global), ty);
@@ -445,6 +518,10 @@ fn read_parameters(
     });
     // The pointer arithmetic that led to the loads still names the parameters.
     remove_dead_pointers(function, &params);
+}
+
+fn specialized(b: &mut Builder<'_>, id: u32) -> Value {
+    b.op1(Op::SpecConst { id, default: 0 }, Type::I32)
 }
 
 fn copy_to_private(

@@ -1,0 +1,245 @@
+//! `cl_image_format` and `cl_image_desc` (section 5.3.1.2), checked.
+
+use super::error::{Error, Result};
+use super::{handle, image};
+use crate::compiler::image::ImageDimension;
+use crate::runtime::context::Context;
+use crate::runtime::image::format::{self, Format};
+use crate::runtime::image::{Image, MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_LAYERS};
+use crate::runtime::memory::Memory;
+use opencl_sys as cl;
+use opencl_sys::{
+    CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_CONTEXT, CL_INVALID_IMAGE_DESCRIPTOR,
+    CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, CL_INVALID_IMAGE_SIZE, cl_image_desc, cl_image_format,
+    cl_mem_flags,
+};
+use std::sync::Arc;
+
+/// A valid description.
+pub struct Description {
+    pub image: Image,
+    /// The buffer or image that holds the texels.
+    pub parent: Option<Arc<Memory>>,
+}
+
+/// A description of nothing.
+pub fn empty() -> cl_image_desc {
+    // SAFETY: numbers and a pointer: all zeros is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+fn bad(reason: impl Into<String>) -> Error {
+    Error::new(CL_INVALID_IMAGE_DESCRIPTOR, reason.into())
+}
+
+impl Description {
+    /// # Errors
+    /// `CL_INVALID_IMAGE_FORMAT_DESCRIPTOR`, `CL_INVALID_IMAGE_DESCRIPTOR`, `CL_INVALID_IMAGE_SIZE`,
+    /// `CL_IMAGE_FORMAT_NOT_SUPPORTED`.
+    pub fn parse(
+        context: &Arc<Context>,
+        format: Option<&cl_image_format>,
+        desc: Option<&cl_image_desc>,
+        no_host_ptr: bool,
+    ) -> Result<Self> {
+        // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
+        // image_format is NULL."
+        let format = *format
+            .filter(|format| format::is_format(**format))
+            .ok_or_else(|| {
+                Error::new(
+                    CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                    "image_format is NULL, or its order and type do not go together",
+                )
+            })?;
+        // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is
+        // NULL."
+        let desc = desc.ok_or_else(|| bad("image_desc is NULL"))?;
+        let dimension = image::dimension(desc.image_type)
+            .ok_or_else(|| bad(format!("image_type is {:#x}", desc.image_type)))?;
+        // "num_mip_levels … must be 0", without cl_khr_mipmap_image; "num_samples … must be 0."
+        if desc.num_mip_levels != 0 || desc.num_samples != 0 {
+            return Err(bad("num_mip_levels and num_samples must be 0"));
+        }
+        let size = size(desc, dimension)?;
+        let parent = parent(context, desc, dimension)?;
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format."
+        let format = Format::supported(format, dimension).ok_or_else(|| {
+            Error::new(
+                CL_IMAGE_FORMAT_NOT_SUPPORTED,
+                "no device supports image_format for this image type",
+            )
+        })?;
+        check_pitches(
+            desc,
+            dimension,
+            &format,
+            size,
+            no_host_ptr && parent.is_none(),
+        )?;
+        let (row_pitch, slice_pitch) = match parent.as_ref().and_then(|parent| parent.image()) {
+            Some(image) => (image.row_pitch_bytes, image.slice_pitch_bytes),
+            // "image_slice_pitch … must be 0 for a 1D or 2D image."
+            None if dimension.is_array() || dimension == ImageDimension::Three => {
+                (desc.image_row_pitch, desc.image_slice_pitch)
+            }
+            None => (desc.image_row_pitch, 0),
+        };
+        Ok(Self {
+            image: Image::new(format, dimension, size, row_pitch, slice_pitch),
+            parent,
+        })
+    }
+
+    /// Whether the image fits what it is made of.
+    pub fn check_parent(&self, parent: &Memory) -> Result<()> {
+        let image = &self.image;
+        if let Some(other) = parent.image() {
+            // "CL_INVALID_IMAGE_DESCRIPTOR if … a 2D image is created from a 2D image and the rules are not
+            // followed": equal sizes, and a format of the same texels on or off the sRGB curve.
+            let same = other.region() == image.region()
+                && other.format.channel_type() == image.format.channel_type();
+            let orders = [other.format.order(), image.format.order()];
+            let pairs = [
+                [cl::CL_RGBA, cl::CL_sRGBA],
+                [cl::CL_BGRA, cl::CL_sBGRA],
+                [cl::CL_RGBx, cl::CL_sRGBx],
+                [cl::CL_RGB, cl::CL_sRGB],
+                [cl::CL_R, cl::CL_DEPTH],
+            ];
+            let related = orders[0] == orders[1]
+                || pairs
+                    .iter()
+                    .any(|pair| orders == *pair || [orders[1], orders[0]] == *pair);
+            if !same || !related {
+                return Err(Error::new(
+                    CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                    "the image does not have the size and channels of the image that it is made of",
+                ));
+            }
+            return Ok(());
+        }
+        // "For a 1D image buffer … the image width × size of element in bytes must be <= size of the buffer
+        // object", "For a 2D image … image_row_pitch × image_height must be <= size of the buffer".
+        if image.size_bytes() > parent.size_bytes() {
+            return Err(Error::new(
+                CL_INVALID_IMAGE_SIZE,
+                format!(
+                    "the image takes {} bytes, the buffer has {}",
+                    image.size_bytes(),
+                    parent.size_bytes()
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Width, height, and depth or layers.
+fn size(desc: &cl_image_desc, dimension: ImageDimension) -> Result<[usize; 3]> {
+    let (most_width, most_height, most_depth) = match dimension {
+        ImageDimension::Buffer => (MAX_BUFFER_TEXELS, 1, 1),
+        ImageDimension::Three => (MAX_3D, MAX_3D, MAX_3D),
+        _ => (MAX_2D, MAX_2D, MAX_LAYERS),
+    };
+    let height = match dimension.axes() {
+        1 => 1,
+        _ => desc.image_height,
+    };
+    let depth = match dimension {
+        ImageDimension::Three => desc.image_depth,
+        _ if dimension.is_array() => desc.image_array_size,
+        _ => 1,
+    };
+    for (what, size, most) in [
+        ("width", desc.image_width, most_width),
+        ("height", height, most_height),
+        ("depth or array size", depth, most_depth),
+    ] {
+        // "CL_INVALID_IMAGE_SIZE if image dimensions specified in image_desc exceed the maximum image dimensions
+        // … for all devices in context", and the CL_INVALID_IMAGE_DESCRIPTOR of values that no image has.
+        if size == 0 {
+            return Err(bad(format!("the {what} is 0")));
+        }
+        if size > most {
+            return Err(Error::new(
+                CL_INVALID_IMAGE_SIZE,
+                format!("a {what} of {size} is more than {most}"),
+            ));
+        }
+    }
+    Ok([desc.image_width, height, depth])
+}
+
+fn parent(
+    context: &Arc<Context>,
+    desc: &cl_image_desc,
+    dimension: ImageDimension,
+) -> Result<Option<Arc<Memory>>> {
+    // Named `mem_object` from version 2.0 on.
+    let mem_object = desc.buffer;
+    if mem_object.is_null() {
+        // "mem_object … must be a buffer … for a 1D image buffer."
+        return match dimension {
+            ImageDimension::Buffer => Err(bad("a 1D image buffer without a buffer")),
+            _ => Ok(None),
+        };
+    }
+    let parent: Arc<Memory> =
+        handle::get(mem_object).map_err(|error| bad(error.reason().to_owned()))?;
+    if !Arc::ptr_eq(parent.context(), context) {
+        return Err(Error::new(
+            CL_INVALID_CONTEXT,
+            "mem_object belongs to another context",
+        ));
+    }
+    // "mem_object may refer to a valid buffer or image memory object": a buffer for 1D image buffers and 2D
+    // images, a 2D image for a 2D image.
+    let serves = match (parent.image(), dimension) {
+        (None, ImageDimension::Buffer | ImageDimension::Two) => true,
+        (Some(image), ImageDimension::Two) => image.dimension == ImageDimension::Two,
+        _ => false,
+    };
+    match serves {
+        true => Ok(Some(parent)),
+        false => Err(bad("mem_object is nothing that such an image is made of")),
+    }
+}
+
+fn check_pitches(
+    desc: &cl_image_desc,
+    dimension: ImageDimension,
+    format: &Format,
+    [width, height, _]: [usize; 3],
+    alone: bool,
+) -> Result<()> {
+    let (row, slice) = (desc.image_row_pitch, desc.image_slice_pitch);
+    // "This must be 0 if host_ptr is NULL", but for an image over a buffer.
+    if alone && (row != 0 || slice != 0) {
+        return Err(bad("pitches are given without host_ptr"));
+    }
+    let texel_bytes = format.texel_bytes();
+    // "… can be either 0 or ≥ image_width × size of element in bytes … If image_row_pitch is not 0, it must be a
+    // multiple of the image element size in bytes."
+    if row != 0 && (row < width * texel_bytes || !row.is_multiple_of(texel_bytes)) {
+        return Err(bad(format!("image_row_pitch is {row}")));
+    }
+    let has_slices = dimension.is_array() || dimension == ImageDimension::Three;
+    if has_slices && slice != 0 {
+        // "… ≥ image_row_pitch × image_height for a 2D image array or 3D image … and ≥ image_row_pitch for a 1D
+        // image array … must be a multiple of the image_row_pitch."
+        let row = if row == 0 { width * texel_bytes } else { row };
+        let least = row.checked_mul(height);
+        if least.is_none_or(|least| slice < least) || !slice.is_multiple_of(row) {
+            return Err(bad(format!("image_slice_pitch is {slice}")));
+        }
+    }
+    Ok(())
+}
+
+/// The flags of an image made of a buffer or image: what is not given is inherited.
+pub fn inherited_flags(parent: &Memory, flags: cl_mem_flags) -> Result<cl_mem_flags> {
+    // "… if image_desc->mem_object is not NULL, the memory access qualifiers, host access and host pointer flags
+    // follow the rules of sub-buffers".
+    super::buffer::sub_buffer_flags(parent.flags(), flags)
+}

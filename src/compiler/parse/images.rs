@@ -1,0 +1,358 @@
+//! Images and samplers: their types, constants, and the instructions on them.
+//!
+//! An image is the scalars of [`ImageField::ALL`], a sampler is its 32 bits, and what `OpSampledImage` makes
+//! is both together: they are passed, returned, stored and chosen like any structure.
+
+use super::decode::{Id, Instruction};
+use super::function::FunctionParser;
+use super::types::{Kind, Layout, Slot};
+use crate::compiler::CompileError;
+use crate::compiler::image::{Addressing, ImageDimension, ImageField, Sampler};
+use crate::compiler::ir::{
+    AddressSpace, Binary, Convert, ImageAccess, ImageAccessKind, Op as IrOp, Type, Value, Values,
+};
+use crate::compiler::program::{AccessQualifier, ImageType};
+use rspirv::spirv::{self, Op};
+use std::rc::Rc;
+
+/// Of an image in private memory, where only unoptimized code puts one.
+pub(super) const LAYOUT: Layout = Layout {
+    size_bytes: 8 * ImageField::ALL.len() as u64,
+    align_bytes: 8,
+};
+
+/// `CL_SNORM_INT8`, `CL_R`: where OpenCL's numbers of the enumerations of SPIR-V sections 3.13 and 3.12 start.
+const FIRST_CHANNEL_TYPE: u32 = 0x10D0;
+const FIRST_CHANNEL_ORDER: u32 = 0x10B0;
+
+/// LLVM's SPIR-V back end: its `OpImageQueryFormat` stands for `get_image_channel_data_type`, without the
+/// addition that would make OpenCL's number of SPIR-V's.
+const GENERATOR_LLVM: u32 = 43;
+
+/// The scalars of an image, or of an image with a sampler.
+pub(super) fn slots(sampled: bool) -> Rc<[Slot]> {
+    let fields = ImageField::ALL.into_iter().enumerate();
+    let slot = |index: usize, ty| Slot {
+        ty,
+        offset_bytes: 8 * index as u64,
+    };
+    let image = fields.map(|(index, field)| slot(index, field_type(field)));
+    let sampler = sampled.then(|| slot(ImageField::ALL.len(), Type::I32));
+    image.chain(sampler).collect()
+}
+
+/// The type of a field in IR.
+pub(crate) fn field_type(field: ImageField) -> Type {
+    match field {
+        ImageField::Address => Type::Ptr(AddressSpace::Global),
+        _ => Type::I32,
+    }
+}
+
+/// `OpTypeImage`
+pub(super) fn image_type(inst: &Instruction<'_>) -> Result<ImageType, CompileError> {
+    let arrayed = inst.word(3)? == 1;
+    let dimension = match (spirv::Dim::from_u32(inst.word(1)?), arrayed) {
+        (Some(spirv::Dim::Dim1D), false) => ImageDimension::One,
+        (Some(spirv::Dim::Dim1D), true) => ImageDimension::OneArray,
+        (Some(spirv::Dim::Dim2D), false) => ImageDimension::Two,
+        (Some(spirv::Dim::Dim2D), true) => ImageDimension::TwoArray,
+        (Some(spirv::Dim::Dim3D), false) => ImageDimension::Three,
+        (Some(spirv::Dim::DimBuffer), false) => ImageDimension::Buffer,
+        _ => return Err(inst.error("the image's dimension is none of OpenCL C's")),
+    };
+    if inst.word(4)? != 0 {
+        return Err(inst.error("multi-sampled images are not supported"));
+    }
+    let access = match inst.operands.get(7) {
+        // "If not present, read-only" is how OpenCL C has it.
+        None | Some(0) => AccessQualifier::ReadOnly,
+        Some(1) => AccessQualifier::WriteOnly,
+        Some(2) => AccessQualifier::ReadWrite,
+        Some(_) => return Err(inst.error("the access qualifier is unknown")),
+    };
+    Ok(ImageType {
+        dimension,
+        depth: inst.word(2)? == 1,
+        access,
+    })
+}
+
+/// The bits of `OpConstantSampler`.
+pub(super) fn literal_sampler(inst: &Instruction<'_>) -> Result<u64, CompileError> {
+    let addressing = match inst.word(0)? {
+        0 => Addressing::None,
+        1 => Addressing::ClampToEdge,
+        2 => Addressing::Clamp,
+        3 => Addressing::Repeat,
+        4 => Addressing::RepeatMirrored,
+        _ => return Err(inst.error("the addressing mode is unknown")),
+    };
+    let sampler = Sampler::new(inst.word(1)? == 1, addressing, inst.word(2)? == 1);
+    Ok(sampler.0.into())
+}
+
+impl<'a> FunctionParser<'_, 'a> {
+    /// Translates image instructions; false if the instruction is another.
+    pub(super) fn image(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
+        match inst.op {
+            Op::SampledImage => {
+                let image = self.operand(inst, 0)?;
+                let sampler = self.operand(inst, 1)?;
+                let both: Values = image.iter().chain(&*sampler).copied().collect();
+                self.define(inst, &both)?;
+            }
+            Op::Image => {
+                let both = self.operand(inst, 0)?;
+                let image = both.get(..ImageField::ALL.len()).unwrap_or(&both);
+                self.define(inst, &image.to_vec())?;
+            }
+            Op::ImageSampleExplicitLod => {
+                // Level of detail: there is but one level.
+                let (image, values) = self.image_operand(inst, inst.id(0)?, true)?;
+                let coordinate = self.operand(inst, 1)?;
+                self.sample(inst, image, &values, &coordinate)?;
+            }
+            Op::ImageRead => {
+                let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
+                let coordinate = self.operand(inst, 1)?;
+                self.read(inst, image, &values, &coordinate)?;
+            }
+            Op::ImageWrite => {
+                let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
+                let coordinate = self.operand(inst, 1)?;
+                let texel = self.operand(inst, 2)?;
+                self.write(inst, image, &values, &coordinate, &texel)?;
+            }
+            Op::ImageQuerySizeLod | Op::ImageQuerySize => {
+                let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
+                let sizes: &[ImageField] = match image.dimension {
+                    ImageDimension::One | ImageDimension::Buffer => &[ImageField::Width],
+                    ImageDimension::OneArray => &[ImageField::Width, ImageField::Depth],
+                    ImageDimension::Two => &[ImageField::Width, ImageField::Height],
+                    ImageDimension::TwoArray | ImageDimension::Three => {
+                        &[ImageField::Width, ImageField::Height, ImageField::Depth]
+                    }
+                };
+                let slots = self.result_slots(inst)?;
+                let mut results = Values::new();
+                for (index, slot) in slots.iter().enumerate() {
+                    let size = sizes.get(index).and_then(|field| values.get(field.index()));
+                    let mut b = self.build();
+                    results.push(match size {
+                        Some(&size) => b.resize_int(size, slot.ty, false),
+                        None => b.constant(slot.ty, 0),
+                    });
+                }
+                self.define(inst, &results)?;
+            }
+            Op::ImageQueryFormat | Op::ImageQueryOrder => {
+                let (_, values) = self.image_operand(inst, inst.id(0)?, false)?;
+                let (field, first) = match inst.op {
+                    Op::ImageQueryFormat => (ImageField::ChannelType, FIRST_CHANNEL_TYPE),
+                    _ => (ImageField::ChannelOrder, FIRST_CHANNEL_ORDER),
+                };
+                let value = field_of(inst, &values, field)?;
+                let value = match self.source.generator {
+                    GENERATOR_LLVM => value,
+                    _ => self.build().binary_const(Binary::Sub, value, first.into()),
+                };
+                self.define(inst, &[value])?;
+            }
+            Op::ImageQueryLevels | Op::ImageQuerySamples => {
+                let one = self.build().i32(1);
+                self.define(inst, &[one])?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Expands the call of an image function that the front end left as a call; false if it is none.
+    pub(super) fn image_builtin(
+        &mut self,
+        inst: &Instruction<'a>,
+        name: &str,
+    ) -> Result<bool, CompileError> {
+        let is = |function: &str| {
+            name.strip_prefix("_Z")
+                .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+                .is_some_and(|rest| rest.starts_with(function))
+        };
+        if is("get_image_channel_order") || is("get_image_channel_data_type") {
+            let (_, values) = self.image_operand(inst, inst.id(1)?, false)?;
+            let field = match is("get_image_channel_order") {
+                true => ImageField::ChannelOrder,
+                false => ImageField::ChannelType,
+            };
+            let value = field_of(inst, &values, field)?;
+            self.define(inst, &[value])?;
+            return Ok(true);
+        }
+        if is("read_image") {
+            let (image, mut values) = self.image_operand(inst, inst.id(1)?, false)?;
+            let (ty, second) = self.values(inst.id(2)?)?;
+            if matches!(self.source.types.get(ty)?.kind, Kind::Sampler) {
+                values.extend(second.iter().copied());
+                let coordinate = self.operand(inst, 3)?;
+                self.sample(inst, image, &values, &coordinate)?;
+            } else {
+                self.read(inst, image, &values, &second)?;
+            }
+            return Ok(true);
+        }
+        if is("write_image") {
+            let (image, values) = self.image_operand(inst, inst.id(1)?, false)?;
+            let coordinate = self.operand(inst, 2)?;
+            let texel = self.operand(inst, inst.operands.len().saturating_sub(1))?;
+            self.write(inst, image, &values, &coordinate, &texel)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The type and scalars of an image, with its sampler if `sampled`.
+    fn image_operand(
+        &mut self,
+        inst: &Instruction<'a>,
+        id: Id,
+        sampled: bool,
+    ) -> Result<(ImageType, Values), CompileError> {
+        let (ty, values) = self.values(id)?;
+        let values = values.iter().copied().collect();
+        match (&self.source.types.get(ty)?.kind, sampled) {
+            (Kind::Image(image), false) | (Kind::SampledImage(image), true) => Ok((*image, values)),
+            _ => Err(inst.error(format!("{id} is not the kind of image that is wanted"))),
+        }
+    }
+
+    fn sample(
+        &mut self,
+        inst: &Instruction<'a>,
+        image: ImageType,
+        values: &[Value],
+        coordinate: &[Value],
+    ) -> Result<(), CompileError> {
+        let float_coordinates = match coordinate.first().map(|&v| self.ty(v)) {
+            Some(Type::F32) => true,
+            Some(Type::I32) => false,
+            _ => return Err(inst.error("coordinates are of type float or int")),
+        };
+        let kind = ImageAccessKind::Sample { float_coordinates };
+        self.read_as(inst, kind, image, values, coordinate)
+    }
+
+    fn read(
+        &mut self,
+        inst: &Instruction<'a>,
+        image: ImageType,
+        values: &[Value],
+        coordinate: &[Value],
+    ) -> Result<(), CompileError> {
+        self.read_as(inst, ImageAccessKind::Read, image, values, coordinate)
+    }
+
+    fn read_as(
+        &mut self,
+        inst: &Instruction<'a>,
+        kind: ImageAccessKind,
+        image: ImageType,
+        values: &[Value],
+        coordinate: &[Value],
+    ) -> Result<(), CompileError> {
+        let slots = self.result_slots(inst)?;
+        let wanted = slots.first().map(|slot| slot.ty);
+        let texel = match wanted {
+            Some(Type::F32 | Type::F16) => Type::F32,
+            Some(Type::I32) => Type::I32,
+            _ => return Err(inst.error("texels are of type float, half, int or uint")),
+        };
+        let operands = self.access_operands(inst, kind, image, values, coordinate)?;
+        let access = ImageAccess {
+            kind,
+            dimension: image.dimension,
+            texel,
+        };
+        let mut b = self.build();
+        let mut results = b.op(IrOp::Image(access, operands), [texel; 4]);
+        if wanted == Some(Type::F16) {
+            let halves = results
+                .iter()
+                .map(|&v| b.convert(Convert::FloatToFloat(None), v, Type::F16));
+            results = halves.collect();
+        }
+        // A depth image is read as one number.
+        results.truncate(slots.len());
+        self.define(inst, &results)
+    }
+
+    fn write(
+        &mut self,
+        inst: &Instruction<'a>,
+        image: ImageType,
+        values: &[Value],
+        coordinate: &[Value],
+        texel: &[Value],
+    ) -> Result<(), CompileError> {
+        let kind = ImageAccessKind::Write;
+        let mut operands = self.access_operands(inst, kind, image, values, coordinate)?;
+        let ty = match texel.first().map(|&v| self.ty(v)) {
+            Some(Type::F32 | Type::F16) => Type::F32,
+            Some(Type::I32) => Type::I32,
+            _ => return Err(inst.error("texels are of type float, half, int or uint")),
+        };
+        let mut b = self.build();
+        for index in 0..4 {
+            operands.push(match texel.get(index) {
+                Some(&value) if b.ty(value) == Type::F16 => {
+                    b.convert(Convert::FloatToFloat(None), value, Type::F32)
+                }
+                Some(&value) => value,
+                None => b.constant(ty, 0),
+            });
+        }
+        let access = ImageAccess {
+            kind,
+            dimension: image.dimension,
+            texel: ty,
+        };
+        b.op0(IrOp::Image(access, operands));
+        Ok(())
+    }
+
+    /// The image's scalars and as many coordinates as it has dimensions, of the right type.
+    fn access_operands(
+        &mut self,
+        inst: &Instruction<'a>,
+        kind: ImageAccessKind,
+        image: ImageType,
+        values: &[Value],
+        coordinate: &[Value],
+    ) -> Result<Values, CompileError> {
+        let count = image.dimension.coordinates();
+        let Some(coordinate) = coordinate.get(..count) else {
+            return Err(inst.error(format!("the image takes {count} coordinates")));
+        };
+        let wanted = match kind {
+            ImageAccessKind::Sample {
+                float_coordinates: true,
+            } => Type::F32,
+            _ => Type::I32,
+        };
+        if coordinate.iter().any(|&v| self.ty(v) != wanted) {
+            return Err(inst.error("the coordinates are of another type"));
+        }
+        Ok(values.iter().chain(coordinate).copied().collect())
+    }
+}
+
+fn field_of(
+    inst: &Instruction<'_>,
+    values: &[Value],
+    field: ImageField,
+) -> Result<Value, CompileError> {
+    values
+        .get(field.index())
+        .copied()
+        .ok_or_else(|| inst.error("the operand is not an image"))
+}

@@ -1,0 +1,85 @@
+//! Turns accesses to images into loads, stores and arithmetic.
+//!
+//! Needs: nothing. After it no `Op::Image` is left: each is a call of a function made for its kind of access,
+//! dimension and texel type, which `inline` copies where that pays.
+//!
+//! What depends on the format and the sampler is decided in the code, by their bits
+//! ([`crate::compiler::image`]). Both are constants where a kernel is run (specialization constants, literals),
+//! and all but the code for the one format is then folded away by `simplify` or the driver.
+//!
+//! Coordinates outside of an image never leave its memory, whatever the sampler: reads are clamped, writes
+//! are dropped.
+
+mod access;
+mod addressing;
+mod decode;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+use crate::compiler::ir::{
+    FuncId, Function, ImageAccess, ImageAccessKind, InstFlags, Module, Op, Rewrite, Type,
+    rewrite_instructions,
+};
+use crate::compiler::{CompileError, Context};
+use std::collections::HashMap;
+
+/// Runs the pass on every function.
+pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+    let mut accesses: Vec<ImageAccess> = Vec::new();
+    for function in &module.functions {
+        for &block in &function.layout {
+            for &inst in &function.block(block).insts {
+                if let Op::Image(access, _) = function.inst(inst).op
+                    && !accesses.contains(&access)
+                {
+                    accesses.push(access);
+                }
+            }
+        }
+    }
+    if accesses.is_empty() {
+        return Ok(());
+    }
+    let mut loads: HashMap<Type, FuncId> = HashMap::new();
+    let mut functions: HashMap<ImageAccess, FuncId> = HashMap::new();
+    for access in accesses {
+        let function = match access.kind {
+            ImageAccessKind::Write => encode::write(access),
+            _ => {
+                let load = *loads
+                    .entry(access.texel)
+                    .or_insert_with(|| module.add_function(decode::load_texel(access.texel)));
+                access::read(access, load)
+            }
+        };
+        functions.insert(access, module.add_function(function));
+    }
+    for function in &mut module.functions {
+        rewrite_instructions(function, |b, inst| {
+            let data = b.function.inst(inst);
+            let Op::Image(access, operands) = &data.op else {
+                return Ok::<_, CompileError>(Rewrite::Keep);
+            };
+            let call = Op::Call(functions[access], operands.clone());
+            let results: Vec<Type> = data.results.iter().map(|&v| b.ty(v)).collect();
+            Ok(Rewrite::Replace(b.op(call, results)))
+        })?;
+    }
+    Ok(())
+}
+
+/// An empty function of the pass.
+fn function(name: String, returns: Vec<Type>) -> Function {
+    let mut function = Function::new(name);
+    function.return_types = returns;
+    function
+}
+
+/// Formulas of the specification are computed as they stand.
+const EXACT: InstFlags = InstFlags {
+    no_contraction: true,
+    fast_math: false,
+    no_signed_wrap: false,
+    no_unsigned_wrap: false,
+};
