@@ -279,7 +279,10 @@ impl Soft<'_, '_> {
         let below = self.is(Compare::SLess, high, 0);
         let negative = self.op(And, differ, below);
         let sum = self.negate_if(negative, Wide { low, high });
-        let sign = self.b.select(negative, pz.bits, product_sign);
+        // The product's, or the other one: chosen by the bits, since llvmpipe (Mesa 22.3) does the reverse of
+        // a selection here when `z` is a constant.
+        let turned = self.op(And, signs, high);
+        let sign = self.op(Xor, product_sign, turned);
         let sign = self.con(And, sign, 1 << 63);
         let any = self.op(Or, sum.low, sum.high);
         let cancelled = self.is(Compare::Equal, any, 0);

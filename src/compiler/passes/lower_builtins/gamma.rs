@@ -57,6 +57,12 @@ pub fn tgamma(ty: Type) -> Function {
         Type::F64 => (TGAMMA64, -184.0, 172.0, &RECIPROCAL64),
         _ => (TGAMMA32, -43.0, 36.0, &RECIPROCAL32),
     };
+    // From here on down the product is kept smaller by a factor, or it might overflow before what it divides
+    // vanishes.
+    let (tiny_from, scale) = match ty {
+        Type::F64 => (-160.0, 60),
+        _ => (-30.0, 24),
+    };
     let mut function = Function::new(name);
     function.return_types = vec![ty];
     let entry = function.entry();
@@ -98,6 +104,12 @@ pub fn tgamma(ty: Type) -> Function {
     let first_below = f.binary(Binary::FSub, steps_up, one);
     let first = f.b.select(is_lower, first_below, minus_one);
     let start = f.b.select(is_lower, reciprocal, gamma);
+    let tiny_from = f.number(tiny_from);
+    let tiny = f.b.compare(Compare::FOrdLess, inside, tiny_from);
+    let power = FloatFormat::of(ty).power_of_two(-scale);
+    let power = f.b.constant(ty, power);
+    let scale = f.b.select(tiny, power, one);
+    let start = f.binary(Binary::FMul, start, scale);
     let (head, body, exit) = {
         let function = &mut *f.b.function;
         (
@@ -149,6 +161,7 @@ pub fn tgamma(ty: Type) -> Function {
     };
     let one = f.number(1.0);
     let quotient = f.binary(Binary::FDiv, one, product);
+    let quotient = f.binary(Binary::FMul, quotient, scale);
     let value = f.b.select(is_lower, quotient, product);
     let value = f.limits(x, value, least, most);
     f.b.terminate(Terminator::Return(smallvec![value]));
@@ -251,6 +264,26 @@ mod tests {
                     let error = evaluate(&lowered, ty, x) / expected - 1.0;
                     assert!(error.abs() < 16.0 * epsilon, "{ty} {x}: {error:e}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn vanishes_gradually() {
+        // By the recurrence, from where the function is normal.
+        for (ty, start, least, epsilon, unit) in [
+            (Type::F32, -28.5, -38.0, 2e-6, f64::from_bits(874 << 52)),
+            (Type::F64, -168.5, -175.0, 1e-14, f64::from_bits(1)),
+        ] {
+            let lowered = Lowered::new(&Capabilities::full(), Std::tgamma, &[ty], &[ty]);
+            let mut x: f64 = start;
+            let mut expected = evaluate(&lowered, ty, x);
+            while x > least {
+                x -= 1.0;
+                expected /= x;
+                let error = (evaluate(&lowered, ty, x) - expected).abs();
+                let limit = 8.0 * unit + epsilon * expected.abs();
+                assert!(error <= limit, "{ty} {x}: {error:e}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Functions that lowered code calls: of the built-in library, and of our own.
 
-use super::{fused_multiply_add, gamma, target};
+use super::{fused_multiply_add, gamma, remainder, target};
 use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op, Type};
 use crate::compiler::{CompileError, Context, parse};
 use std::collections::HashMap;
@@ -123,6 +123,8 @@ fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
         fused_multiply_add::FMA64 => fused_multiply_add::fma64(),
         gamma::TGAMMA32 => gamma::tgamma(Type::F32),
         gamma::TGAMMA64 => gamma::tgamma(Type::F64),
+        remainder::FMOD32 => remainder::remainder(false),
+        remainder::REMQUO32 => remainder::remainder(true),
         _ => target::answer(name, cx)?,
     };
     function.control.library = true;
@@ -130,7 +132,13 @@ fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
 }
 
 fn is_own(name: &str) -> bool {
-    let own = [fused_multiply_add::FMA64, gamma::TGAMMA32, gamma::TGAMMA64];
+    let own = [
+        fused_multiply_add::FMA64,
+        gamma::TGAMMA32,
+        gamma::TGAMMA64,
+        remainder::FMOD32,
+        remainder::REMQUO32,
+    ];
     own.contains(&name) || target::is_question(name)
 }
 

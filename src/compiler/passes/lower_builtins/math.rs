@@ -1,8 +1,8 @@
 //! Mathematical functions (OpenCL C section 6.15.2): of libclc where precision is asked for, of
 //! `GLSL.std.450` for `native_`, `half_` and relaxed ones as far as Vulkan's limits of error allow.
 
-use super::gamma;
 use super::lower::{Lower, Std, glsl};
+use super::{gamma, remainder};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Access, Binary, Compare, Op, Place, Type, Unary, Value};
 use crate::compiler::passes::float_format::FloatFormat;
@@ -44,6 +44,7 @@ impl Lower<'_, '_> {
                 let function = self.imports.function(name);
                 self.b.op1(Op::Call(function, smallvec![x]), ty)
             }
+            (Std::remainder, &[x, y]) if single => self.remainder32(remainder::REMQUO32, x, y).0,
             (Std::fmod, &[x, y]) => self.remainder(Binary::FRem, x, y)?,
             _ => {
                 if let Some(native) = self.native_form(op)
@@ -66,9 +67,12 @@ impl Lower<'_, '_> {
             let result = self.remainder(op, x, y)?;
             return Ok(self.float_to(result, ty));
         }
-        let rest = self
-            .library("fmod", &[x, y], ty)
-            .ok_or_else(|| CompileError::new("the built-in library has no fmod"))?;
+        let rest = match ty {
+            Type::F32 => self.remainder32(remainder::FMOD32, x, y).0,
+            _ => self
+                .library("fmod", &[x, y], ty)
+                .ok_or_else(|| CompileError::new("the built-in library has no fmod"))?,
+        };
         if op == Binary::FRem {
             return Ok(rest);
         }
@@ -105,8 +109,16 @@ impl Lower<'_, '_> {
                 let sign = self.variable("lgamma_sign", Type::I32);
                 self.library("lgamma_r", &[args[0], sign], ty)
             }
-            _ => self.library(name, args, ty),
+            _ => self.corrected(op, name, args, ty),
         }
+    }
+
+    /// What is left of `x`, and the quotient, by one of [`remainder`]'s functions.
+    fn remainder32(&mut self, function: &str, x: Value, y: Value) -> (Value, Value) {
+        let function = self.imports.function(function);
+        let call = Op::Call(function, smallvec![x, y]);
+        let results = self.b.op(call, [Type::F32, Type::I32]);
+        (results[0], results[1])
     }
 
     /// The `native_` function that may be used for `op`. `half_` functions allow 8192 ulp, which
@@ -190,6 +202,9 @@ impl Lower<'_, '_> {
                 (Some(sin), Some(cos)) => Some((sin, cos)),
                 _ => None,
             },
+            (Std::remquo, &[x, y]) if ty == Type::F32 => {
+                Some(self.remainder32(remainder::REMQUO32, x, y))
+            }
             (Std::remquo, &[x, y]) => self.with_int_result("__clc_remquo", &[x, y], ty),
             (Std::lgamma_r, &[x]) => self.with_int_result("lgamma_r", &[x], ty),
             _ => None,

@@ -6,6 +6,7 @@
 //! [`Op::OpenClStd`] is left, nor a float remainder ([`Binary::FRem`], [`Binary::FMod`]).
 
 mod common;
+mod corrections;
 mod exact;
 mod fused_multiply_add;
 mod gamma;
@@ -17,6 +18,7 @@ mod lower;
 mod math;
 #[cfg(test)]
 mod precision_tests;
+mod remainder;
 mod target;
 #[cfg(test)]
 mod tests;
