@@ -332,7 +332,7 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
     })
 }
 
-/// Queries of cl_khr_spirv_queries and cl_khr_integer_dot_product.
+/// Queries of cl_khr_spirv_queries, cl_khr_integer_dot_product and cl_ext_cxx_for_opencl.
 fn code(device: &Device, name: cl_device_info, info: Info) -> Answer {
     let spirv = device.spirv();
     let pointers = |names: &[&'static CStr]| -> Vec<*const c_char> {
@@ -345,6 +345,8 @@ fn code(device: &Device, name: cl_device_info, info: Info) -> Answer {
         }
         cl::CL_DEVICE_SPIRV_EXTENSIONS_KHR => info.slice(&pointers(&spirv.extensions)),
         cl::CL_DEVICE_SPIRV_CAPABILITIES_KHR => info.slice(&spirv.capabilities),
+        // What `-cl-std=CLC++` means.
+        cl::CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT => info.value(make_version((1, 0, 0))),
         cl::CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => info.value::<cl_ulong>(
             cl::CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR
                 | cl::CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR,

@@ -21,6 +21,7 @@ pub const PLATFORM_ONLY: [Versioned; 1] = [versioned("cl_khr_icd", (2, 0, 0))];
 pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = vec![
         versioned("cl_ext_buffer_device_address", (1, 0, 2)),
+        versioned("cl_ext_cxx_for_opencl", (1, 0, 0)),
         versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
         versioned("cl_khr_3d_image_writes", (1, 0, 0)),
         versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
@@ -83,7 +84,9 @@ pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
 }
 
 /// `CL_DEVICE_ILS_WITH_VERSION`
-pub const INTERMEDIATE_LANGUAGES: [Versioned; 5] = [
+pub const INTERMEDIATE_LANGUAGES: [Versioned; 7] = [
+    versioned("SPIR-V", (1, 6, 0)),
+    versioned("SPIR-V", (1, 5, 0)),
     versioned("SPIR-V", (1, 4, 0)),
     versioned("SPIR-V", (1, 3, 0)),
     versioned("SPIR-V", (1, 2, 0)),

@@ -82,6 +82,7 @@ pub fn language_target(device: &Device) -> LanguageTarget {
             .c_features()
             .iter()
             .any(|feature| feature.name == "__opencl_c_images"),
+        fused_multiply_add: device.capabilities().fused_fma32,
         device_version: 300,
     }
 }

@@ -123,6 +123,10 @@ fn front_arguments(request: &CompileRequest<'_>, headers: Option<&Path>) -> Vec<
         // by the OpenCL device": clang leaves that to the implementation.
         format!("-D__OPENCL_VERSION__={}", request.target.device_version),
     ]);
+    if !request.target.fused_multiply_add {
+        // clang makes `fma` of `a * b + c`, which must round once and is then a long way round.
+        arguments.push("-ffp-contract=off".into());
+    }
     if !request.target.images {
         // clang defines it for every SPIR-V target.
         arguments.push("-U__IMAGE_SUPPORT__".into());
@@ -286,6 +290,7 @@ mod tests {
             extensions: vec!["cl_khr_byte_addressable_store".into()],
             features: vec!["__opencl_c_int64".into()],
             images: false,
+            fused_multiply_add: true,
             device_version: 300,
         }
     }

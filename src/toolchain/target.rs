@@ -10,6 +10,8 @@ pub struct LanguageTarget {
     pub features: Vec<String>,
     /// `CL_DEVICE_IMAGE_SUPPORT`
     pub images: bool,
+    /// Whether a fused multiply-add is one operation of the device.
+    pub fused_multiply_add: bool,
     /// `__OPENCL_VERSION__`: the device's OpenCL version, e.g. 300.
     pub device_version: u32,
 }

@@ -146,6 +146,12 @@ impl Launch {
         self
     }
 
+    /// These options and no others.
+    pub fn only_options(mut self, options: &str) -> Self {
+        self.options = options.into();
+        self
+    }
+
     /// A buffer with these elements.
     pub fn buffer<T: Plain>(mut self, elements: &[T]) -> Self {
         let mut bytes = Vec::new();

@@ -20,6 +20,7 @@ mod integers;
 mod local_memory;
 mod maths;
 mod memory;
+mod options;
 mod printf;
 mod random;
 mod vectors;
@@ -46,6 +47,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("atomics", atomics::TESTS),
     ("work_items", work_items::TESTS),
     ("maths", maths::TESTS),
+    ("options", options::TESTS),
     ("printf", printf::TESTS),
     ("groups", groups::TESTS),
 ];

@@ -196,6 +196,7 @@ fn language_target(capabilities: &Capabilities) -> LanguageTarget {
         extensions: extensions.into_iter().map(String::from).collect(),
         features: vec!["__opencl_c_int64".into()],
         images: false,
+        fused_multiply_add: capabilities.fused_fma32,
         device_version: 300,
     }
 }

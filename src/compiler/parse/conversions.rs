@@ -92,7 +92,23 @@ impl<'a> FunctionParser<'_, 'a> {
                 (1, Type::I64, Type::Ptr(_)) => {
                     self.convert1(inst, Convert::IntToPtr, first, target)
                 }
-                _ => Err(inst.error("the pointers are to different address spaces")),
+                // From version 1.5 on: a pointer and a vector of integers of the same width.
+                (1, Type::Ptr(_), Type::I32) => {
+                    let mut b = self.build();
+                    let address = b.convert(Convert::PtrToInt, first, Type::I64);
+                    let words = repack(&mut b, &[address], target).ok_or_else(mismatch)?;
+                    self.define(inst, &words)
+                }
+                (2, Type::I32, Type::Ptr(_)) => {
+                    let mut b = self.build();
+                    let address = repack(&mut b, &from, Type::I64).ok_or_else(mismatch)?;
+                    let pointer = b.convert(Convert::IntToPtr, address[0], target);
+                    self.define(inst, &[pointer])
+                }
+                (_, Type::Ptr(_), Type::Ptr(_)) => {
+                    Err(inst.error("the pointers are to different address spaces"))
+                }
+                _ => Err(inst.error("a pointer is an integer, or two words, and nothing else")),
             };
         }
         if !number(source) || !number(target) {

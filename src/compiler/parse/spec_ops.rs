@@ -215,7 +215,9 @@ pub(super) fn step_into(
         Kind::Vector { element, .. } | Kind::Array { element, .. } => {
             (*element, Step::Stride(types.layout(*element)?.size_bytes))
         }
-        Kind::Struct { members, offsets } => {
+        Kind::Struct {
+            members, offsets, ..
+        } => {
             let member = index
                 .and_then(|index| usize::try_from(index).ok())
                 .and_then(|index| Some((*members.get(index)?, *offsets.get(index)?)));

@@ -566,3 +566,49 @@ fn a_copy_reads_with_the_alignment_of_its_source() {
     }
     assert!(seen > 0, "the structure is copied in parts");
 }
+
+#[test]
+fn packed_structures_have_no_holes_and_no_alignment() {
+    let module = parse_valid(&kernel(
+        "OpDecorate %packed CPacked
+         %packed = OpTypeStruct %uint %uchar
+         %global_packed = OpTypePointer CrossWorkgroup %packed
+         %uchar_7 = OpConstant %uchar 7
+         %value = OpConstantComposite %packed %uint_7 %uchar_7",
+        "%start = OpBitcast %global_packed %out
+         %place = OpInBoundsPtrAccessChain %global_packed %start %n
+         OpStore %place %value
+         OpReturn",
+    ));
+    let operations = operations(&module);
+    assert!(
+        operations.contains(&Op::Const(5)),
+        "the size: {operations:?}"
+    );
+    let stores: Vec<u32> = operations
+        .iter()
+        .filter_map(|op| match op {
+            Op::Store(_, _, access) => Some(access.align_bytes),
+            _ => None,
+        })
+        .collect();
+    assert!(!stores.is_empty() && stores.iter().all(|&align| align == 1));
+}
+
+#[test]
+fn pointers_are_words_too() {
+    let module = parse_valid(&kernel(
+        "%v2 = OpTypeVector %uint 2",
+        "%words = OpBitcast %v2 %out
+         %again = OpBitcast %global_uint %words
+         OpStore %again %n Aligned 4
+         OpReturn",
+    ));
+    let operations = operations(&module);
+    let count = |wanted| {
+        let same = |op: &&Op| matches!(op, Op::Convert(convert, _) if *convert == wanted);
+        operations.iter().filter(same).count()
+    };
+    assert_eq!(count(Convert::PtrToInt), 1);
+    assert_eq!(count(Convert::IntToPtr), 1);
+}

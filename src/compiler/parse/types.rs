@@ -56,6 +56,8 @@ pub(super) enum Kind {
     Struct {
         members: Vec<Id>,
         offsets: Vec<u64>,
+        /// `CPacked`: neither holes nor alignment.
+        packed: bool,
     },
     /// The pointee is only missing in pointers to what is declared later.
     Pointer {
@@ -271,7 +273,11 @@ impl Types {
                 .filter(|&end| end < MAX_TYPE_BYTES)
                 .ok_or_else(|| inst.error("the structure is too large"))?;
         }
-        Ok(Kind::Struct { members, offsets })
+        Ok(Kind::Struct {
+            members,
+            offsets,
+            packed,
+        })
     }
 
     /// A member not declared yet can only be a pointer (`OpTypeForwardPointer`).
@@ -320,7 +326,11 @@ impl Types {
                 }),
                 None => None,
             },
-            Kind::Struct { members, offsets } => {
+            Kind::Struct {
+                members,
+                offsets,
+                packed,
+            } => {
                 let mut all = Layout {
                     size_bytes: 0,
                     align_bytes: 1,
@@ -335,7 +345,7 @@ impl Types {
                     };
                     all.size_bytes = all.size_bytes.max(offset + layout.size_bytes);
                     // A member not at a multiple of its alignment: the structure is packed.
-                    if offset % u64::from(layout.align_bytes) == 0 {
+                    if !packed && offset % u64::from(layout.align_bytes) == 0 {
                         all.align_bytes = all.align_bytes.max(layout.align_bytes);
                     }
                 }
@@ -389,7 +399,9 @@ impl Types {
             } => one(Type::Ptr(*space)),
             Kind::Vector { element, count } => repeat(*element, (*count).into())?,
             Kind::Array { element, count } => repeat(*element, *count)?,
-            Kind::Struct { members, offsets } => {
+            Kind::Struct {
+                members, offsets, ..
+            } => {
                 let mut all = Vec::new();
                 for (&member, &offset) in members.iter().zip(offsets) {
                     // Nothing is known of a pointer declared later, not even its space: such structures
