@@ -307,6 +307,9 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
         (cl::CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, _) => {
             info.value(command_buffer::capabilities(device))
         }
+        (cl::CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, _) => {
+            info.value(command_buffer::mutable::CAPABILITIES)
+        }
         (cl::CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, _) => {
             info.value(command_buffer::REQUIRED_QUEUE_PROPERTIES)
         }

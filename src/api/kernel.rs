@@ -105,7 +105,20 @@ pub unsafe fn set_kernel_arg(
     arg_size: usize,
     arg_value: *const c_void,
 ) -> Result<()> {
-    let kernel = get(kernel)?;
+    // SAFETY: the caller's promise.
+    unsafe { set_argument(&*get(kernel)?, arg_index, arg_size, arg_value) }
+}
+
+/// As [`set_kernel_arg`], for a kernel that the application may not know.
+///
+/// # Safety
+/// As [`set_kernel_arg`].
+pub(super) unsafe fn set_argument(
+    kernel: &Kernel,
+    arg_index: cl_uint,
+    arg_size: usize,
+    arg_value: *const c_void,
+) -> Result<()> {
     let class = kernel.argument_class(arg_index)?;
     let bad_size = |expected: usize| {
         Error::new(
@@ -278,10 +291,18 @@ pub fn set_kernel_arg_svm_pointer(
     arg_index: cl_uint,
     arg_value: *const c_void,
 ) -> Result<()> {
-    let kernel = get(kernel)?;
+    set_svm_pointer(&*get(kernel)?, arg_index, arg_value)
+}
+
+/// As [`set_kernel_arg_svm_pointer`], for a kernel that the application may not know.
+pub(super) fn set_svm_pointer(
+    kernel: &Kernel,
+    arg_index: cl_uint,
+    arg_value: *const c_void,
+) -> Result<()> {
     // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
     svm::check_support(kernel.program().context())?;
-    set_address(&kernel, arg_index, arg_value as u64)
+    set_address(kernel, arg_index, arg_value as u64)
 }
 
 /// Sets a pointer argument to an address, whatever is there.
@@ -310,7 +331,20 @@ pub unsafe fn set_kernel_exec_info(
     param_value_size: usize,
     param_value: *const c_void,
 ) -> Result<()> {
-    let kernel = get(kernel)?;
+    // SAFETY: the caller's promise.
+    unsafe { check_exec_info(&*get(kernel)?, param_name, param_value_size, param_value) }
+}
+
+/// As [`set_kernel_exec_info`], for a kernel that the application may not know.
+///
+/// # Safety
+/// As [`set_kernel_exec_info`].
+pub(super) unsafe fn check_exec_info(
+    kernel: &Kernel,
+    param_name: cl_kernel_exec_info,
+    param_value_size: usize,
+    param_value: *const c_void,
+) -> Result<()> {
     let context = kernel.program().context();
     let of_svm = [
         CL_KERNEL_EXEC_INFO_SVM_PTRS,

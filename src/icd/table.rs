@@ -28,19 +28,19 @@ use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
     cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint, cl_addressing_mode, cl_bool, cl_buffer_create_type,
     cl_command_buffer_info_khr, cl_command_buffer_khr, cl_command_buffer_properties_khr,
-    cl_command_properties_khr, cl_command_queue, cl_command_queue_info,
-    cl_command_queue_properties, cl_context, cl_context_info, cl_context_properties, cl_device_id,
-    cl_device_info, cl_device_partition_property, cl_device_partition_property_ext, cl_device_type,
-    cl_event, cl_event_info, cl_filter_mode, cl_gl_context_info, cl_gl_object_type,
-    cl_gl_texture_info, cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_kernel,
-    cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info,
-    cl_kernel_work_group_info, cl_map_flags, cl_mem, cl_mem_advice_intel,
+    cl_command_buffer_update_type_khr, cl_command_properties_khr, cl_command_queue,
+    cl_command_queue_info, cl_command_queue_properties, cl_context, cl_context_info,
+    cl_context_properties, cl_device_id, cl_device_info, cl_device_partition_property,
+    cl_device_partition_property_ext, cl_device_type, cl_event, cl_event_info, cl_filter_mode,
+    cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info, cl_image_desc, cl_image_format,
+    cl_image_info, cl_int, cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info,
+    cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_map_flags, cl_mem, cl_mem_advice_intel,
     cl_mem_device_address_ext, cl_mem_flags, cl_mem_info, cl_mem_info_intel,
     cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties, cl_mem_properties_intel,
-    cl_mutable_command_khr, cl_pipe_info, cl_pipe_properties, cl_platform_id, cl_platform_info,
-    cl_profiling_info, cl_program, cl_program_build_info, cl_program_info, cl_queue_properties,
-    cl_sampler, cl_sampler_info, cl_sampler_properties, cl_svm_mem_flags, cl_sync_point_khr,
-    cl_uint, cl_ulong,
+    cl_mutable_command_info_khr, cl_mutable_command_khr, cl_pipe_info, cl_pipe_properties,
+    cl_platform_id, cl_platform_info, cl_profiling_info, cl_program, cl_program_build_info,
+    cl_program_info, cl_queue_properties, cl_sampler, cl_sampler_info, cl_sampler_properties,
+    cl_svm_mem_flags, cl_sync_point_khr, cl_uint, cl_ulong,
 };
 use std::ffi::{c_char, c_uchar, c_void};
 use std::mem::offset_of;
@@ -610,6 +610,13 @@ beyond_dispatch {
     extension clGetCommandBufferInfoKHR(
         command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr; info
     ) -> cl_int = api::command_buffer::get_command_buffer_info;
+    extension clUpdateMutableCommandsKHR(
+        command_buffer: cl_command_buffer_khr, num_configs: cl_uint,
+        config_types: *const cl_command_buffer_update_type_khr, configs: *mut *const c_void
+    ) -> cl_int = api::command_buffer::mutable::update_mutable_commands;
+    extension clGetMutableCommandInfoKHR(
+        command: cl_mutable_command_khr, param_name: cl_mutable_command_info_khr; info
+    ) -> cl_int = api::command_buffer::mutable::get_mutable_command_info;
     extension clCommandBarrierWithWaitListKHR(
         command_buffer: cl_command_buffer_khr, command_queue: cl_command_queue,
         properties: *const cl_command_properties_khr; sync_points

@@ -203,6 +203,23 @@ impl Kernel {
         })
     }
 
+    /// As [`Kernel::duplicate`], with code that reads its arguments from memory, where such code can be had.
+    pub fn duplicate_for_updates(&self) -> Arc<Self> {
+        let mut kernel = self.duplicate();
+        if let Some(kernel) = Arc::get_mut(&mut kernel) {
+            for code in kernel.codes.iter_mut().flatten() {
+                let in_memory = code.executable.with_arguments_in_memory().map(Arc::clone);
+                let place = in_memory
+                    .as_ref()
+                    .and_then(|it| it.kernel_index(&self.name));
+                if let (Some(executable), Some(index)) = (in_memory, place) {
+                    *code = KernelCode { executable, index };
+                }
+            }
+        }
+        kernel
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -139,6 +139,30 @@ impl Recorder {
 
     /// Runs `pipeline` over `groups` work-groups; `push_constants` fit the device's limit.
     pub fn dispatch(&mut self, pipeline: &Pipeline, push_constants: &[u8], groups: [u32; 3]) {
+        self.bind(pipeline, push_constants);
+        let raw = &self.device.raw;
+        // SAFETY: recording, a pipeline is bound, the counts are within limits by the caller's word.
+        unsafe { raw.cmd_dispatch(self.handle, groups[0], groups[1], groups[2]) };
+    }
+
+    /// As [`Recorder::dispatch`], over the numbers of work-groups that lie at `offset_bytes` of `groups` when the
+    /// device gets there: three words, within the device's limits.
+    pub fn dispatch_indirect(
+        &mut self,
+        pipeline: &Pipeline,
+        push_constants: &[u8],
+        groups: &Buffer,
+        offset_bytes: u64,
+    ) {
+        self.bind(pipeline, push_constants);
+        let offset_bytes = groups.offset_bytes() + offset_bytes;
+        let raw = &self.device.raw;
+        // SAFETY: recording, a pipeline is bound; three words lie at the offset, a multiple of 4, by the caller's
+        // word, and buffers have the usage.
+        unsafe { raw.cmd_dispatch_indirect(self.handle, groups.handle, offset_bytes) };
+    }
+
+    fn bind(&mut self, pipeline: &Pipeline, push_constants: &[u8]) {
         let raw = &self.device.raw;
         if self.bound != pipeline.handle {
             // SAFETY: recording; the caller keeps the pipeline until the device is done.
@@ -166,8 +190,6 @@ impl Recorder {
                 raw.cmd_push_constants(self.handle, layout, stage, whole as u32, &word);
             }
         }
-        // SAFETY: recording, a pipeline is bound, the counts are within limits by the caller's word.
-        unsafe { raw.cmd_dispatch(self.handle, groups[0], groups[1], groups[2]) };
     }
 
     /// Copies `regions` (none empty, none overlapping) from `source` to `target`.

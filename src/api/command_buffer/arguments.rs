@@ -5,6 +5,7 @@ use super::super::handle;
 use super::super::out::Out;
 use super::get;
 use crate::runtime::command_buffer::graph::SyncPoint;
+use crate::runtime::command_buffer::mutable::MutableCommand;
 use crate::runtime::command_buffer::{CommandBuffer, NewCommand};
 use crate::runtime::queue::Queue;
 use opencl_sys::{
@@ -134,6 +135,32 @@ impl Recording {
         };
         let point = self.buffer.add(new)?;
         self.arguments.sync_point.write(point);
+        Ok(())
+    }
+
+    /// Whether the application asked for a handle to the command.
+    pub fn wants_handle(&self) -> bool {
+        !self.arguments.mutable_handle.is_null()
+    }
+
+    /// As [`Recording::finish`], and gives the application the handle that it asked for.
+    pub fn finish_mutable<'a>(
+        mut self,
+        wait_list: &'a [SyncPoint],
+        new: NewCommand<'a>,
+        command: Arc<MutableCommand>,
+    ) -> Result<()> {
+        let new = NewCommand {
+            queue: self.queue_index,
+            wait_list,
+            ..new
+        };
+        let point = self.buffer.add(new)?;
+        self.arguments.sync_point.write(point);
+        let handle = &mut self.arguments.mutable_handle;
+        if !handle.is_null() {
+            handle.write(handle::create(command));
+        }
         Ok(())
     }
 

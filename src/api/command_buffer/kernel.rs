@@ -2,16 +2,20 @@
 
 use super::super::enqueue_kernel::{check_arguments, check_context, code, range};
 use super::super::error::{Error, Result};
-use super::super::kernel;
+use super::super::{handle, kernel};
 use super::arguments::{Recording, SyncPointArguments};
+use super::{ASSERTS, flatten, mutable};
 use crate::compiler::program::{ArgumentKind, Implicit};
 use crate::runtime::command::Command;
 use crate::runtime::command_buffer::NewCommand;
+use crate::runtime::command_buffer::mutable::{NewLaunch, has_all_arguments};
 use crate::runtime::dispatch;
 use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
 use crate::runtime::memory::Memory;
 use opencl_sys::{
-    cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_kernel, cl_uint,
+    CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, CL_MUTABLE_DISPATCH_ASSERTS_KHR,
+    CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, cl_command_buffer_khr, cl_command_properties_khr,
+    cl_command_queue, cl_kernel, cl_mutable_dispatch_fields_khr, cl_uint,
 };
 use std::sync::Arc;
 
@@ -30,15 +34,41 @@ pub unsafe fn command_nd_range_kernel(
     local_work_size: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
+    let recording = Recording::begin_mutable(command_buffer, command_queue, arguments)?;
     // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
+    let pairs = unsafe { handle::properties(properties) };
+    let asked = Properties::parse(&pairs)?;
     let kernel = kernel::get(kernel)?;
     let (_, code) = code(&recording.queue, &kernel)?;
     check_context(&recording.queue, &kernel)?;
     let wait_list = recording.wait_list()?;
-    check_arguments(&kernel)?;
+    // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
+    // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."
+    let is_mutable = recording.buffer.is_mutable();
+    let may_wait = is_mutable
+        && asked
+            .fields
+            .is_some_and(|fields| fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0);
+    if !may_wait {
+        check_arguments(&kernel)?;
+    }
     check_printf(code)?;
+    // "CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by
+    // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated with command_queue."
+    let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
+    if fields & !mutable::CAPABILITIES != 0 {
+        return Err(Error::invalid_operation(format!(
+            "fields {fields:#x} can't be updated"
+        )));
+    }
+    // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+    // property with CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if
+    // properties includes the CL_MUTABLE_DISPATCH_ASSERTS_KHR property with … and local_work_size is NULL."
+    if local_work_size.is_null() && (asked.asserts || super::asserts(&recording.buffer)) {
+        return Err(Error::invalid_value(
+            "an assertion about work-groups needs a local_work_size",
+        ));
+    }
     // SAFETY: the caller's promise.
     let range = unsafe {
         range(
@@ -48,13 +78,71 @@ pub unsafe fn command_nd_range_kernel(
             local_work_size,
         )
     }?;
-    let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
-    let new = NewCommand {
-        travellers: travellers(&kernel, code),
-        attached: vec![kernel],
-        ..NewCommand::new(Command::Dispatch(dispatch), Vec::new())
+    let travellers = travellers(&kernel, code);
+    if !recording.wants_handle() && has_all_arguments(&kernel) {
+        // Nobody can update it.
+        let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
+        let new = NewCommand {
+            travellers,
+            attached: vec![kernel],
+            ..NewCommand::new(Command::Dispatch(dispatch), Vec::new())
+        };
+        return recording.finish(&wait_list, new);
+    }
+    let launch = NewLaunch {
+        queue: Arc::clone(&recording.queue),
+        kernel,
+        properties: (!properties.is_null()).then(|| flatten(&pairs)),
+        fields,
+        range,
     };
-    recording.finish(&wait_list, new)
+    let (command, first) = launch.prepare(&recording.buffer)?;
+    let new = NewCommand {
+        travellers,
+        mutable: Some(Arc::clone(&command)),
+        ..NewCommand::new(
+            first.map_or(Command::Nothing, Command::Dispatch),
+            Vec::new(),
+        )
+    };
+    recording.finish_mutable(&wait_list, new, command)
+}
+
+/// The properties of a launch.
+struct Properties {
+    /// `CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR`
+    fields: Option<cl_mutable_dispatch_fields_khr>,
+    /// `CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR`
+    asserts: bool,
+}
+
+impl Properties {
+    /// "CL_INVALID_VALUE if values specified in properties are not valid."
+    fn parse(pairs: &[(cl_command_properties_khr, cl_command_properties_khr)]) -> Result<Self> {
+        let mut parsed = Self {
+            fields: None,
+            asserts: false,
+        };
+        for (index, &(name, value)) in pairs.iter().enumerate() {
+            if pairs[..index].iter().any(|(other, _)| *other == name) {
+                return Err(Error::invalid_value(format!(
+                    "property {name:#x} is given twice"
+                )));
+            }
+            match name {
+                CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR => parsed.fields = Some(value),
+                CL_MUTABLE_DISPATCH_ASSERTS_KHR if value & !ASSERTS == 0 => {
+                    parsed.asserts = value != 0;
+                }
+                _ => {
+                    return Err(Error::invalid_value(format!(
+                        "property {name:#x} is unknown, or its value {value:#x}"
+                    )));
+                }
+            }
+        }
+        Ok(parsed)
+    }
 }
 
 /// "CL_INVALID_OPERATION if the device associated with command_queue does not support

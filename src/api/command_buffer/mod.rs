@@ -3,11 +3,13 @@
 //! - this file: their life, execution and queries.
 //! - [`arguments`]: what all recording functions share.
 //! - [`buffer`], [`image`], [`kernel`], [`svm`]: recording, by what the command works on.
+//! - [`mutable`]: updating recorded launches.
 
 pub mod arguments;
 pub mod buffer;
 pub mod image;
 pub mod kernel;
+pub mod mutable;
 pub mod svm;
 
 pub use arguments::SyncPointArguments;
@@ -21,14 +23,18 @@ use crate::runtime::event::Event;
 use crate::runtime::object::Object;
 use crate::runtime::queue::Queue;
 use opencl_sys::{
-    CL_COMMAND_BUFFER_CONTEXT_KHR, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR,
+    CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR, CL_COMMAND_BUFFER_CONTEXT_KHR,
+    CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR, CL_COMMAND_BUFFER_FLAGS_KHR,
+    CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR,
     CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR, CL_COMMAND_BUFFER_QUEUES_KHR,
-    CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_STATE_KHR,
-    CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
+    CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR,
+    CL_COMMAND_BUFFER_STATE_KHR, CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, CL_INVALID_CONTEXT,
+    CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
+    CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_buffer_flags_khr,
     cl_command_buffer_info_khr, cl_command_buffer_khr, cl_command_buffer_properties_khr,
     cl_command_queue, cl_command_queue_properties, cl_device_command_buffer_capabilities_khr,
-    cl_uint,
+    cl_mutable_dispatch_asserts_khr, cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -41,12 +47,30 @@ pub const SUPPORTED_QUEUE_PROPERTIES: cl_command_queue_properties =
 pub const REQUIRED_QUEUE_PROPERTIES: cl_command_queue_properties = 0;
 
 /// Flags that have a meaning, and those that every device supports.
-const KNOWN_FLAGS: cl_command_buffer_flags_khr = 0;
-const SUPPORTED_FLAGS: cl_command_buffer_flags_khr = 0;
+const KNOWN_FLAGS: cl_command_buffer_flags_khr = CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR
+    | CL_COMMAND_BUFFER_MUTABLE_KHR
+    | CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR;
+const SUPPORTED_FLAGS: cl_command_buffer_flags_khr =
+    CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR;
+
+/// `CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR` as the headers have it; `opencl_sys` 0.6.5 has a slip, 0x1287.
+const MUTABLE_DISPATCH_ASSERTS: cl_command_buffer_properties_khr = 0x12B7;
+
+/// What may be asserted of launches.
+const ASSERTS: cl_mutable_dispatch_asserts_khr =
+    CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
 
 /// `CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR`
 pub fn capabilities(_device: &Device) -> cl_device_command_buffer_capabilities_khr {
-    0
+    CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+}
+
+/// Whether the command buffer was created with `CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR`.
+fn asserts(buffer: &CommandBuffer) -> bool {
+    let properties = buffer.properties().unwrap_or_default();
+    properties
+        .chunks_exact(2)
+        .any(|pair| pair[0] == MUTABLE_DISPATCH_ASSERTS && pair[1] & ASSERTS != 0)
 }
 
 /// `clCreateCommandBufferKHR`
@@ -82,8 +106,14 @@ pub unsafe fn create_command_buffer(
     // SAFETY: the caller's promise.
     let pairs = unsafe { handle::properties(properties) };
     check_properties(&pairs)?;
+    let flags = pairs
+        .iter()
+        .find(|(name, _)| *name == CL_COMMAND_BUFFER_FLAGS_KHR)
+        .map_or(0, |(_, flags)| *flags);
     let properties = (!properties.is_null()).then(|| flatten(&pairs));
-    Ok(handle::create(CommandBuffer::new(queues, properties)))
+    Ok(handle::create(CommandBuffer::new(
+        queues, properties, flags,
+    )))
 }
 
 fn check_properties(
@@ -95,26 +125,30 @@ fn check_properties(
     for (index, &(name, value)) in pairs.iter().enumerate() {
         // "CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is
         // specified more than once."
-        if name != CL_COMMAND_BUFFER_FLAGS_KHR {
-            return Err(Error::invalid_value(format!(
-                "property {name:#x} is unknown"
-            )));
-        }
+        let known = match name {
+            CL_COMMAND_BUFFER_FLAGS_KHR => KNOWN_FLAGS,
+            MUTABLE_DISPATCH_ASSERTS => ASSERTS,
+            _ => {
+                return Err(Error::invalid_value(format!(
+                    "property {name:#x} is unknown"
+                )));
+            }
+        };
         if pairs[..index].iter().any(|(other, _)| *other == name) {
             return Err(Error::invalid_value(format!(
                 "property {name:#x} is given twice"
             )));
         }
-        if value & !KNOWN_FLAGS != 0 {
+        if value & !known != 0 {
             return Err(Error::invalid_value(format!(
-                "CL_COMMAND_BUFFER_FLAGS_KHR {value:#x} holds unknown bits"
+                "property {name:#x}: {value:#x} holds unknown bits"
             )));
         }
     }
-    for &(_, value) in pairs {
+    for &(name, value) in pairs {
         // "CL_INVALID_PROPERTY if values specified in properties are valid but are not supported by all the
         // devices associated with command-queues in queues."
-        if value & !SUPPORTED_FLAGS != 0 {
+        if name == CL_COMMAND_BUFFER_FLAGS_KHR && value & !SUPPORTED_FLAGS != 0 {
             return Err(Error::new(
                 CL_INVALID_PROPERTY,
                 format!("CL_COMMAND_BUFFER_FLAGS_KHR {value:#x} is not supported by a device"),

@@ -1,15 +1,22 @@
 //! A recorded `VkCommandBuffer` with the memory that its commands read, and its executions.
+//!
+//! A command that may be updated has its arguments and its numbers of work-groups in memory that the device
+//! reads when it gets there. An update is a write to that memory, as long as the pipeline stays: another local
+//! size, or other sizes of local arguments, need another pipeline and so another recording.
 
 use super::graph::Level;
 use crate::runtime::allocation::{Allocation, Uses};
 use crate::runtime::batch::{copy_region, repeat, word_of};
-use crate::runtime::command::{Arguments, Command, Dispatch};
+use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
-use crate::vulkan::{CopyRegion, Device, MemoryKind, Recorder};
+use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder};
+use smallvec::SmallVec;
 use std::any::Any;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most bytes of a repeated pattern in staging memory.
 const PATTERN_BYTES: usize = 64 << 10;
@@ -21,8 +28,43 @@ pub struct Instance {
     executions: Uses,
     commands: u32,
     _arguments: Arena,
-    _held: Vec<Arc<dyn Any + Send + Sync>>,
+    _held: Held,
+    /// Where updates of commands go, by the commands' numbers.
+    slots: Mutex<HashMap<usize, Slot>>,
 }
+
+/// What must live as long as something executes.
+pub type Held = Vec<Arc<dyn Any + Send + Sync>>;
+
+/// A command as the instance takes it.
+pub struct Recordable<'a> {
+    pub level: Level,
+    pub command: &'a Command,
+    /// Its number, if it may be updated.
+    pub updatable: Option<usize>,
+}
+
+/// The memory of a command that may be updated.
+#[derive(Default)]
+struct Slot {
+    regions: SmallVec<[SlotRegion; 1]>,
+    held: Held,
+}
+
+/// Of one `vkCmdDispatchIndirect`.
+struct SlotRegion {
+    pipeline: Arc<Pipeline>,
+    /// The argument block of this many bytes, in mapped memory that lives as long as the instance.
+    block: NonNull<u8>,
+    block_bytes: usize,
+    /// Three words.
+    groups: NonNull<[u32; 3]>,
+}
+
+// SAFETY: plain addresses into memory that the instance owns; who writes there makes sure that nobody else does.
+unsafe impl Send for SlotRegion {}
+// SAFETY: as above; nothing is written through a shared reference.
+unsafe impl Sync for SlotRegion {}
 
 impl Instance {
     /// Records `commands`, given in the order of recording, each with its level: levels in ascending order,
@@ -30,25 +72,31 @@ impl Instance {
     /// is submitted later finds it all done.
     pub fn record<'a>(
         device: &Arc<Device>,
-        commands: impl Iterator<Item = (Level, &'a Command)>,
+        commands: impl Iterator<Item = Recordable<'a>>,
     ) -> Result<Self> {
-        let mut ordered: Vec<(Level, &Command)> = commands.collect();
-        ordered.sort_by_key(|(level, _)| *level);
+        let mut ordered: Vec<Recordable<'_>> = commands.collect();
+        ordered.sort_by_key(|recordable| recordable.level);
         let mut recording = Recording {
             recorder: Recorder::new(device)?,
             arguments: Arena::new(MemoryKind::Upload),
-            held: Vec::new(),
+            held: Held::new(),
+            slots: HashMap::new(),
             device: Arc::clone(device),
         };
         recording.recorder.begin_reusable()?;
         recording.recorder.full_barrier();
-        let mut reached = ordered.first().map_or(0, |(level, _)| *level);
-        for (level, command) in &ordered {
-            if *level > reached {
+        let mut reached = ordered.first().map_or(0, |first| first.level);
+        for recordable in &ordered {
+            if recordable.level > reached {
                 recording.recorder.full_barrier();
-                reached = *level;
+                reached = recordable.level;
             }
-            recording.command(command)?;
+            match (recordable.updatable, recordable.command) {
+                (Some(number), Command::Dispatch(dispatch)) => {
+                    recording.updatable(number, dispatch)?;
+                }
+                (_, command) => recording.command(command)?,
+            }
         }
         recording.recorder.full_barrier();
         recording.recorder.end()?;
@@ -58,6 +106,7 @@ impl Instance {
             commands: u32::try_from(ordered.len()).unwrap_or(u32::MAX),
             _arguments: recording.arguments,
             _held: recording.held,
+            slots: Mutex::new(recording.slots),
         })
     }
 
@@ -70,12 +119,71 @@ impl Instance {
     pub fn is_idle(&self) -> bool {
         self.executions.is_idle()
     }
+
+    /// Whether the command of that number can become `dispatch` by writes to memory.
+    pub fn fits(&self, number: usize, dispatch: &Dispatch) -> bool {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.get(&number).is_some_and(|slot| {
+            dispatch.regions.len() <= slot.regions.len()
+                && slot
+                    .regions
+                    .iter()
+                    .zip(&dispatch.regions)
+                    .all(|(own, new)| {
+                        let block_bytes = match &new.arguments {
+                            Arguments::Block(bytes) => bytes.len(),
+                            Arguments::PushConstants(_) => usize::MAX,
+                        };
+                        Arc::ptr_eq(&own.pipeline, &new.pipeline) && block_bytes <= own.block_bytes
+                    })
+        })
+    }
+
+    /// Makes the command of that number `dispatch`, which fits, from the next execution on; the instance must be
+    /// idle. Answers with what is no longer used, to be dropped without a lock.
+    pub fn update(&self, number: usize, dispatch: &Dispatch) -> Held {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(slot) = slots.get_mut(&number) else {
+            return Held::new();
+        };
+        for (index, region) in slot.regions.iter().enumerate() {
+            let new = dispatch.regions.get(index);
+            // A dispatch that is no longer needed runs no work-group.
+            let groups = new.map_or([0; 3], |new| new.groups);
+            // SAFETY: mapped memory of this instance, aligned by `Recording::updatable`, which the device does not
+            // read while the instance is idle.
+            unsafe { region.groups.as_ptr().write(groups) };
+            if let Some(Arguments::Block(bytes)) = new.map(|new| &new.arguments) {
+                let length = bytes.len().min(region.block_bytes);
+                // SAFETY: as above; no longer than the block.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), region.block.as_ptr(), length);
+                }
+            }
+        }
+        std::mem::replace(&mut slot.held, held_by(dispatch))
+    }
+}
+
+/// What the device uses in a launch.
+fn held_by(dispatch: &Dispatch) -> Held {
+    let pipelines = dispatch
+        .regions
+        .iter()
+        .map(|it| Arc::clone(&it.pipeline) as _);
+    let allocations = dispatch
+        .accesses
+        .iter()
+        .map(|it| Arc::clone(&it.allocation) as _);
+    let others = dispatch.keep_alive.iter().map(Arc::clone);
+    pipelines.chain(allocations).chain(others).collect()
 }
 
 struct Recording {
     recorder: Recorder,
     arguments: Arena,
-    held: Vec<Arc<dyn Any + Send + Sync>>,
+    held: Held,
+    slots: HashMap<usize, Slot>,
     device: Arc<Device>,
 }
 
@@ -108,6 +216,49 @@ impl Recording {
         }
     }
 
+    /// A launch whose arguments and numbers of work-groups the device reads from memory.
+    fn updatable(&mut self, number: usize, dispatch: &Dispatch) -> Result<()> {
+        let in_memory = |region: &DispatchRegion| matches!(region.arguments, Arguments::Block(_));
+        if !dispatch.regions.iter().all(in_memory) {
+            // Without a slot, each update is another recording.
+            return self.dispatch(dispatch);
+        }
+        let mut slot = Slot {
+            held: held_by(dispatch),
+            ..Slot::default()
+        };
+        for region in &dispatch.regions {
+            let Arguments::Block(bytes) = &region.arguments else {
+                continue;
+            };
+            let block_bytes = bytes.len().next_multiple_of(16).max(16);
+            let size_bytes = block_bytes + size_of::<[u32; 3]>();
+            let piece = self.arguments.take(&self.device, size_bytes as u64)?;
+            // SAFETY: the piece is that long, and aligned to more than a word.
+            let groups = unsafe { piece.pointer.add(block_bytes) }.cast::<[u32; 3]>();
+            // SAFETY: the piece is ours alone, as long as the block and three words.
+            unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), piece.pointer.as_ptr(), bytes.len());
+                groups.as_ptr().write(region.groups);
+            }
+            let address = piece.device_address().to_le_bytes();
+            self.recorder.dispatch_indirect(
+                &region.pipeline,
+                &address,
+                piece.buffer,
+                piece.offset_bytes + block_bytes as u64,
+            );
+            slot.regions.push(SlotRegion {
+                pipeline: Arc::clone(&region.pipeline),
+                block: piece.pointer,
+                block_bytes: bytes.len(),
+                groups,
+            });
+        }
+        self.slots.insert(number, slot);
+        Ok(())
+    }
+
     fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         for region in &dispatch.regions {
             match &region.arguments {
@@ -131,12 +282,8 @@ impl Recording {
                         .dispatch(&region.pipeline, &address, region.groups);
                 }
             }
-            self.held.push(Arc::clone(&region.pipeline) as _);
         }
-        for access in &dispatch.accesses {
-            self.hold(&access.allocation);
-        }
-        self.held.extend(dispatch.keep_alive.iter().map(Arc::clone));
+        self.held.extend(held_by(dispatch));
         Ok(())
     }
 

@@ -4,9 +4,13 @@
 //! barriers from the whole dependency graph ([`graph`]) and records a `VkCommandBuffer` that can be submitted
 //! any number of times ([`instance`]). Enqueueing makes that one part of a queue's batch: nothing is done for
 //! each command, and nothing is recorded.
+//!
+//! Launches may be updated between executions ([`mutable`]); [`versions`] keeps an update from what is enqueued.
 
 pub mod graph;
 pub mod instance;
+pub mod mutable;
+pub mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -14,27 +18,33 @@ mod tests;
 pub use instance::Replay;
 
 use super::allocation::Uses;
-use super::command::{Command, Ordering};
+use super::command::{Command, Dispatch, Ordering};
 use super::context::Context;
 use super::event::Event;
 use super::memory::Memory;
-use super::object::{Handle, Kind, Object};
+use super::object::{self, Handle, Kind, Object};
 use super::queue::{Queue, Waits};
 use super::{Error, Result};
 use graph::{Graph, Level, SyncPoint};
-use instance::Instance;
+use instance::{Instance, Recordable};
+use mutable::MutableCommand;
 use opencl_sys::{
-    CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
-    CL_COMMAND_COMMAND_BUFFER_KHR, cl_command_buffer_properties_khr, cl_command_buffer_state_khr,
+    CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+    CL_COMMAND_BUFFER_STATE_FINALIZED_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
+    CL_COMMAND_COMMAND_BUFFER_KHR, cl_command_buffer_flags_khr, cl_command_buffer_properties_khr,
+    cl_command_buffer_state_khr,
 };
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use versions::{Leftovers, Versions};
 
 /// A command buffer.
 pub struct CommandBuffer {
     handle: Handle,
     queues: Vec<Arc<Queue>>,
     properties: Option<Vec<cl_command_buffer_properties_khr>>,
+    flags: cl_command_buffer_flags_khr,
     /// Executions of all its recordings: what the allocations are told that it uses.
     uses: Arc<Uses>,
     state: Mutex<State>,
@@ -53,18 +63,27 @@ struct State {
     graph: Graph,
     nodes: Vec<Node>,
     /// Buffers without a fixed place, which must be brought to the device before each execution.
-    travellers: Vec<(Weak<Memory>, usize, bool)>,
+    travellers: Vec<Traveller>,
     /// "A command-buffer object should increment the reference count of attached OpenCL objects such as
     /// queues, buffers, images, and kernels".
     attached: Vec<Arc<dyn Any + Send + Sync>>,
-    /// Once finalized.
-    instance: Option<Arc<Instance>>,
+    finalized: bool,
+    /// Empty until it is finalized and complete.
+    versions: Versions,
 }
 
 /// A recorded command.
 struct Node {
     level: Level,
     command: Command,
+    /// What the application may update it by.
+    mutable: Option<Arc<MutableCommand>>,
+}
+
+struct Traveller {
+    memory: Weak<Memory>,
+    queue: usize,
+    written: bool,
 }
 
 /// A command on its way into a command buffer.
@@ -81,6 +100,9 @@ pub struct NewCommand<'a> {
     pub travellers: Vec<(Arc<Memory>, bool)>,
     /// Other objects that live as long as the command buffer.
     pub attached: Vec<Arc<dyn Any + Send + Sync>>,
+    /// What the application may ask about it and update it by. The command is [`Command::Nothing`] while
+    /// arguments are missing.
+    pub mutable: Option<Arc<MutableCommand>>,
 }
 
 impl NewCommand<'_> {
@@ -93,15 +115,18 @@ impl NewCommand<'_> {
             memories,
             travellers: Vec::new(),
             attached: Vec::new(),
+            mutable: None,
         }
     }
 }
 
 impl CommandBuffer {
-    /// `queues` is not empty and of one context; `properties` as the application gave them, with the final 0.
+    /// `queues` is not empty and of one context; `properties` as the application gave them, with the final 0,
+    /// and the flags among them.
     pub fn new(
         queues: Vec<Arc<Queue>>,
         properties: Option<Vec<cl_command_buffer_properties_khr>>,
+        flags: cl_command_buffer_flags_khr,
     ) -> Arc<Self> {
         Arc::new(Self {
             handle: Handle::default(),
@@ -110,10 +135,12 @@ impl CommandBuffer {
                 nodes: Vec::new(),
                 travellers: Vec::new(),
                 attached: Vec::new(),
-                instance: None,
+                finalized: false,
+                versions: Versions::default(),
             }),
             queues,
             properties,
+            flags,
             uses: Arc::default(),
         })
     }
@@ -132,11 +159,18 @@ impl CommandBuffer {
         self.properties.as_deref()
     }
 
+    /// `CL_COMMAND_BUFFER_MUTABLE_KHR`
+    pub fn is_mutable(&self) -> bool {
+        self.flags & CL_COMMAND_BUFFER_MUTABLE_KHR != 0
+    }
+
     /// `CL_COMMAND_BUFFER_STATE_KHR`
     pub fn state(&self) -> cl_command_buffer_state_khr {
-        match self.lock().instance {
-            None => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
-            Some(_) => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+        let state = self.lock();
+        match (state.finalized, state.versions.current()) {
+            (false, _) => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
+            (true, None) => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
+            (true, Some(_)) => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
         }
     }
 
@@ -145,11 +179,21 @@ impl CommandBuffer {
         self.lock().check_recording()
     }
 
+    /// "CL_INVALID_OPERATION if command_buffer has not been finalized."
+    pub fn check_finalized(&self) -> Result<()> {
+        match self.lock().finalized {
+            true => Ok(()),
+            false => Err(Error::invalid_operation(
+                "the command buffer has not been finalized",
+            )),
+        }
+    }
+
     /// "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
     pub fn check_executable(&self) -> Result<()> {
-        match self.lock().instance {
+        match self.lock().versions.current() {
             Some(_) => Ok(()),
-            None => Err(not_finalized()),
+            None => Err(not_executable()),
         }
     }
 
@@ -167,7 +211,10 @@ impl CommandBuffer {
     pub fn add(&self, new: NewCommand<'_>) -> Result<SyncPoint> {
         let mut state = self.lock();
         state.check_recording()?;
-        let (accesses, anything) = new.command.accesses();
+        let (accesses, mut anything) = new.command.accesses();
+        // The memory that it touches after an update is not known.
+        let updatable = new.mutable.as_ref().filter(|_| self.is_mutable());
+        anything |= updatable.is_some_and(|it| it.updates_arguments());
         let (point, level) = state
             .graph
             .add(new.queue, new.wait_list, &accesses, anything)?;
@@ -181,9 +228,13 @@ impl CommandBuffer {
             state.add_traveller(&memory, new.queue, written);
         }
         state.attached.extend(new.attached);
+        if let Some(mutable) = &new.mutable {
+            mutable.set_node(state.nodes.len());
+        }
         state.nodes.push(Node {
             level,
             command: new.command,
+            mutable: new.mutable,
         });
         Ok(point)
     }
@@ -205,21 +256,50 @@ impl CommandBuffer {
     pub fn finalize(&self) -> Result<()> {
         let mut state = self.lock();
         state.check_recording()?;
-        let device = self.queues[0].device().vulkan()?;
-        let commands = state.nodes.iter().map(|node| (node.level, &node.command));
-        let instance = Instance::record(device, commands)?;
         for node in &state.nodes {
-            node.command.for_each_allocation(|allocation| {
-                allocation.count_with(&self.uses);
-            });
+            node.command
+                .for_each_allocation(|allocation| allocation.count_with(&self.uses));
+        }
+        if !state.nodes.iter().any(Node::is_incomplete) {
+            let instance = self.record(&state.nodes)?;
+            state.versions.start(instance);
         }
         log::debug!(
             "command buffer: {} commands, {} barriers between them",
             state.nodes.len(),
             state.graph.barriers()
         );
-        state.instance = Some(Arc::new(instance));
+        state.finalized = true;
         Ok(())
+    }
+
+    fn record(&self, nodes: &[Node]) -> Result<Instance> {
+        let commands = nodes.iter().enumerate().map(|(number, node)| Recordable {
+            level: node.level,
+            command: &node.command,
+            updatable: node.mutable.as_ref().map(|_| number),
+        });
+        Instance::record(self.queues[0].device().vulkan()?, commands)
+    }
+
+    /// The commands in `changed` have changed: so do the recordings.
+    fn bring_up_to_date(&self, state: &mut State, changed: &BTreeSet<usize>) -> Result<Leftovers> {
+        let nodes = &state.nodes;
+        let dispatch = |number: usize| nodes.get(number).and_then(Node::dispatch);
+        for dispatch in changed.iter().filter_map(|&number| dispatch(number)) {
+            for access in &dispatch.accesses {
+                access.allocation.count_with(&self.uses);
+            }
+        }
+        if state.versions.current().is_some() {
+            return state
+                .versions
+                .update(changed, dispatch, || self.record(nodes));
+        }
+        if !nodes.iter().any(Node::is_incomplete) {
+            state.versions.start(self.record(nodes)?);
+        }
+        Ok(Leftovers::default())
     }
 
     /// `clEnqueueCommandBufferKHR`, on `queues` or the ones that it was created with.
@@ -229,9 +309,9 @@ impl CommandBuffer {
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         let queue = queues.first().unwrap_or(&self.queues[0]);
         let replay = {
-            let mut state = self.lock();
+            let state = self.lock();
             state.settle(queues, &self.queues)?;
-            let instance = state.instance.as_ref().ok_or_else(not_finalized)?;
+            let instance = state.versions.current().ok_or_else(not_executable)?;
             Replay::new(instance, &self.uses)
         };
         queue.enqueue(
@@ -247,38 +327,71 @@ impl CommandBuffer {
     }
 }
 
-fn not_finalized() -> Error {
+impl Drop for CommandBuffer {
+    /// "The lifetime of this handle is tied to the parent command-buffer, such that freeing the command-buffer will
+    /// also free this handle."
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for mutable in state.nodes.iter().filter_map(|node| node.mutable.as_ref()) {
+            let handle = mutable.handle().as_ptr();
+            if !handle.is_null() {
+                // The application has no function to release it with, so it is there to be released.
+                let _ = object::release::<MutableCommand>(handle);
+            }
+        }
+    }
+}
+
+fn not_executable() -> Error {
     Error::invalid_operation("the command buffer is not in the executable state")
+}
+
+impl Node {
+    /// Whether arguments are missing.
+    fn is_incomplete(&self) -> bool {
+        self.mutable.is_some() && matches!(self.command, Command::Nothing)
+    }
+
+    fn dispatch(&self) -> Option<&Dispatch> {
+        match &self.command {
+            Command::Dispatch(dispatch) => Some(dispatch),
+            _ => None,
+        }
+    }
 }
 
 impl State {
     fn check_recording(&self) -> Result<()> {
-        match self.instance {
-            None => Ok(()),
-            Some(_) => Err(Error::invalid_operation(
+        match self.finalized {
+            false => Ok(()),
+            true => Err(Error::invalid_operation(
                 "the command buffer has been finalized",
             )),
         }
     }
 
     fn add_traveller(&mut self, memory: &Arc<Memory>, queue: usize, written: bool) {
-        let known = self.travellers.iter_mut().find(|(known, place, _)| {
-            *place == queue && std::ptr::eq(known.as_ptr(), Arc::as_ptr(memory))
+        let known = self.travellers.iter_mut().find(|known| {
+            known.queue == queue && std::ptr::eq(known.memory.as_ptr(), Arc::as_ptr(memory))
         });
         match known {
-            Some((_, _, writes)) => *writes |= written,
-            None => self
-                .travellers
-                .push((Arc::downgrade(memory), queue, written)),
+            Some(known) => known.written |= written,
+            None => self.travellers.push(Traveller {
+                memory: Arc::downgrade(memory),
+                queue,
+                written,
+            }),
         }
     }
 
     /// Brings buffers that several devices use to the one that is going to.
-    fn settle(&mut self, queues: &[Arc<Queue>], own: &[Arc<Queue>]) -> Result<()> {
-        for (memory, queue, written) in &self.travellers {
-            let queue = queues.get(*queue).or_else(|| own.get(*queue));
-            if let (Some(memory), Some(queue)) = (memory.upgrade(), queue) {
-                memory.access(queue, *written)?;
+    fn settle(&self, queues: &[Arc<Queue>], own: &[Arc<Queue>]) -> Result<()> {
+        for traveller in &self.travellers {
+            let queue = queues
+                .get(traveller.queue)
+                .or_else(|| own.get(traveller.queue));
+            if let (Some(memory), Some(queue)) = (traveller.memory.upgrade(), queue) {
+                memory.access(queue, traveller.written)?;
             }
         }
         Ok(())

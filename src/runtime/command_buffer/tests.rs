@@ -60,7 +60,7 @@ fn add(buffer: &CommandBuffer, command: Command, wait_list: &[u32]) -> u32 {
 /// The barriers between the commands of a finalized command buffer.
 fn barriers(buffer: &CommandBuffer) -> u32 {
     let state = buffer.lock();
-    state.instance.as_ref().unwrap().barriers() - FRAME
+    state.versions.current().unwrap().barriers() - FRAME
 }
 
 fn first_byte(allocation: &Allocation) -> u8 {
@@ -73,7 +73,7 @@ fn a_wide_graph_gets_one_barrier_a_level() {
     let Some(queue) = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) else {
         return;
     };
-    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None);
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
     let sources = allocations::<8>(&queue);
     let targets = allocations::<8>(&queue);
     for (source, target) in sources.iter().zip(&targets) {
@@ -92,7 +92,7 @@ fn a_wide_graph_gets_one_barrier_a_level() {
 #[test]
 fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
     let Some(queue) = queue(0) else { return };
-    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None);
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
     let all = allocations::<6>(&queue);
     for allocation in &all[1..] {
         add(&buffer, fill(allocation, 1), &[]);
@@ -112,7 +112,7 @@ fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
 fn independent_commands_get_no_barrier() {
     for flags in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
         let Some(queue) = queue(flags) else { return };
-        let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None);
+        let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
         for target in &allocations::<16>(&queue) {
             add(&buffer, fill(target, 1), &[]);
         }

@@ -9,7 +9,7 @@ use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_P
 use super::binary::Modules;
 use super::executable::Executable;
 use super::{Origin, Product, Program};
-use crate::compiler::{self, CompiledProgram};
+use crate::compiler::{self, Capabilities, CompiledProgram};
 use crate::runtime::callback::{ProgramNotify, UserData};
 use crate::runtime::device::Device;
 use crate::runtime::front_end::{FrontEnd, language_target};
@@ -359,7 +359,33 @@ fn compile_modules(
     device: &Device,
     modules: &Modules,
 ) -> std::result::Result<CompiledProgram, String> {
-    let capabilities = device.capabilities();
+    compile_linked(device.capabilities(), modules)
+}
+
+/// As a build does, outside of one: while the caller waits, on a stack of its own.
+pub(super) fn compile_for(
+    capabilities: &Capabilities,
+    modules: &Modules,
+) -> std::result::Result<CompiledProgram, String> {
+    let compile = || {
+        catch_unwind(AssertUnwindSafe(|| compile_linked(capabilities, modules)))
+            .unwrap_or_else(|_| Err("internal error of Pumice's compiler".into()))
+    };
+    let finished = std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("pumice-build".into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, compile)
+            .ok()
+            .and_then(|thread| thread.join().ok())
+    });
+    finished.unwrap_or_else(compile)
+}
+
+fn compile_linked(
+    capabilities: &Capabilities,
+    modules: &Modules,
+) -> std::result::Result<CompiledProgram, String> {
     let cache = FrontEnd::instance().cache();
     let mut builder = KeyBuilder::new("SPIR-V to program")
         .field(&postcard::to_allocvec(capabilities).unwrap_or_default())

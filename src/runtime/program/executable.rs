@@ -1,7 +1,7 @@
 //! A built program on one device: code, program-scope data, and the pipelines made so far.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use smallvec::SmallVec;
 
@@ -13,6 +13,9 @@ use crate::runtime::upload::upload;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{self, MemoryKind};
 
+/// What a program needs of the push constants when its arguments are in memory.
+const ADDRESS_BYTES: u32 = 8;
+
 /// One built program on one device.
 pub struct Executable {
     device: Arc<Device>,
@@ -23,6 +26,10 @@ pub struct Executable {
     /// Program-scope variables and constant tables: made when a kernel is first created.
     data: OnceLock<Option<Arc<Allocation>>>,
     making_data: Mutex<()>,
+    /// The same program with its arguments in memory; `None` when it can't be had.
+    in_memory: OnceLock<Option<Arc<Executable>>>,
+    /// Of such a program: the one whose data it shares.
+    original: Option<Weak<Executable>>,
 }
 
 /// The Vulkan objects of one kernel.
@@ -48,6 +55,15 @@ pub struct PipelineKey {
 
 impl Executable {
     pub fn new(device: &Arc<Device>, modules: Arc<Modules>, program: CompiledProgram) -> Arc<Self> {
+        Self::with_data_of(device, modules, program, None)
+    }
+
+    fn with_data_of(
+        device: &Arc<Device>,
+        modules: Arc<Modules>,
+        program: CompiledProgram,
+        original: Option<Weak<Self>>,
+    ) -> Arc<Self> {
         let code = program
             .kernels
             .iter()
@@ -60,7 +76,35 @@ impl Executable {
             code,
             data: OnceLock::new(),
             making_data: Mutex::new(()),
+            in_memory: OnceLock::new(),
+            original,
         })
+    }
+
+    /// The same program, compiled so that all arguments are read from memory: the device then sees what the host
+    /// changes after the launch was recorded. `None` where the code can't be compiled again: a program binary
+    /// without the modules it was made of.
+    pub fn with_arguments_in_memory(self: &Arc<Self>) -> Option<&Arc<Self>> {
+        self.in_memory
+            .get_or_init(|| {
+                if self.modules.modules.is_empty() {
+                    return None;
+                }
+                let mut capabilities = self.device.capabilities().clone();
+                capabilities.push_constant_bytes = ADDRESS_BYTES;
+                let compiled = super::build::compile_for(&capabilities, &self.modules)
+                    .inspect_err(|message| log::warn!("arguments in memory: {message}"))
+                    .ok()?;
+                let modules = Arc::clone(&self.modules);
+                let original = Some(Arc::downgrade(self));
+                Some(Self::with_data_of(
+                    &self.device,
+                    modules,
+                    compiled,
+                    original,
+                ))
+            })
+            .as_ref()
     }
 
     pub fn device(&self) -> &Arc<Device> {
@@ -94,6 +138,10 @@ impl Executable {
     pub fn data(&self) -> Result<Option<&Arc<Allocation>>> {
         if let Some(data) = self.data.get() {
             return Ok(data.as_ref());
+        }
+        if let Some(original) = self.original.as_ref().and_then(Weak::upgrade) {
+            let data = original.data()?.map(Arc::clone);
+            return Ok(self.data.get_or_init(|| data).as_ref());
         }
         let _making = self
             .making_data

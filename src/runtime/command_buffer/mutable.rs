@@ -1,0 +1,291 @@
+//! Commands that may be updated after they were recorded (cl_khr_command_buffer_mutable_dispatch).
+
+use super::CommandBuffer;
+use super::versions::Leftovers;
+use crate::runtime::command::{Command, Dispatch};
+use crate::runtime::dispatch::{self, NdRange};
+use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
+use crate::runtime::object::{Handle, Kind, Object};
+use crate::runtime::queue::Queue;
+use crate::runtime::{Error, Result};
+use opencl_sys::{
+    CL_INVALID_OPERATION, CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, cl_command_properties_khr,
+    cl_mutable_dispatch_fields_khr,
+};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// The launch of a kernel in a command buffer, as `cl_mutable_command_khr` names it.
+pub struct MutableCommand {
+    handle: Handle,
+    buffer: Weak<CommandBuffer>,
+    queue: Arc<Queue>,
+    /// As the application gave it.
+    kernel: Arc<Kernel>,
+    properties: Option<Vec<cl_command_properties_khr>>,
+    fields: cl_mutable_dispatch_fields_khr,
+    state: Mutex<Launch>,
+}
+
+// SAFETY: the only object of this kind.
+unsafe impl Object for MutableCommand {
+    const KIND: Kind = Kind::MutableCommand;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+/// What is launched.
+#[derive(Clone)]
+pub struct Launch {
+    /// A kernel of the command's own, with its arguments.
+    pub kernel: Arc<Kernel>,
+    pub range: NdRange,
+    /// The local size last used.
+    chosen: Option<[u32; 3]>,
+    /// Place among the commands of the command buffer.
+    node: usize,
+}
+
+/// How a launch is recorded that may be updated.
+pub struct NewLaunch {
+    pub queue: Arc<Queue>,
+    pub kernel: Arc<Kernel>,
+    pub properties: Option<Vec<cl_command_properties_khr>>,
+    /// What may be updated.
+    pub fields: cl_mutable_dispatch_fields_khr,
+    pub range: NdRange,
+}
+
+impl NewLaunch {
+    /// The command, and what it launches at first: `None` while arguments are missing that may be set later.
+    ///
+    /// # Errors
+    /// As `clEnqueueNDRangeKernel`.
+    pub fn prepare(
+        self,
+        buffer: &Arc<CommandBuffer>,
+    ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
+        let own = match buffer.is_mutable() {
+            true => self.kernel.duplicate_for_updates(),
+            false => self.kernel.duplicate(),
+        };
+        let first = match has_all_arguments(&own) {
+            true => Some(dispatch::prepare(&own, &self.queue, &self.range)?),
+            false => {
+                check_range(&own, &self.queue, &self.range)?;
+                None
+            }
+        };
+        let command = Arc::new(MutableCommand {
+            handle: Handle::default(),
+            buffer: Arc::downgrade(buffer),
+            queue: self.queue,
+            kernel: self.kernel,
+            properties: self.properties,
+            fields: self.fields,
+            state: Mutex::new(Launch {
+                chosen: local_size_of(&own),
+                kernel: own,
+                range: self.range,
+                node: usize::MAX,
+            }),
+        });
+        Ok((command, first))
+    }
+}
+
+/// Whether every argument of a kernel has been set.
+pub fn has_all_arguments(kernel: &Kernel) -> bool {
+    let state = kernel.lock();
+    !state
+        .arguments
+        .iter()
+        .any(|argument| matches!(argument, ArgumentValue::Unset))
+}
+
+/// The local size of a kernel's last launch.
+fn local_size_of(kernel: &Kernel) -> Option<[u32; 3]> {
+    kernel.lock().plan.as_ref().map(|plan| plan.local)
+}
+
+/// Checks a range for a kernel whose arguments are not all known, with NULL and 0 for the missing ones.
+fn check_range(kernel: &Arc<Kernel>, queue: &Arc<Queue>, range: &NdRange) -> Result<()> {
+    let trial = kernel.duplicate();
+    for index in 0..trial.argument_count() {
+        if !matches!(trial.argument(index), ArgumentValue::Unset) {
+            continue;
+        }
+        let index = index as u32;
+        let value = match trial.argument_class(index)? {
+            ArgumentClass::Value { size_bytes } => {
+                ArgumentValue::Bytes(smallvec::smallvec![0; size_bytes as usize])
+            }
+            ArgumentClass::Buffer => ArgumentValue::Memory(None),
+            ArgumentClass::Local => ArgumentValue::LocalBytes(1),
+            // There is no NULL of these; the range is checked when they are known.
+            ArgumentClass::Image(_) | ArgumentClass::Sampler => return Ok(()),
+        };
+        trial.set_argument(index, value);
+    }
+    dispatch::prepare(&trial, queue, range).map(drop)
+}
+
+impl MutableCommand {
+    /// `CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR`; `None` when it is being destroyed.
+    pub fn buffer(&self) -> Option<Arc<CommandBuffer>> {
+        self.buffer.upgrade()
+    }
+
+    /// `CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR`
+    pub fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+
+    /// `CL_MUTABLE_DISPATCH_KERNEL_KHR`
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// `CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR`
+    pub fn properties(&self) -> Option<&[cl_command_properties_khr]> {
+        self.properties.as_deref()
+    }
+
+    /// "CL_INVALID_OPERATION if the … property was not set on command recording and … is not NULL."
+    pub fn check_field(
+        &self,
+        field: cl_mutable_dispatch_fields_khr,
+        what: &'static str,
+    ) -> Result<()> {
+        match self.fields & field {
+            0 => Err(Error::new(
+                CL_INVALID_OPERATION,
+                format!("the command was recorded without leave to update its {what}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether updates may change its arguments.
+    pub fn updates_arguments(&self) -> bool {
+        self.fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0
+    }
+
+    /// What it launches now.
+    pub fn launch(&self) -> Launch {
+        self.lock().clone()
+    }
+
+    pub(super) fn set_node(&self, node: usize) {
+        self.lock().node = node;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Launch> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A command of an update, checked and complete but for missing arguments.
+pub struct Update {
+    command: Arc<MutableCommand>,
+    launch: Launch,
+    /// `None` while arguments are missing.
+    dispatch: Option<Dispatch>,
+}
+
+impl Update {
+    /// # Errors
+    /// As `clEnqueueNDRangeKernel`.
+    pub fn new(command: Arc<MutableCommand>, mut launch: Launch) -> Result<Self> {
+        let queue = &command.queue;
+        let dispatch = match has_all_arguments(&launch.kernel) {
+            true => Some(dispatch::prepare(
+                &launch.kernel,
+                queue,
+                &launch.range_for_device(),
+            )?),
+            false => {
+                check_range(&launch.kernel, queue, &launch.range)?;
+                None
+            }
+        };
+        launch.chosen = local_size_of(&launch.kernel).or(launch.chosen);
+        Ok(Self {
+            command,
+            launch,
+            dispatch,
+        })
+    }
+}
+
+impl Launch {
+    /// The range with the local size chosen before, where the application leaves that to us and it still divides
+    /// the range: so that the pipeline stays.
+    fn range_for_device(&self) -> NdRange {
+        let mut range = self.range;
+        if let (None, Some(local)) = (range.local, self.chosen) {
+            let local = local.map(u64::from);
+            let divides = |(global, local): (u64, u64)| local != 0 && global.is_multiple_of(local);
+            if range.global.into_iter().zip(local).all(divides) {
+                range.local = Some(local);
+            }
+        }
+        range
+    }
+}
+
+impl CommandBuffer {
+    /// `clUpdateMutableCommandsKHR`: all of `updates`, or none. Of several for one command the last counts.
+    ///
+    /// # Errors
+    /// `CL_OUT_OF_RESOURCES`: nothing has changed.
+    pub fn update(&self, updates: Vec<Update>) -> Result<()> {
+        let leftovers = self.apply(updates)?;
+        // No lock is held: memory may go now, and its destructor callbacks run.
+        drop(leftovers);
+        Ok(())
+    }
+
+    fn apply(&self, updates: Vec<Update>) -> Result<(Leftovers, Vec<Command>)> {
+        // Executions that are done but were not seen to be would cost another recording.
+        for queue in &self.queues {
+            queue.retire();
+        }
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let mut replaced: Vec<(usize, Command)> = Vec::with_capacity(updates.len());
+        let mut launches = Vec::with_capacity(updates.len());
+        for update in updates {
+            let number = update.launch.node;
+            let Some(node) = state.nodes.get_mut(number) else {
+                continue;
+            };
+            let command = match update.dispatch {
+                Some(dispatch) => Command::Dispatch(dispatch),
+                None => Command::Nothing,
+            };
+            replaced.push((number, std::mem::replace(&mut node.command, command)));
+            launches.push((update.command, update.launch));
+        }
+        let changed: BTreeSet<usize> = replaced.iter().map(|(number, _)| *number).collect();
+        match self.bring_up_to_date(state, &changed) {
+            Ok(leftovers) => {
+                for (command, launch) in launches {
+                    *command.lock() = launch;
+                }
+                Ok((leftovers, replaced.into_iter().map(|it| it.1).collect()))
+            }
+            Err(error) => {
+                // "Otherwise, none of the updates to mutable-command objects are preserved".
+                for (number, command) in replaced.into_iter().rev() {
+                    if let Some(node) = state.nodes.get_mut(number) {
+                        node.command = command;
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+}

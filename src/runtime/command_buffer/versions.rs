@@ -1,0 +1,121 @@
+//! The recordings of a command buffer.
+//!
+//! An update must not reach executions that are enqueued already. So there are as many recordings, each with
+//! memory of its own, as executions were pending between updates: an update goes to one that is idle, which then
+//! is the current one, and if there is none another is recorded. A loop that updates and enqueues frame after
+//! frame soon has as many as frames are in flight, and records no more.
+
+use super::instance::{Held, Instance};
+use crate::runtime::command::Dispatch;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Idle recordings beyond this many are let go.
+const MOST_IDLE: usize = 8;
+
+/// The recordings: the one to execute next, and others.
+#[derive(Default)]
+pub struct Versions {
+    current: Option<Arc<Instance>>,
+    others: Vec<Version>,
+}
+
+/// A recording that does not know of the latest updates.
+struct Version {
+    instance: Arc<Instance>,
+    /// The numbers of the commands updated since it was the current one.
+    missed: BTreeSet<usize>,
+}
+
+/// What is left behind, to be dropped without a lock: memory may go, which calls the application.
+#[derive(Default)]
+#[must_use]
+pub struct Leftovers {
+    pub held: Held,
+    pub instances: Vec<Arc<Instance>>,
+}
+
+impl Versions {
+    /// The recording to execute next, once there is one.
+    pub fn current(&self) -> Option<&Arc<Instance>> {
+        self.current.as_ref()
+    }
+
+    /// Brings the commands in `changed` up to date: `dispatch` is what a command is now, `record` makes a
+    /// recording of all of them.
+    ///
+    /// # Errors
+    /// Of `record`: nothing has changed.
+    pub fn update<'a, E>(
+        &mut self,
+        changed: &BTreeSet<usize>,
+        dispatch: impl Fn(usize) -> Option<&'a Dispatch>,
+        record: impl FnOnce() -> Result<Instance, E>,
+    ) -> Result<Leftovers, E> {
+        let fits = |instance: &Instance, numbers: &BTreeSet<usize>| {
+            let fits = |number| dispatch(number).is_some_and(|it| instance.fits(number, it));
+            numbers.iter().copied().all(fits)
+        };
+        let mut leftovers = Leftovers::default();
+        let mut write = |instance: &Instance, numbers: &BTreeSet<usize>| {
+            for &number in numbers {
+                if let Some(dispatch) = dispatch(number) {
+                    leftovers.held.extend(instance.update(number, dispatch));
+                }
+            }
+        };
+        let idle_current = self.current.as_ref().filter(|it| it.is_idle());
+        if let Some(current) = idle_current.filter(|it| fits(it, changed)) {
+            write(current, changed);
+            self.miss(changed);
+            return Ok(leftovers);
+        }
+        let idle = self.others.iter().position(|other| {
+            other.instance.is_idle()
+                && fits(&other.instance, changed)
+                && fits(&other.instance, &other.missed)
+        });
+        let next = match idle {
+            Some(index) => {
+                let version = self.others.swap_remove(index);
+                write(&version.instance, changed);
+                write(&version.instance, &version.missed);
+                version.instance
+            }
+            None => Arc::new(record()?),
+        };
+        self.miss(changed);
+        if let Some(previous) = self.current.replace(next) {
+            let missed = changed.clone();
+            self.others.push(Version {
+                instance: previous,
+                missed,
+            });
+        }
+        self.trim(&mut leftovers);
+        Ok(leftovers)
+    }
+
+    /// The first recording.
+    pub fn start(&mut self, instance: Instance) {
+        self.current = Some(Arc::new(instance));
+    }
+
+    fn miss(&mut self, changed: &BTreeSet<usize>) {
+        for version in &mut self.others {
+            version.missed.extend(changed);
+        }
+    }
+
+    fn trim(&mut self, leftovers: &mut Leftovers) {
+        let mut idle = 0;
+        self.others.retain(|version| {
+            idle += usize::from(version.instance.is_idle());
+            let keep = idle <= MOST_IDLE;
+            if !keep {
+                leftovers.instances.push(Arc::clone(&version.instance));
+            }
+            keep
+        });
+    }
+}
