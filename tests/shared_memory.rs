@@ -2,8 +2,11 @@
 //! device addresses of buffers. Kernels follow pointers that they find in memory.
 
 mod common;
+#[macro_use]
+#[path = "common/entry.rs"]
+mod entry;
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,22 +34,6 @@ use opencl3::device::Device;
 use opencl3::event::{create_user_event, set_user_event_status};
 use opencl3::kernel::Kernel;
 use opencl3::program::Program;
-
-/// A function of the library by its name, which its type follows.
-macro_rules! entry {
-    ($type:ty, $name:literal) => {{
-        let path = CString::new(std::env::var("OPENCL_DYLIB_PATH").unwrap()).unwrap();
-        // SAFETY: the library that `common` loaded; the headers give the function that type.
-        unsafe {
-            let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-            assert!(!library.is_null());
-            let name = CString::new($name).unwrap();
-            let address = libc::dlsym(library, name.as_ptr());
-            assert!(!address.is_null(), "{} is not exported", $name);
-            std::mem::transmute::<*mut c_void, $type>(address).unwrap()
-        }
-    }};
-}
 
 struct Bench {
     device: Device,

@@ -1,18 +1,21 @@
 //! Buffers (section 5.2).
 
 use super::error::{Error, Result};
-use super::{context, handle};
+use super::{context, device, external_memory, handle};
 use crate::runtime::context::Context;
 use crate::runtime::memory::Memory;
+use crate::vulkan::MemoryFd;
 use opencl_sys::{
-    CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_INVALID_BUFFER_SIZE, CL_INVALID_HOST_PTR,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_PROPERTY, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
-    CL_MEM_HOST_WRITE_ONLY, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
-    CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET, CL_TRUE, cl_buffer_create_type,
-    cl_buffer_region, cl_context, cl_mem, cl_mem_flags, cl_mem_properties,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_INVALID_BUFFER_SIZE, CL_INVALID_DEVICE,
+    CL_INVALID_HOST_PTR, CL_INVALID_MEM_OBJECT, CL_INVALID_PROPERTY, CL_MEM_ALLOC_HOST_PTR,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_DEVICE_HANDLE_LIST_KHR, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT,
+    CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MEM_READ_ONLY,
+    CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+    CL_TRUE, cl_buffer_create_type, cl_buffer_region, cl_context, cl_device_id, cl_int, cl_mem,
+    cl_mem_flags, cl_mem_properties,
 };
 use std::ffi::c_void;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -50,41 +53,108 @@ pub unsafe fn create_buffer_with_properties(
 ) -> Result<cl_mem> {
     let context = context::get(context)?;
     // SAFETY: the caller's promise.
-    let pairs = unsafe { handle::properties(properties) };
+    let wanted = unsafe { read_properties(&context, properties) }?;
+    match wanted.external {
+        None => {
+            // SAFETY: the caller's promise.
+            unsafe { create(&context, wanted.all, flags, size, host_ptr) }
+        }
+        Some((kind, fd)) => {
+            check_flags(flags)?;
+            check_size(&context, size)?;
+            // "CL_INVALID_HOST_PTR if … host_ptr is not NULL" with an external memory handle.
+            if !host_ptr.is_null() || flags & HOST_PTR_FLAGS != 0 {
+                return Err(Error::new(
+                    CL_INVALID_HOST_PTR,
+                    "external memory has no host_ptr",
+                ));
+            }
+            let flags = with_default_access(flags);
+            // SAFETY: "… transfers ownership of the file descriptor from the application".
+            let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+            let memory = Memory::external(&context, flags, size, kind, fd, wanted.all)?;
+            Ok(handle::create(memory))
+        }
+    }
+}
+
+/// What a list of properties asks for.
+#[derive(Default)]
+struct Wanted {
+    external: Option<(MemoryFd, cl_int)>,
+    /// The list, with its final 0; empty when it was NULL.
+    all: Vec<cl_mem_properties>,
+}
+
+/// # Safety
+/// `list` is NULL or ends with 0, as does a list of devices within it.
+unsafe fn read_properties(context: &Context, list: *const cl_mem_properties) -> Result<Wanted> {
+    let mut wanted = Wanted::default();
+    if list.is_null() {
+        return Ok(wanted);
+    }
     // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value
     // specified for a supported property name is not valid, or if the same property name is specified more
     // than once."
     let invalid = |reason: String| Err(Error::new(CL_INVALID_PROPERTY, reason));
-    for (index, &(name, value)) in pairs.iter().enumerate() {
-        let is_boolean = value == CL_TRUE.into() || value == CL_FALSE.into();
-        if name != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT || !is_boolean {
-            return invalid(format!("property {name:#x} = {value:#x} is not supported"));
+    let mut at = list;
+    let mut next = || {
+        // SAFETY: the list has not ended: the loops below stop at the 0 that ends it.
+        let value = unsafe { at.read() };
+        // SAFETY: as above; at most one past the end.
+        at = unsafe { at.add(1) };
+        value
+    };
+    let mut seen = Vec::new();
+    loop {
+        let name = next();
+        wanted.all.push(name);
+        if name == 0 {
+            return Ok(wanted);
         }
-        if pairs.iter().take(index).any(|(other, _)| *other == name) {
+        if seen.contains(&name) {
             return invalid(format!("property {name:#x} is given twice"));
         }
+        seen.push(name);
+        let value = next();
+        wanted.all.push(value);
+        if name == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT {
+            if value != CL_TRUE.into() && value != CL_FALSE.into() {
+                return invalid(format!("property {name:#x} = {value:#x} is no boolean"));
+            }
+        } else if let Some(kind) = external_memory::kind_of(name) {
+            let devices = context.devices();
+            // "CL_INVALID_DEVICE …" is about lists of devices; here the one device has to import the kind.
+            let able = matches!(devices, [device] if external_memory::imports_kind(device, kind));
+            let fd = value as cl_int;
+            if !able || fd < 0 || wanted.external.is_some() {
+                return invalid(format!("property {name:#x} = {value} can't be imported"));
+            }
+            wanted.external = Some((kind, fd));
+        } else if name == CL_MEM_DEVICE_HANDLE_LIST_KHR.into() {
+            // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR is not a
+            // valid device or is not associated with context".
+            let mut value = value;
+            while value != 0 {
+                let device = device::get(value as usize as cl_device_id)?;
+                if context.device_index(&device).is_none() {
+                    return Err(Error::new(
+                        CL_INVALID_DEVICE,
+                        "a device of CL_MEM_DEVICE_HANDLE_LIST_KHR is not of the context",
+                    ));
+                }
+                value = next();
+                wanted.all.push(value);
+            }
+        } else {
+            return invalid(format!("property {name:#x} is not supported"));
+        }
     }
-    let mut list: Vec<_> = pairs
-        .iter()
-        .flat_map(|&(name, value)| [name, value])
-        .collect();
-    if !properties.is_null() {
-        list.push(0);
-    }
-    // SAFETY: the caller's promise.
-    unsafe { create(&context, list, flags, size, host_ptr) }
 }
 
-unsafe fn create(
-    context: &Arc<Context>,
-    properties: Vec<cl_mem_properties>,
-    flags: cl_mem_flags,
-    size: usize,
-    host_ptr: *mut c_void,
-) -> Result<cl_mem> {
-    check_flags(flags)?;
-    // "CL_INVALID_BUFFER_SIZE if size is 0, or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for
-    // all devices in context."
+/// "CL_INVALID_BUFFER_SIZE if size is 0, or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices
+/// in context."
+fn check_size(context: &Context, size: usize) -> Result<()> {
     let fits = context
         .devices()
         .iter()
@@ -95,6 +165,18 @@ unsafe fn create(
             format!("size {size} is 0 or more than CL_DEVICE_MAX_MEM_ALLOC_SIZE"),
         ));
     }
+    Ok(())
+}
+
+unsafe fn create(
+    context: &Arc<Context>,
+    properties: Vec<cl_mem_properties>,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: *mut c_void,
+) -> Result<cl_mem> {
+    check_flags(flags)?;
+    check_size(context, size)?;
     // "CL_INVALID_BUFFER_SIZE … if … CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer returned by
     // clSVMAlloc and size is greater than the size passed to clSVMAlloc."
     let address = host_ptr as u64;

@@ -6,6 +6,7 @@ use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
 use super::usm;
+use super::{external_memory, semaphore};
 use crate::runtime::device::Device;
 use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
 use crate::runtime::front_end::FrontEnd;
@@ -318,6 +319,20 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
         }
         (cl::CL_DEVICE_PCI_BUS_INFO_KHR, Some(pci)) => {
             info.value::<[cl_uint; 4]>([pci.domain, pci.bus, pci.device, pci.function])
+        }
+        (cl::CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, _) => {
+            info.slice(&external_memory::imports(device))
+        }
+        // Images are not made from external memory.
+        (cl::CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, _) => {
+            info.slice::<cl_uint>(&[])
+        }
+        (cl::CL_DEVICE_SEMAPHORE_TYPES_KHR, _) => info.slice(&[cl::CL_SEMAPHORE_TYPE_BINARY_KHR]),
+        (cl::CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, _) => {
+            info.slice(&semaphore::imports(device))
+        }
+        (cl::CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, _) => {
+            info.slice(&semaphore::exports(device))
         }
         (cl::CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, _) => {
             info.value(usm::host_capabilities(device))

@@ -1,17 +1,20 @@
 //! Platforms.
 
 use super::error::{Error, Result};
-use super::handle;
 use super::out::{Info, List, Written};
+use super::{external_memory, handle, semaphore};
 use crate::runtime::extensions::Versioned;
 use crate::runtime::object;
 use crate::runtime::platform::Platform;
 use opencl_sys::{
     CL_NAME_VERSION_MAX_NAME_SIZE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION,
-    CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME,
-    CL_PLATFORM_NOT_FOUND_KHR, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
-    CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, CL_VERSION_MINOR_BITS, CL_VERSION_PATCH_BITS,
-    cl_name_version, cl_platform_id, cl_platform_info, cl_uint, cl_ulong, cl_version,
+    CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, CL_PLATFORM_HOST_TIMER_RESOLUTION,
+    CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NOT_FOUND_KHR,
+    CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
+    CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+    CL_PLATFORM_SEMAPHORE_TYPES_KHR, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION,
+    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_VERSION_MINOR_BITS, CL_VERSION_PATCH_BITS, cl_name_version,
+    cl_platform_id, cl_platform_info, cl_uint, cl_ulong, cl_version,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -82,6 +85,17 @@ pub fn get_platform_info(
         CL_PLATFORM_EXTENSIONS => info.string(&names(platform.extensions())),
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.slice(&name_versions(platform.extensions())),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value::<cl_ulong>(HOST_TIMER_RESOLUTION_NS),
+        CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => info.slice(&semaphore::common(
+            platform.devices(),
+            external_memory::imports,
+        )),
+        CL_PLATFORM_SEMAPHORE_TYPES_KHR => info.slice(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
+        CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR => {
+            info.slice(&semaphore::common(platform.devices(), semaphore::imports))
+        }
+        CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+            info.slice(&semaphore::common(platform.devices(), semaphore::exports))
+        }
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("PUMICE"),
         _ => Err(Error::unknown_query(param_name)),
     }

@@ -31,16 +31,18 @@ use opencl_sys::{
     cl_command_buffer_update_type_khr, cl_command_properties_khr, cl_command_queue,
     cl_command_queue_info, cl_command_queue_properties, cl_context, cl_context_info,
     cl_context_properties, cl_device_id, cl_device_info, cl_device_partition_property,
-    cl_device_partition_property_ext, cl_device_type, cl_event, cl_event_info, cl_filter_mode,
-    cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info, cl_image_desc, cl_image_format,
-    cl_image_info, cl_int, cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info,
-    cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_map_flags, cl_mem, cl_mem_advice_intel,
+    cl_device_partition_property_ext, cl_device_type, cl_event, cl_event_info,
+    cl_external_semaphore_handle_type_khr, cl_filter_mode, cl_gl_context_info, cl_gl_object_type,
+    cl_gl_texture_info, cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_kernel,
+    cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info,
+    cl_kernel_work_group_info, cl_map_flags, cl_mem, cl_mem_advice_intel,
     cl_mem_device_address_ext, cl_mem_flags, cl_mem_info, cl_mem_info_intel,
     cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties, cl_mem_properties_intel,
     cl_mutable_command_info_khr, cl_mutable_command_khr, cl_pipe_info, cl_pipe_properties,
     cl_platform_id, cl_platform_info, cl_profiling_info, cl_program, cl_program_build_info,
     cl_program_info, cl_queue_properties, cl_sampler, cl_sampler_info, cl_sampler_properties,
-    cl_svm_mem_flags, cl_sync_point_khr, cl_uint, cl_ulong,
+    cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr, cl_semaphore_properties_khr,
+    cl_semaphore_reimport_properties_khr, cl_svm_mem_flags, cl_sync_point_khr, cl_uint, cl_ulong,
 };
 use std::ffi::{c_char, c_uchar, c_void};
 use std::mem::offset_of;
@@ -554,6 +556,40 @@ beyond_dispatch {
     extension clSetKernelArgDevicePointerEXT(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: cl_mem_device_address_ext
     ) -> cl_int = api::device_address::set_kernel_arg_device_pointer;
+    extension clEnqueueAcquireExternalMemObjectsKHR(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem; events
+    ) -> cl_int = api::external_memory::enqueue_acquire;
+    extension clEnqueueReleaseExternalMemObjectsKHR(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem; events
+    ) -> cl_int = api::external_memory::enqueue_release;
+    extension clCreateSemaphoreWithPropertiesKHR(
+        context: cl_context, sema_props: *const cl_semaphore_properties_khr; errcode_ret
+    ) -> cl_semaphore_khr = api::semaphore::create_semaphore_with_properties;
+    extension clRetainSemaphoreKHR(
+        sema_object: cl_semaphore_khr
+    ) -> cl_int = api::semaphore::retain_semaphore;
+    extension clReleaseSemaphoreKHR(
+        sema_object: cl_semaphore_khr
+    ) -> cl_int = api::semaphore::release_semaphore;
+    extension clGetSemaphoreInfoKHR(
+        sema_object: cl_semaphore_khr, param_name: cl_semaphore_info_khr; info
+    ) -> cl_int = api::semaphore::get_semaphore_info;
+    extension clEnqueueSignalSemaphoresKHR(
+        command_queue: cl_command_queue, num_sema_objects: cl_uint, sema_objects: *const cl_semaphore_khr,
+        sema_payload_list: *const cl_semaphore_payload_khr; events
+    ) -> cl_int = api::semaphore::enqueue_signal_semaphores;
+    extension clEnqueueWaitSemaphoresKHR(
+        command_queue: cl_command_queue, num_sema_objects: cl_uint, sema_objects: *const cl_semaphore_khr,
+        sema_payload_list: *const cl_semaphore_payload_khr; events
+    ) -> cl_int = api::semaphore::enqueue_wait_semaphores;
+    extension clGetSemaphoreHandleForTypeKHR(
+        sema_object: cl_semaphore_khr, device: cl_device_id,
+        handle_type: cl_external_semaphore_handle_type_khr, handle_size: usize, handle_ptr: *mut c_void,
+        handle_size_ret: *mut usize
+    ) -> cl_int = api::semaphore::get_semaphore_handle_for_type;
+    extension clReImportSemaphoreSyncFdKHR(
+        sema_object: cl_semaphore_khr, reimport_props: *mut cl_semaphore_reimport_properties_khr, fd: cl_int
+    ) -> cl_int = api::semaphore::re_import_semaphore_sync_fd;
     extension clHostMemAllocINTEL(
         context: cl_context, properties: *const cl_mem_properties_intel, size: usize, alignment: cl_uint;
         errcode_ret

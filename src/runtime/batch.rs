@@ -14,7 +14,7 @@ use super::layout::{Extent, Layout, Run, Shape};
 use super::printf;
 use super::queue::Queue;
 use super::staging::Arena;
-use crate::vulkan::{CopyRegion, Device, MemoryKind, Recorder, TimestampPool};
+use crate::vulkan::{BinarySemaphore, CopyRegion, Device, MemoryKind, Recorder, TimestampPool};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::ptr::NonNull;
@@ -41,6 +41,8 @@ pub struct Batch {
     pub weight: u32,
     /// Values of other queues' timelines that it begins after.
     pub waits: Vec<(Arc<Queue>, u64)>,
+    /// Semaphores shared with others that it begins after, and signals.
+    pub shared: [Vec<Arc<BinarySemaphore>>; 2],
     pub entries: Vec<Entry>,
     pub posts: Vec<Post>,
     pub timestamps: Option<TimestampPool>,
@@ -91,6 +93,7 @@ impl Batch {
             commands: 0,
             weight: 0,
             waits: Vec::new(),
+            shared: Default::default(),
             entries: Vec::new(),
             posts: Vec::new(),
             timestamps: None,
@@ -231,6 +234,11 @@ impl Batch {
                 layout,
                 pattern,
             } => self.fill_rectangle(target, extent, layout, &pattern),
+            Command::Semaphores { waits, signals } => {
+                self.shared[0].extend(waits);
+                self.shared[1].extend(signals);
+                Ok(())
+            }
             Command::Replay(_) | Command::Nothing => Ok(()),
         }
     }
@@ -407,6 +415,7 @@ impl Batch {
             }
         }
         self.waits.clear();
+        self.shared.iter_mut().for_each(Vec::clear);
         self.entries.clear();
         self.posts.clear();
         self.allocations.clear();
@@ -457,7 +466,7 @@ impl Command {
             }
             Self::Read { source, .. } => accesses.push((id(source), false)),
             // It begins and ends with a barrier of its own.
-            Self::Replay(_) | Self::Nothing => {}
+            Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
         }
         (accesses, false)
     }
@@ -478,7 +487,7 @@ impl Command {
             | Self::Fill { target, .. }
             | Self::FillRectangle { target, .. } => visit(target),
             Self::Read { source, .. } => visit(source),
-            Self::Replay(_) | Self::Nothing => {}
+            Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
         }
     }
 }

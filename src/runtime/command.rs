@@ -4,7 +4,7 @@ use super::allocation::{Access, Allocation};
 use super::command_buffer::Replay;
 use super::layout::{Extent, Layout, Shape};
 use super::printf;
-use crate::vulkan;
+use crate::vulkan::{self, BinarySemaphore};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::Arc;
@@ -48,6 +48,11 @@ pub enum Command {
     },
     /// A command buffer, recorded before.
     Replay(Replay),
+    /// Waits for semaphores shared with others, or signals them; without any, no work.
+    Semaphores {
+        waits: SmallVec<[Arc<BinarySemaphore>; 1]>,
+        signals: SmallVec<[Arc<BinarySemaphore>; 1]>,
+    },
     /// No work, only a place in the order.
     Nothing,
 }

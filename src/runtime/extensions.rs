@@ -47,6 +47,27 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("cl_khr_spirv_queries", (1, 0, 0)),
         versioned("cl_khr_suggested_local_work_size", (1, 0, 0)),
     ];
+    list.push(versioned("cl_khr_semaphore", (1, 0, 0)));
+    let memories = &info.memory_fds;
+    if memories.opaque.import || memories.dma_buf.import {
+        list.push(versioned("cl_khr_external_memory", (1, 0, 1)));
+    }
+    if memories.opaque.import {
+        list.push(versioned("cl_khr_external_memory_opaque_fd", (1, 0, 0)));
+    }
+    if memories.dma_buf.import {
+        list.push(versioned("cl_khr_external_memory_dma_buf", (1, 0, 0)));
+    }
+    let fds = &info.semaphore_fds;
+    if fds.any() {
+        list.push(versioned("cl_khr_external_semaphore", (1, 0, 0)));
+    }
+    if fds.opaque.any() {
+        list.push(versioned("cl_khr_external_semaphore_opaque_fd", (1, 0, 0)));
+    }
+    if fds.sync.any() {
+        list.push(versioned("cl_khr_external_semaphore_sync_fd", (1, 0, 0)));
+    }
     if info.features.shader_float64 {
         list.push(versioned("cl_khr_fp64", (1, 0, 0)));
     }

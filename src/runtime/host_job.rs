@@ -5,6 +5,7 @@
 //! after it is held as well.
 
 use super::command::{Command, Dispatch, Ordering};
+use super::context::Context;
 use super::error::Result;
 use super::event::{Event, Stage};
 use super::notifier;
@@ -22,11 +23,18 @@ pub enum HostJob {
     CallsApplication(Box<dyn FnOnce() + Send>),
 }
 
-/// The user event that holds the second command. Dropped unopened (the first command failed), it fails.
-struct Gate(Option<Arc<Event>>);
+/// A user event that holds a command back. Dropped unopened (what was to open it failed), it fails.
+pub struct Gate(Option<Arc<Event>>);
 
 impl Gate {
-    fn open(mut self) {
+    /// A closed gate, and its event.
+    pub fn new(context: &Arc<Context>) -> (Self, Arc<Event>) {
+        let event = Event::of_user(context);
+        (Self(Some(Arc::clone(&event))), event)
+    }
+
+    /// Completes the event.
+    pub fn open(mut self) {
         if let Some(event) = self.0.take()
             && let Err(error) = event.set_user_status(CL_COMPLETE)
         {
@@ -77,8 +85,7 @@ impl Queue {
             }
             job => job,
         };
-        let gate = Event::of_user(self.context());
-        let key = Gate(Some(Arc::clone(&gate)));
+        let (key, gate) = Gate::new(self.context());
         let on_complete: Box<dyn FnOnce() + Send> = match job {
             HostJob::Own(job) => Box::new(move || {
                 job();

@@ -158,6 +158,8 @@ pub(crate) mod tests {
             compute_queues: 1,
             calibrated_timestamps: false,
             import_host_pointer_alignment_bytes: None,
+            semaphore_fds: Default::default(),
+            memory_fds: Default::default(),
             min_placed_map_alignment_bytes: None,
             extensions: Vec::new(),
         }

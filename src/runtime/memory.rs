@@ -15,11 +15,12 @@ use super::layout::{Extent, Layout};
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
 use super::upload;
-use crate::vulkan::{self, MemoryKind};
+use crate::vulkan::{self, MemoryFd, MemoryKind};
 use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags,
     cl_mem_properties,
 };
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -247,6 +248,49 @@ impl Memory {
     /// What makes it an image, if it is one.
     pub fn image(&self) -> Option<&Image> {
         self.image.as_ref()
+    }
+
+    /// A buffer of memory that others allocated, in a context of one device.
+    ///
+    /// # Errors
+    /// `CL_INVALID_OPERATION` when the driver refuses the descriptor.
+    pub fn external(
+        context: &Arc<Context>,
+        flags: cl_mem_flags,
+        size_bytes: usize,
+        kind: MemoryFd,
+        fd: OwnedFd,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let device = context
+            .devices()
+            .first()
+            .ok_or_else(|| Error::out_of_resources("a context without a device"))?;
+        let buffer = device
+            .vulkan()?
+            .import_memory_fd(kind, fd, size_bytes as u64)
+            .map_err(|error| Error::invalid_operation(format!("external memory: {error}")))?;
+        Ok(Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(context),
+            flags,
+            size_bytes,
+            host_ptr: None,
+            properties,
+            storage: Arc::new(Storage {
+                size_bytes,
+                kind: MemoryKind::Device,
+                shared: None,
+                base_bytes: 0,
+                uses_svm: false,
+                places: Places::One(Allocation::from_shared_buffer(buffer)),
+                mirror: Mutex::default(),
+            }),
+            image: None,
+            part: None,
+            mappings: Mutex::default(),
+            destructors: Mutex::default(),
+        }))
     }
 
     /// A sub-buffer: `size_bytes` (not 0) at `origin_bytes` of `parent`, a buffer, within it.

@@ -29,6 +29,7 @@ pub mod program;
 pub mod queue;
 mod retire;
 pub mod sampler;
+pub mod semaphore;
 pub mod shared;
 pub mod shared_commands;
 pub mod spirv;

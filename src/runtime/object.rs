@@ -17,7 +17,7 @@ use super::error::{Error, Result};
 use opencl_sys::{
     CL_INVALID_COMMAND_BUFFER_KHR, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
     CL_INVALID_EVENT, CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT, CL_INVALID_MUTABLE_COMMAND_KHR,
-    CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, cl_int,
+    CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, CL_INVALID_SEMAPHORE_KHR, cl_int,
 };
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -41,6 +41,7 @@ pub enum Kind {
     Event,
     CommandBuffer,
     MutableCommand,
+    Semaphore,
 }
 
 impl Kind {
@@ -58,6 +59,7 @@ impl Kind {
             Self::Event => CL_INVALID_EVENT,
             Self::CommandBuffer => CL_INVALID_COMMAND_BUFFER_KHR,
             Self::MutableCommand => CL_INVALID_MUTABLE_COMMAND_KHR,
+            Self::Semaphore => CL_INVALID_SEMAPHORE_KHR,
         }
     }
 }

@@ -449,7 +449,11 @@ impl Queue {
         was_held: bool,
     ) -> Result<Aftermath> {
         let mut aftermath = Aftermath::default();
-        if !device.is_empty() {
+        let (waits_for_others, signals_others) = match &command {
+            Command::Semaphores { waits, signals } => (!waits.is_empty(), !signals.is_empty()),
+            _ => (false, false),
+        };
+        if !device.is_empty() || waits_for_others {
             // The commands before need not wait for what this one waits for.
             self.submit_open(state);
         }
@@ -513,7 +517,7 @@ impl Queue {
         aftermath.merge(event.issue(batch.value, sequence, was_held));
         let full = batch.weight >= MOST_COMMANDS;
         let enough = replay || batch.commands.is_multiple_of(ENOUGH_COMMANDS);
-        if full || enough && self.device_is_idle() {
+        if full || signals_others || enough && self.device_is_idle() {
             self.submit_open(state);
         }
         Ok(aftermath)
@@ -578,8 +582,10 @@ impl Queue {
             .collect();
         let recorders = batch.recorders();
         let (queue, value) = (self.vk_queue, batch.value);
+        let [before, after] = &batch.shared;
+        let shared = [before.as_slice(), after.as_slice()];
         self.vulkan
-            .submit(queue, &recorders, &waits, &self.timeline, value)?;
+            .submit_sharing(queue, &recorders, &waits, &self.timeline, value, shared)?;
         Ok(())
     }
 

@@ -27,6 +27,8 @@ pub struct Device {
     pub(super) import: Option<ext::external_memory_host::Device>,
     /// VK_EXT_map_memory_placed: its functions are those of VK_KHR_map_memory2.
     pub(super) placed_mapping: Option<khr::map_memory2::Device>,
+    pub(super) memory_fd: Option<khr::external_memory_fd::Device>,
+    pub(super) semaphore_fd: Option<khr::external_semaphore_fd::Device>,
     pub(super) unification: OnceLock<Unification>,
     pub(super) addresses_are_pointers: OnceLock<bool>,
     pub(super) calibrated: Option<Calibrated>,
@@ -84,6 +86,13 @@ impl Device {
         let placed_mapping = info
             .places_mappings()
             .then(|| khr::map_memory2::Device::new(&instance.raw, raw));
+        let memory_fd = info
+            .has_extension(&khr::external_memory_fd::NAME.to_string_lossy())
+            .then(|| khr::external_memory_fd::Device::new(&instance.raw, raw));
+        let semaphore_fd = info
+            .semaphore_fds
+            .any()
+            .then(|| khr::external_semaphore_fd::Device::new(&instance.raw, raw));
         let calibrated = calibrated(instance, physical, raw);
         let mut debug_settings = AllocatorDebugSettings::default();
         debug_settings.log_leaks_on_shutdown = false;
@@ -128,6 +137,8 @@ impl Device {
             sync2,
             import,
             placed_mapping,
+            memory_fd,
+            semaphore_fd,
             unification: OnceLock::new(),
             addresses_are_pointers: OnceLock::new(),
             calibrated,
@@ -343,6 +354,9 @@ fn create_raw(
         ext::external_memory_host::NAME,
         ext::calibrated_timestamps::NAME,
         ext::memory_budget::NAME,
+        khr::external_semaphore_fd::NAME,
+        khr::external_memory_fd::NAME,
+        ext::external_memory_dma_buf::NAME,
         khr::portability_subset::NAME,
     ] {
         if info.has_extension(&name.to_string_lossy()) {

@@ -169,6 +169,43 @@ pub struct DotProductAcceleration {
     pub saturating_mixed_4x8bit_packed: bool,
 }
 
+/// What can be done with one kind of file descriptor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FdSupport {
+    pub import: bool,
+    pub export: bool,
+}
+
+/// Semaphores as file descriptors (VK_KHR_external_semaphore_fd), binary ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SemaphoreFds {
+    pub opaque: FdSupport,
+    pub sync: FdSupport,
+}
+
+/// Memory for buffers as file descriptors (VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryFds {
+    pub opaque: FdSupport,
+    pub dma_buf: FdSupport,
+    /// Imported memory must be dedicated to its buffer.
+    pub needs_dedicated: bool,
+}
+
+impl FdSupport {
+    /// Whether there is anything.
+    pub fn any(&self) -> bool {
+        self.import || self.export
+    }
+}
+
+impl SemaphoreFds {
+    /// Whether there is anything.
+    pub fn any(&self) -> bool {
+        self.opaque.any() || self.sync.any()
+    }
+}
+
 /// Everything that is asked of a physical device, collected once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhysicalDeviceInfo {
@@ -208,6 +245,8 @@ pub struct PhysicalDeviceInfo {
     pub calibrated_timestamps: bool,
     /// `minImportedHostPointerAlignment`, where VK_EXT_external_memory_host exists.
     pub import_host_pointer_alignment_bytes: Option<u64>,
+    pub semaphore_fds: SemaphoreFds,
+    pub memory_fds: MemoryFds,
     /// `minPlacedMemoryMapAlignment`, where VK_EXT_map_memory_placed exists.
     pub min_placed_map_alignment_bytes: Option<u64>,
     /// Names of all device extensions, sorted.

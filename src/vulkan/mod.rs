@@ -6,16 +6,19 @@
 //! - [`buffer`]: buffers with device addresses, in device, upload, read-back or the application's memory.
 //! - [`pipeline`]: shader modules and compute pipelines.
 //! - [`recorder`]: command buffers and typed recording.
+//! - [`semaphore`]: binary semaphores shared with others.
 //! - [`submit`]: timeline semaphores and submission.
 //! - [`timestamps`]: device timestamps on the host's clock.
 //! - [`unified`]: buffers whose addresses are the same on host and device.
 //! - [`conv`]: pure conversions.
+//! - [`external`]: memory that others allocated.
 //! - [`error`]: what `VkResult` becomes.
 
 pub mod buffer;
 pub mod conv;
 pub mod device;
 pub mod error;
+pub mod external;
 mod host_range;
 pub mod info;
 pub mod instance;
@@ -23,6 +26,7 @@ mod messenger;
 pub mod pipeline;
 mod query_info;
 pub mod recorder;
+pub mod semaphore;
 pub mod submit;
 pub mod timestamps;
 pub mod unified;
@@ -33,11 +37,13 @@ pub(crate) mod test_device;
 pub use buffer::{Buffer, MemoryKind};
 pub use device::Device;
 pub use error::Error;
+pub use external::MemoryFd;
 pub use host_range::{HostRange, HostUse};
 pub use info::PhysicalDeviceInfo;
 pub use instance::{Instance, InstanceOptions, PhysicalDevice};
 pub use pipeline::{Pipeline, PipelineOptions, ShaderModule};
 pub use recorder::{CopyRegion, Recorder};
+pub use semaphore::{BinarySemaphore, SemaphoreFd};
 pub use submit::{SemaphoreWait, Timeline};
 pub use timestamps::{Clock, TimestampPool};
 pub use unified::{HostView, Unification};

@@ -5,9 +5,11 @@ use ash::{amd, arm, ext, khr, nv, vk};
 use super::conv;
 use super::error::Error;
 use super::info::{
-    DotProductAcceleration, Features, Limits, PciBusInfo, PhysicalDeviceInfo, SubgroupInfo,
+    DotProductAcceleration, FdSupport, Features, Limits, MemoryFds, PciBusInfo, PhysicalDeviceInfo,
+    SemaphoreFds, SubgroupInfo,
 };
 use super::instance::PhysicalDevice;
+use super::{buffer, external, semaphore};
 
 /// Queries `handle`. A device below Vulkan 1.2 answers only what 1.1 knows; it is unusable anyway.
 pub(super) fn physical_device(
@@ -41,6 +43,8 @@ pub(super) fn physical_device(
     };
     let features = query.features();
     let properties = query.properties(&basic.limits, &features);
+    let memory_fds = query.memory_fds();
+    let semaphore_fds = query.semaphore_fds();
     let calibrated_timestamps = query.calibrated_with_monotonic();
 
     let info = PhysicalDeviceInfo {
@@ -80,6 +84,8 @@ pub(super) fn physical_device(
         compute_queues: family.map_or(0, |family| family.queue_count),
         calibrated_timestamps,
         import_host_pointer_alignment_bytes: properties.import_alignment_bytes,
+        semaphore_fds,
+        memory_fds,
         min_placed_map_alignment_bytes: properties.placed_map_alignment_bytes,
         extensions,
     };
@@ -255,6 +261,74 @@ impl Query<'_> {
             extended_types: is(v12.shader_subgroup_extended_types),
             rotate: is(rotate.shader_subgroup_rotate),
             rotate_clustered: is(rotate.shader_subgroup_rotate_clustered),
+        }
+    }
+
+    fn semaphore_fds(&self) -> SemaphoreFds {
+        if !self.has(khr::external_semaphore_fd::NAME) {
+            return SemaphoreFds::default();
+        }
+        let support = |kind| {
+            let query = vk::PhysicalDeviceExternalSemaphoreInfo::default()
+                .handle_type(semaphore::map_kind(kind));
+            let mut found = vk::ExternalSemaphoreProperties::default();
+            // SAFETY: a command of Vulkan 1.1, which the instance has at least.
+            unsafe {
+                self.instance
+                    .get_physical_device_external_semaphore_properties(
+                        self.handle,
+                        &query,
+                        &mut found,
+                    );
+            }
+            let features = found.external_semaphore_features;
+            FdSupport {
+                import: features.contains(vk::ExternalSemaphoreFeatureFlags::IMPORTABLE),
+                export: features.contains(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE),
+            }
+        };
+        SemaphoreFds {
+            opaque: support(semaphore::SemaphoreFd::Opaque),
+            sync: support(semaphore::SemaphoreFd::Sync),
+        }
+    }
+
+    fn memory_fds(&self) -> MemoryFds {
+        if !self.has(khr::external_memory_fd::NAME) {
+            return MemoryFds::default();
+        }
+        let mut needs_dedicated = false;
+        let mut support = |kind| {
+            let query = vk::PhysicalDeviceExternalBufferInfo::default()
+                .usage(buffer::USAGE)
+                .handle_type(external::map_kind(kind));
+            let mut found = vk::ExternalBufferProperties::default();
+            // SAFETY: a command of Vulkan 1.1, which the instance has at least.
+            unsafe {
+                self.instance
+                    .get_physical_device_external_buffer_properties(
+                        self.handle,
+                        &query,
+                        &mut found,
+                    );
+            }
+            let features = found.external_memory_properties.external_memory_features;
+            needs_dedicated |= features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY);
+            FdSupport {
+                import: features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE),
+                export: features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE),
+            }
+        };
+        let opaque = support(external::MemoryFd::Opaque);
+        let dma_buf = if self.has(ext::external_memory_dma_buf::NAME) {
+            support(external::MemoryFd::DmaBuf)
+        } else {
+            FdSupport::default()
+        };
+        MemoryFds {
+            opaque,
+            dma_buf,
+            needs_dedicated,
         }
     }
 

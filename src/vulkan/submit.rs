@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::device::Device;
 use super::error::Error;
 use super::recorder::Recorder;
+use super::semaphore::BinarySemaphore;
 
 /// A timeline, from value 0 upward.
 ///
@@ -130,10 +132,28 @@ impl Device {
         signal: &Timeline,
         value: u64,
     ) -> Result<(), Error> {
+        self.submit_sharing(queue, recorders, waits, signal, value, [&[], &[]])
+    }
+
+    /// As [`Device::submit`]; it also begins after the first of the `shared` semaphores and signals the second.
+    pub fn submit_sharing(
+        &self,
+        queue: usize,
+        recorders: &[&Recorder],
+        waits: &[SemaphoreWait<'_>],
+        signal: &Timeline,
+        value: u64,
+        shared: [&[Arc<BinarySemaphore>]; 2],
+    ) -> Result<(), Error> {
         if self.is_lost() {
             return Err(Error::DeviceLost);
         }
-        let waits: smallvec::SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = waits
+        let binary = |semaphore: &Arc<BinarySemaphore>| {
+            vk::SemaphoreSubmitInfo::default()
+                .semaphore(semaphore.handle)
+                .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+        };
+        let waits: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = waits
             .iter()
             .map(|wait| {
                 vk::SemaphoreSubmitInfo::default()
@@ -141,12 +161,16 @@ impl Device {
                     .value(wait.timeline.base + wait.value)
                     .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
             })
+            .chain(shared[0].iter().map(binary))
             .collect();
-        let signals = [vk::SemaphoreSubmitInfo::default()
+        let done = vk::SemaphoreSubmitInfo::default()
             .semaphore(signal.handle)
             .value(signal.base + value)
-            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
-        let buffers: smallvec::SmallVec<[vk::CommandBufferSubmitInfo<'_>; 4]> = recorders
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS);
+        let signals: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = std::iter::once(done)
+            .chain(shared[1].iter().map(binary))
+            .collect();
+        let buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 4]> = recorders
             .iter()
             .map(|recorder| vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle))
             .collect();

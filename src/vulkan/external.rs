@@ -1,0 +1,201 @@
+//! Memory that others allocated, as file descriptors (VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf).
+
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::buffer::{Buffer, Memory, USAGE};
+use super::device::Device;
+use super::error::Error;
+
+/// What a file descriptor stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryFd {
+    /// Memory of the same driver.
+    Opaque,
+    /// A Linux dma-buf.
+    DmaBuf,
+}
+
+impl Device {
+    /// Makes the memory behind `fd` a buffer of `size_bytes`. The descriptor is consumed, also by a failure.
+    ///
+    /// # Errors
+    /// [`Error::NotImportable`] where the driver refuses it, [`Error::Unsupported`] where it can't at all.
+    pub fn import_memory_fd(
+        self: &Arc<Self>,
+        kind: MemoryFd,
+        fd: OwnedFd,
+        size_bytes: u64,
+    ) -> Result<Buffer, Error> {
+        let functions = self
+            .memory_fd
+            .as_ref()
+            .ok_or_else(|| Error::Unsupported("VK_KHR_external_memory_fd".to_owned()))?;
+        if size_bytes > self.info().limits.max_buffer_bytes {
+            return Err(Error::OutOfDeviceMemory);
+        }
+        let handle_type = map_kind(kind);
+        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
+        let create = vk::BufferCreateInfo::default()
+            .size(size_bytes)
+            .usage(USAGE)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE)
+            .push_next(&mut external);
+        // SAFETY: a live device; the size is within its limit.
+        let handle = unsafe { self.raw.create_buffer(&create, None) }
+            .map_err(Error::of("vkCreateBuffer"))?;
+        let mut buffer = Buffer::unbound(self, handle, size_bytes);
+        // SAFETY: the buffer was made from this device.
+        let requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
+        let mut bits = requirements.memory_type_bits;
+        if kind == MemoryFd::DmaBuf {
+            let mut found = vk::MemoryFdPropertiesKHR::default();
+            let raw_fd = std::os::fd::AsRawFd::as_raw_fd(&fd);
+            // SAFETY: a descriptor of ours; whatever it is, the driver looks.
+            unsafe { functions.get_memory_fd_properties(handle_type, raw_fd, &mut found) }
+                .map_err(|_| Error::NotImportable)?;
+            bits &= found.memory_type_bits;
+        }
+        let types = &self.info().memory_types;
+        let suits = |index: &usize| bits & (1 << index) != 0;
+        // Opaque memory has the type that it was exported with, which nobody tells: the usual one is tried first.
+        let mut candidates: Vec<usize> = (0..types.len()).filter(suits).collect();
+        candidates.sort_by_key(|&index| !types[index].device_local);
+
+        let mut last = Error::NotImportable;
+        for memory_type in candidates {
+            let own = fd.try_clone().map_err(|_| Error::OutOfHostMemory)?;
+            let raw_fd = own.into_raw_fd();
+            let mut import = vk::ImportMemoryFdInfoKHR::default()
+                .handle_type(handle_type)
+                .fd(raw_fd);
+            let mut flags = vk::MemoryAllocateFlagsInfo::default()
+                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().buffer(handle);
+            let mut allocate = vk::MemoryAllocateInfo::default()
+                .allocation_size(requirements.size)
+                .memory_type_index(memory_type as u32)
+                .push_next(&mut import)
+                .push_next(&mut flags);
+            if self.info().memory_fds.needs_dedicated {
+                allocate = allocate.push_next(&mut dedicated);
+            }
+            // SAFETY: a live device; the descriptor is a copy made for this import.
+            match unsafe { self.raw.allocate_memory(&allocate, None) } {
+                Ok(memory) => {
+                    buffer.memory = Memory::Own(memory);
+                    // SAFETY: the memory was allocated for this buffer's requirements.
+                    unsafe { self.raw.bind_buffer_memory(handle, memory, 0) }
+                        .map_err(Error::of("vkBindBufferMemory"))?;
+                    buffer.address = self.address_of(handle);
+                    return Ok(buffer);
+                }
+                Err(result) => {
+                    // SAFETY: a failed import leaves the descriptor to us.
+                    drop(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(raw_fd) });
+                    last = Error::from_vk("vkAllocateMemory", result);
+                }
+            }
+        }
+        log::debug!("{:?} is not importable: {last}", kind);
+        Err(Error::NotImportable)
+    }
+}
+
+pub(super) fn map_kind(kind: MemoryFd) -> vk::ExternalMemoryHandleTypeFlags {
+    match kind {
+        MemoryFd::Opaque => vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD,
+        MemoryFd::DmaBuf => vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CopyRegion, MemoryKind, Recorder, Timeline, test_device};
+    use super::*;
+    use std::os::fd::FromRawFd;
+    use std::time::Duration;
+
+    /// Memory of another owner, with its descriptor.
+    fn exported(device: &Device, size_bytes: u64) -> (vk::Buffer, vk::DeviceMemory, OwnedFd) {
+        let kind = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
+        let create = vk::BufferCreateInfo::default()
+            .size(size_bytes)
+            .usage(USAGE)
+            .push_next(&mut external);
+        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(kind);
+        let mut flags =
+            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        // SAFETY: a live device that exports opaque descriptors; the caller destroys both.
+        unsafe {
+            let buffer = device.raw.create_buffer(&create, None).unwrap();
+            let requirements = device.raw.get_buffer_memory_requirements(buffer);
+            let allocate = vk::MemoryAllocateInfo::default()
+                .allocation_size(requirements.size)
+                .memory_type_index(requirements.memory_type_bits.trailing_zeros())
+                .push_next(&mut export)
+                .push_next(&mut flags);
+            let memory = device.raw.allocate_memory(&allocate, None).unwrap();
+            device.raw.bind_buffer_memory(buffer, memory, 0).unwrap();
+            let get = vk::MemoryGetFdInfoKHR::default()
+                .memory(memory)
+                .handle_type(kind);
+            let functions = device.memory_fd.as_ref().unwrap();
+            let fd = functions.get_memory_fd(&get).unwrap();
+            (buffer, memory, OwnedFd::from_raw_fd(fd))
+        }
+    }
+
+    #[test]
+    fn imported_memory_is_the_exporters() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        let support = device.info().memory_fds.opaque;
+        if !support.import || !support.export {
+            eprintln!("skipped: no opaque descriptors");
+            return;
+        }
+        let (buffer, memory, fd) = exported(&device, 4096);
+        let imported = device.import_memory_fd(MemoryFd::Opaque, fd, 4096).unwrap();
+        let mut of_exporter = Buffer::unbound(&device, buffer, 4096);
+        of_exporter.memory = Memory::Own(memory);
+        let back = device.create_buffer(64, MemoryKind::Readback).unwrap();
+        let timeline = Timeline::new(&device).unwrap();
+        let mut recorder = Recorder::new(&device).unwrap();
+        recorder.begin().unwrap();
+        recorder.fill(&imported, 0, 4096, 0x1234_5678);
+        recorder.full_barrier();
+        let region = CopyRegion {
+            source_offset_bytes: 1024,
+            target_offset_bytes: 0,
+            size_bytes: 64,
+        };
+        recorder.copy(&of_exporter, &back, [region]);
+        recorder.end().unwrap();
+        device
+            .submit(device.assign_queue(), &[&recorder], &[], &timeline, 1)
+            .unwrap();
+        assert!(timeline.wait(1, Duration::from_secs(20)).unwrap());
+        // SAFETY: mapped, and the device is done.
+        let word = unsafe { back.mapped().unwrap().cast::<u32>().read() };
+        assert_eq!(word, 0x1234_5678);
+    }
+
+    #[test]
+    fn a_descriptor_of_something_else_is_refused() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        if !device.info().memory_fds.dma_buf.import {
+            eprintln!("skipped: no dma-buf");
+            return;
+        }
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let imported = device.import_memory_fd(MemoryFd::DmaBuf, file.into(), 4096);
+        assert_eq!(imported.err(), Some(Error::NotImportable));
+    }
+}

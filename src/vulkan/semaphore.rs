@@ -1,0 +1,111 @@
+//! Binary semaphores that other Vulkan devices, other processes and other APIs can share.
+
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::device::Device;
+use super::error::Error;
+
+/// How a semaphore is handed over as a file descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SemaphoreFd {
+    /// Shares the semaphore itself, with the same driver.
+    Opaque,
+    /// A Linux sync file: a copy of the semaphore's pending signal.
+    Sync,
+}
+
+/// A `VkSemaphore` with two states. A wait must be submitted after the signal that it waits for.
+pub struct BinarySemaphore {
+    pub(super) handle: vk::Semaphore,
+    device: Arc<Device>,
+}
+
+impl BinarySemaphore {
+    /// A semaphore, not signalled, that can be exported as `exports`.
+    ///
+    /// # Errors
+    /// Memory ran out.
+    pub fn new(device: &Arc<Device>, exports: &[SemaphoreFd]) -> Result<Self, Error> {
+        let types = exports.iter().fold(
+            vk::ExternalSemaphoreHandleTypeFlags::empty(),
+            |all, kind| all | map_kind(*kind),
+        );
+        let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(types);
+        let mut create = vk::SemaphoreCreateInfo::default();
+        if !types.is_empty() {
+            create = create.push_next(&mut export);
+        }
+        // SAFETY: a live device, which reported that it exports these types.
+        let handle = unsafe { device.raw.create_semaphore(&create, None) }
+            .map_err(Error::of("vkCreateSemaphore"))?;
+        Ok(Self {
+            handle,
+            device: Arc::clone(device),
+        })
+    }
+
+    /// A descriptor of the semaphore; of a sync file none when the signal is done already. Exporting a sync
+    /// file is a wait: the semaphore is not signalled any more.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    pub fn export(&self, kind: SemaphoreFd) -> Result<Option<OwnedFd>, Error> {
+        let functions = self.functions()?;
+        let get = vk::SemaphoreGetFdInfoKHR::default()
+            .semaphore(self.handle)
+            .handle_type(map_kind(kind));
+        // SAFETY: a live semaphore, made for this export by the caller's word.
+        let fd = unsafe { functions.get_semaphore_fd(&get) }
+            .map_err(Error::of("vkGetSemaphoreFdKHR"))?;
+        // SAFETY: a descriptor that the driver has given us, or -1.
+        Ok((fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Takes over the payload behind `fd`: for good (opaque), or until the next wait (sync file, of which none
+    /// means that it is signalled).
+    ///
+    /// # Errors
+    /// The driver refuses.
+    pub fn import(&self, kind: SemaphoreFd, fd: Option<OwnedFd>) -> Result<(), Error> {
+        let functions = self.functions()?;
+        let flags = match kind {
+            SemaphoreFd::Opaque => vk::SemaphoreImportFlags::empty(),
+            SemaphoreFd::Sync => vk::SemaphoreImportFlags::TEMPORARY,
+        };
+        let import = vk::ImportSemaphoreFdInfoKHR::default()
+            .semaphore(self.handle)
+            .flags(flags)
+            .handle_type(map_kind(kind))
+            .fd(fd.as_ref().map_or(-1, AsRawFd::as_raw_fd));
+        // SAFETY: a live semaphore that nothing waits for.
+        unsafe { functions.import_semaphore_fd(&import) }
+            .map_err(Error::of("vkImportSemaphoreFdKHR"))?;
+        // The driver owns it now.
+        let _ = fd.map(IntoRawFd::into_raw_fd);
+        Ok(())
+    }
+
+    fn functions(&self) -> Result<&ash::khr::external_semaphore_fd::Device, Error> {
+        self.device
+            .semaphore_fd
+            .as_ref()
+            .ok_or_else(|| Error::Unsupported("VK_KHR_external_semaphore_fd".to_owned()))
+    }
+}
+
+impl Drop for BinarySemaphore {
+    fn drop(&mut self) {
+        // SAFETY: submissions that name it hold it until they are done.
+        unsafe { self.device.raw.destroy_semaphore(self.handle, None) };
+    }
+}
+
+pub(super) fn map_kind(kind: SemaphoreFd) -> vk::ExternalSemaphoreHandleTypeFlags {
+    match kind {
+        SemaphoreFd::Opaque => vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD,
+        SemaphoreFd::Sync => vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD,
+    }
+}
