@@ -7,6 +7,7 @@ use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
 use super::usm;
 use super::{external_memory, semaphore};
+use crate::runtime::atomics;
 use crate::runtime::device::Device;
 use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
 use crate::runtime::front_end::FrontEnd;
@@ -26,7 +27,17 @@ pub fn get_device_info(
     // "CL_INVALID_DEVICE if device is not a valid device."
     let device = super::device::get(device)?;
     let groups = [
-        identity, limits, vectors, memory, floats, images, queues, optional, extended, code,
+        identity,
+        limits,
+        vectors,
+        memory,
+        floats,
+        images,
+        queues,
+        optional,
+        extended,
+        code,
+        float_atomics,
     ];
     let mut answer = Answer::Pending(info);
     for group in groups {
@@ -291,6 +302,25 @@ fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_REFERENCE_COUNT => info.value::<cl_uint>(1),
         _ => return Answer::Pending(info),
     })
+}
+
+/// cl_ext_float_atomics: `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT` and its like.
+fn float_atomics(device: &Device, name: cl_device_info, info: Info) -> Answer {
+    let bits = match name {
+        0x4231 => 32,
+        0x4232 => 64,
+        0x4233 => 16,
+        _ => return Answer::Pending(info),
+    };
+    /// Load and store, addition, minimum and maximum.
+    const ALL: u64 = 7;
+    const GLOBAL_BIT: u32 = 0;
+    const LOCAL_BIT: u32 = 16;
+    let has = atomics::float_bits(device.info()).any(|has| has == bits);
+    Answer::Done(info.value::<cl_ulong>(match has {
+        true => ALL << GLOBAL_BIT | ALL << LOCAL_BIT,
+        false => 0,
+    }))
 }
 
 /// Queries of extensions: cl_khr_command_buffer, cl_khr_device_uuid, cl_khr_pci_bus_info,

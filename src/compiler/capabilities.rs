@@ -17,6 +17,15 @@ pub struct FloatControls {
     pub signed_zero_inf_nan_preserve: bool,
 }
 
+/// Additions to floats in device memory (VK_EXT_shader_atomic_float). Elsewhere, and for minimum and maximum,
+/// a loop of compare-exchanges serves, which is exact about NaNs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FloatAtomics {
+    /// `shaderBufferFloat32AtomicAdd`, `shaderBufferFloat64AtomicAdd`
+    pub buffer_add32: bool,
+    pub buffer_add64: bool,
+}
+
 /// What makes the order of atomic operations and fences on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MemoryOrder {
@@ -75,6 +84,7 @@ pub struct Capabilities {
     /// `shaderBufferInt64Atomics`, `shaderSharedInt64Atomics`
     pub buffer_int64_atomics: bool,
     pub shared_int64_atomics: bool,
+    pub float_atomics: FloatAtomics,
     /// `workgroupMemoryExplicitLayout`, with its 8- and 16-bit parts.
     pub workgroup_explicit_layout: bool,
     /// `shaderIntegerDotProduct`, and expect/assume, are asked for by later passes.
@@ -136,6 +146,10 @@ impl Capabilities {
             vulkan_memory_model_device_scope: true,
             buffer_int64_atomics: true,
             shared_int64_atomics: true,
+            float_atomics: FloatAtomics {
+                buffer_add32: true,
+                buffer_add64: true,
+            },
             workgroup_explicit_layout: true,
             integer_dot_product: true,
             float16_controls: controls,
@@ -178,6 +192,7 @@ impl Capabilities {
             storage16: false,
             buffer_int64_atomics: false,
             shared_int64_atomics: false,
+            float_atomics: FloatAtomics::default(),
             workgroup_explicit_layout: false,
             integer_dot_product: false,
             float16_controls: FloatControls::default(),

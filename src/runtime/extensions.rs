@@ -1,5 +1,6 @@
 //! Extensions and OpenCL C features that are reported. A line is added by the change that makes it work.
 
+use super::atomics;
 use super::target::is_sequentially_consistent;
 use crate::vulkan::PhysicalDeviceInfo;
 
@@ -20,6 +21,7 @@ pub const PLATFORM_ONLY: [Versioned; 1] = [versioned("cl_khr_icd", (2, 0, 0))];
 /// `CL_DEVICE_EXTENSIONS`
 pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = vec![
+        versioned("cl_ext_float_atomics", (1, 0, 0)),
         versioned("cl_ext_buffer_device_address", (1, 0, 2)),
         versioned("cl_ext_cxx_for_opencl", (1, 0, 0)),
         versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
@@ -68,6 +70,10 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     if fds.sync.any() {
         list.push(versioned("cl_khr_external_semaphore_sync_fd", (1, 0, 0)));
     }
+    if atomics::has_int64(info) {
+        list.push(versioned("cl_khr_int64_base_atomics", (1, 0, 0)));
+        list.push(versioned("cl_khr_int64_extended_atomics", (1, 0, 0)));
+    }
     if info.features.shader_float64 {
         list.push(versioned("cl_khr_fp64", (1, 0, 0)));
     }
@@ -96,6 +102,7 @@ pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("__opencl_c_subgroups", (3, 0, 0)),
         versioned("__opencl_c_work_group_collective_functions", (3, 0, 0)),
     ];
+    list.extend(atomics::float_features(info));
     if is_sequentially_consistent(info) {
         list.push(versioned("__opencl_c_atomic_order_seq_cst", (3, 0, 0)));
     }

@@ -1,6 +1,7 @@
 //! The objects behind the handles.
 
 pub mod allocation;
+pub mod atomics;
 mod batch;
 pub mod callback;
 pub mod command;

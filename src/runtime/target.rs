@@ -1,7 +1,7 @@
 //! What the compiler is told about a device.
 
 use crate::compiler::Capabilities;
-use crate::compiler::capabilities::{FloatControls, MemoryOrder, SubgroupOperations};
+use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
 use crate::vulkan::PhysicalDeviceInfo;
 use crate::vulkan::info::{self, DeviceType};
 
@@ -23,6 +23,10 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         vulkan_memory_model_device_scope: features.vulkan_memory_model_device_scope,
         buffer_int64_atomics: features.buffer_int64_atomics,
         shared_int64_atomics: features.shared_int64_atomics,
+        float_atomics: FloatAtomics {
+            buffer_add32: features.buffer_float32_atomic_add,
+            buffer_add64: features.buffer_float64_atomic_add,
+        },
         workgroup_explicit_layout: features.workgroup_explicit_layout
             && features.workgroup_explicit_layout_8bit
             && features.workgroup_explicit_layout_16bit,

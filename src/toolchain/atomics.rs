@@ -3,7 +3,8 @@
 //! clang-22's SPIR-V back end forgets what some of them say: `atomic_exchange(p, v)` and `atomic_fetch_…(p, v)`
 //! become relaxed operations of the work-group, like OpenCL 1.x's, where C11 means sequential consistency for
 //! the device; with an order and no scope the scope is wrong; `atomic_store_explicit` is always sequentially
-//! consistent. So all become their longest form, and stores a function of our own, which the compiler knows.
+//! consistent, arithmetic on floats always relaxed. So all become functions of our own in their longest form,
+//! which the compiler knows by name.
 
 use std::sync::LazyLock;
 
@@ -23,73 +24,129 @@ pub fn prelude(source: &str, elsewhere: bool) -> &'static str {
     }
 }
 
-/// Functions of a pointer and a value that return what was there.
-const READ_MODIFY_WRITE: [&str; 8] = [
-    "exchange",
-    "fetch_add",
-    "fetch_sub",
-    "fetch_or",
-    "fetch_xor",
-    "fetch_and",
-    "fetch_min",
-    "fetch_max",
+/// Functions that return what was there, and what floats must have for them in global or local memory: the
+/// end of the feature macro.
+const READ_MODIFY_WRITE: [(&str, Option<&str>); 8] = [
+    ("exchange", Some("load_store")),
+    ("fetch_add", Some("add")),
+    ("fetch_sub", Some("add")),
+    ("fetch_min", Some("min_max")),
+    ("fetch_max", Some("min_max")),
+    ("fetch_or", None),
+    ("fetch_xor", None),
+    ("fetch_and", None),
 ];
 
-/// Types of atomic objects, what they hold, and what must be defined for them.
-const TYPES: [(&str, &str, &str); 6] = [
-    ("atomic_int", "int", ""),
-    ("atomic_uint", "uint", ""),
-    ("atomic_float", "float", ""),
-    ("atomic_long", "long", LONG),
-    ("atomic_ulong", "ulong", LONG),
-    ("atomic_double", "double", DOUBLE),
+/// An atomic type, what it holds, and the macros that go with it.
+struct Object {
+    name: &'static str,
+    value: &'static str,
+    /// The extension that it needs beside those for 64 bits.
+    extension: Option<&'static str>,
+    bits: u32,
+    is_float: bool,
+}
+
+const fn object(name: &'static str, value: &'static str, bits: u32, is_float: bool) -> Object {
+    let extension = match (bits, is_float) {
+        (64, true) => Some("cl_khr_fp64"),
+        (16, true) => Some("cl_khr_fp16"),
+        _ => None,
+    };
+    Object {
+        name,
+        value,
+        extension,
+        bits,
+        is_float,
+    }
+}
+
+const OBJECTS: [Object; 7] = [
+    object("atomic_int", "int", 32, false),
+    object("atomic_uint", "uint", 32, false),
+    object("atomic_long", "long", 64, false),
+    object("atomic_ulong", "ulong", 64, false),
+    object("atomic_float", "float", 32, true),
+    object("atomic_double", "double", 64, true),
+    object("atomic_half", "half", 16, true),
 ];
-const LONG: &str = "defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics)";
-const DOUBLE: &str = "defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics) \
-                      && defined(cl_khr_fp64)";
+
+impl Object {
+    /// The preprocessor's condition for a function of `feature`, if floats need one.
+    fn condition(&self, feature: Option<&str>) -> String {
+        let mut terms = Vec::new();
+        terms.extend(self.extension.map(|name| format!("defined({name})")));
+        if self.bits == 64 {
+            terms.push("defined(cl_khr_int64_base_atomics)".into());
+            terms.push("defined(cl_khr_int64_extended_atomics)".into());
+        }
+        let has_feature = |space: &str, feature: &str| {
+            let bits = self.bits;
+            format!("defined(__opencl_c_ext_fp{bits}_{space}_atomic_{feature})")
+        };
+        // Floats of 32 and 64 bits are moved without any.
+        match feature {
+            Some("load_store") if self.bits != 16 => {}
+            Some(feature) if self.is_float => terms.push(format!(
+                "({} || {})",
+                has_feature("global", feature),
+                has_feature("local", feature)
+            )),
+            _ => {}
+        }
+        match terms.is_empty() {
+            true => "1".into(),
+            false => terms.join(" && "),
+        }
+    }
+}
+
+/// Declares our own function behind one of C11's.
+fn declare(text: &mut String, name: &str, feature: Option<&str>) {
+    use std::fmt::Write;
+    for object in OBJECTS {
+        if object.is_float && feature.is_none() {
+            continue;
+        }
+        let (atomic, value) = (object.name, object.value);
+        let (result, operand) = match name {
+            "load" => (value, String::new()),
+            "store" => ("void", format!("{value}, ")),
+            _ => (value, format!("{value}, ")),
+        };
+        let _ = writeln!(
+            text,
+            "#if {}\n__PUMICE_ATOMIC {result} __pumice_atomic_{name}(volatile {atomic} *, \
+             {operand}memory_order, memory_scope);\n#endif",
+            object.condition(feature)
+        );
+    }
+}
 
 fn text() -> String {
     use std::fmt::Write;
     let mut text = String::from(
         "#if defined(__opencl_c_generic_address_space) && defined(__opencl_c_atomic_scope_device)\n\
          #define __PUMICE_ORDER(order, scope, ...) order, scope\n\
-         #define __PUMICE_STORE __attribute__((overloadable))\n",
+         #define __PUMICE_ATOMIC __attribute__((overloadable))\n",
     );
-    for (object, value, condition) in TYPES {
-        let function = format!(
-            "__PUMICE_STORE void __pumice_atomic_store(volatile {object} *, {value}, memory_order, memory_scope);"
-        );
-        let _ = match condition {
-            "" => writeln!(text, "{function}"),
-            _ => writeln!(text, "#if {condition}\n{function}\n#endif"),
-        };
-    }
-    text.push_str(
-        "#undef __PUMICE_STORE\n\
-         #define atomic_load_explicit(p, ...) \
-         atomic_load_explicit((p), __PUMICE_ORDER(__VA_ARGS__, memory_scope_device,))\n\
-         #define atomic_store_explicit(p, v, ...) \
-         __pumice_atomic_store((p), (v), __PUMICE_ORDER(__VA_ARGS__, memory_scope_device,))\n",
-    );
-    for name in READ_MODIFY_WRITE {
+    let all = [("load", Some("load_store")), ("store", Some("load_store"))];
+    for (name, feature) in all.into_iter().chain(READ_MODIFY_WRITE) {
+        declare(&mut text, name, feature);
+        let value = if name == "load" { "" } else { ", v" };
+        let passed = if name == "load" { "" } else { ", (v)" };
         let _ = writeln!(
             text,
-            "#define atomic_{name}_explicit(p, v, ...) \
-             atomic_{name}_explicit((p), (v), __PUMICE_ORDER(__VA_ARGS__, memory_scope_device,))"
+            "#define atomic_{name}_explicit(p{value}, ...) __pumice_atomic_{name}((p){passed}, \
+             __PUMICE_ORDER(__VA_ARGS__, memory_scope_device,))\n\
+             #ifdef __opencl_c_atomic_order_seq_cst\n\
+             #define atomic_{name}(p{value}) __pumice_atomic_{name}((p){passed}, \
+             memory_order_seq_cst, memory_scope_device)\n\
+             #endif"
         );
     }
-    text.push_str(
-        "#ifdef __opencl_c_atomic_order_seq_cst\n\
-         #define atomic_load(p) atomic_load_explicit((p), memory_order_seq_cst)\n\
-         #define atomic_store(p, v) atomic_store_explicit((p), (v), memory_order_seq_cst)\n",
-    );
-    for name in READ_MODIFY_WRITE {
-        let _ = writeln!(
-            text,
-            "#define atomic_{name}(p, v) atomic_{name}_explicit((p), (v), memory_order_seq_cst)"
-        );
-    }
-    text.push_str("#endif\n#endif\n");
+    text.push_str("#undef __PUMICE_ATOMIC\n#endif\n");
     text
 }
 

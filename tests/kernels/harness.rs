@@ -52,6 +52,15 @@ impl Session {
         all.split_whitespace().any(|one| one == extension)
     }
 
+    /// Whether the device has an optional feature of OpenCL C 3.0.
+    pub fn has_feature(&self, feature: &str) -> bool {
+        let all = self.device.opencl_c_features().unwrap_or_default();
+        all.iter().any(|one| {
+            let name = one.name.iter().take_while(|&&c| c != 0).map(|&c| c as u8);
+            name.eq(feature.bytes())
+        })
+    }
+
     /// Whether pointers may leave out their address space.
     pub fn has_generic_pointers(&self) -> bool {
         self.device.generic_address_space_support().unwrap_or(false)

@@ -286,9 +286,8 @@ impl FunctionEmitter<'_, '_> {
             AtomicOp::And => (spirv::Op::AtomicAnd, Direction::Both),
             AtomicOp::Or => (spirv::Op::AtomicOr, Direction::Both),
             AtomicOp::Xor => (spirv::Op::AtomicXor, Direction::Both),
-            AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
-                return Err(self.unexpected(inst));
-            }
+            AtomicOp::FAdd => (spirv::Op::AtomicFAddEXT, Direction::Both),
+            AtomicOp::FMin | AtomicOp::FMax => return Err(self.unexpected(inst)),
         };
         match op {
             AtomicOp::FlagClear => operands.push(self.emitter.const_u32(0)),
@@ -321,7 +320,8 @@ impl FunctionEmitter<'_, '_> {
         self.define(result, spirv::Op::Bitcast, &[old])
     }
 
-    /// The integer type an atomic works on: 32 bits, or 64 where the device has it.
+    /// The type an atomic works on: an integer of 32 bits, or 64 where the device has it; additions work on
+    /// floats too.
     fn atomic_type(
         &self,
         inst: Inst,
@@ -331,6 +331,13 @@ impl FunctionEmitter<'_, '_> {
     ) -> Result<Type, CompileError> {
         if matches!(op, AtomicOp::FlagClear | AtomicOp::FlagTestAndSet) {
             return Ok(Type::I32);
+        }
+        if let (AtomicOp::FAdd, &[value], &[result]) = (op, values, results) {
+            let ty = self.function.ty(value);
+            return match ty.is_float() && self.function.ty(result) == ty {
+                true => Ok(ty),
+                false => Err(self.unexpected(inst)),
+            };
         }
         let ty = values
             .first()
@@ -375,11 +382,21 @@ impl FunctionEmitter<'_, '_> {
             }
             Place::Argument { .. } | Place::Pointer(_) => return Err(self.unexpected(inst)),
         };
-        if ty == Type::I64 {
-            if !wide {
-                return Err(self.unexpected(inst));
+        let is_element = matches!(place, Place::Element { .. });
+        let adds = caps.float_atomics;
+        let asm = &mut self.emitter.asm;
+        match ty {
+            Type::I32 => {}
+            Type::I64 if wide => asm.capability(Capability::Int64Atomics),
+            Type::F32 if adds.buffer_add32 && !is_element => {
+                asm.capability(Capability::AtomicFloat32AddEXT);
+                asm.extension("SPV_EXT_shader_atomic_float_add", None);
             }
-            self.emitter.asm.capability(Capability::Int64Atomics);
+            Type::F64 if adds.buffer_add64 && !is_element => {
+                asm.capability(Capability::AtomicFloat64AddEXT);
+                asm.extension("SPV_EXT_shader_atomic_float_add", None);
+            }
+            _ => return Err(self.unexpected(inst)),
         }
         Ok((pointer, storage))
     }

@@ -11,7 +11,7 @@ use super::function::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     AddressSpace, AtomicOp, Compare, Convert, Op as IrOp, Place, Rounding, Scope, Semantics, Type,
-    Value, Values,
+    Unary, Value, Values,
 };
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -228,8 +228,9 @@ impl<'a> FunctionParser<'_, 'a> {
         mangled: Mangled<'_>,
         arguments: &[Rc<[Value]>],
     ) -> Result<bool, CompileError> {
-        // The tool chain's own, as clang forgets the order of stores.
-        let name = mangled.name.trim_start_matches("__pumice_");
+        // The tool chain's own, which always say order and scope.
+        let own = mangled.name.strip_prefix("__pumice_");
+        let name = own.unwrap_or(mangled.name);
         let Some(name) = name.strip_prefix("atomic_").or(name.strip_prefix("atom_")) else {
             return Ok(false);
         };
@@ -240,13 +241,15 @@ impl<'a> FunctionParser<'_, 'a> {
         };
         let (name, explicit) = match name.strip_suffix("_explicit") {
             Some(name) => (name, true),
-            None => (name, false),
+            None => (name, own.is_some()),
         };
+        let c11 = c11 || matches!(name, "load" | "store" | "exchange");
         let is_float = matches!(mangled.element(), "f" | "d" | "Dh");
         let op = match (name, is_float, mangled.is_signed()) {
             ("inc" | "add", false, _) => AtomicOp::Add,
             ("dec" | "sub", false, _) => AtomicOp::Sub,
-            ("xchg", ..) => AtomicOp::Exchange,
+            ("xchg" | "exchange", ..) => AtomicOp::Exchange,
+            ("load", ..) => AtomicOp::Load,
             ("store", ..) => AtomicOp::Store,
             ("cmpxchg", false, _) => AtomicOp::CompareExchange,
             ("and", false, _) => AtomicOp::And,
@@ -256,7 +259,7 @@ impl<'a> FunctionParser<'_, 'a> {
             ("min", false, false) => AtomicOp::UMin,
             ("max", false, true) => AtomicOp::SMax,
             ("max", false, false) => AtomicOp::UMax,
-            ("add", true, _) => AtomicOp::FAdd,
+            ("add" | "sub", true, _) => AtomicOp::FAdd,
             ("min", true, _) => AtomicOp::FMin,
             ("max", true, _) => AtomicOp::FMax,
             _ => return Ok(false),
@@ -279,6 +282,10 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => self.source.types.scalar(inst.result_type()?)?,
         };
         let values: Values = match (name, rest) {
+            ("load", _) => Values::new(),
+            ("sub", &[value, ..]) if is_float => {
+                smallvec![self.build().unary(Unary::FNegate, value)]
+            }
             ("inc" | "dec", []) => smallvec![self.build().constant(ty, 1)],
             // In OpenCL C the comparator comes first.
             ("cmpxchg", &[comparator, value]) => smallvec![value, comparator],
@@ -288,13 +295,17 @@ impl<'a> FunctionParser<'_, 'a> {
         if values.iter().any(|&value| self.ty(value) != ty) {
             return Err(inst.error("the operands' types do not match"));
         }
+        let rest = match op {
+            AtomicOp::Load => rest,
+            _ => rest.get(1..).unwrap_or_default(),
+        };
         let order = match rest {
-            [_, order, ..] if explicit => self.memory_order(inst, *order)?,
+            [order, ..] if explicit => self.memory_order(inst, *order)?,
             _ if c11 => Semantics::SEQUENTIALLY_CONSISTENT,
             _ => 0,
         };
         let scope = match rest {
-            [_, _, scope, ..] if explicit => self.memory_scope(inst, *scope)?,
+            [_, scope, ..] if explicit => self.memory_scope(inst, *scope)?,
             _ => Scope::Device,
         };
         let memory = if order == 0 { 0 } else { ALL_MEMORY };

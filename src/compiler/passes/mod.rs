@@ -3,6 +3,7 @@
 //! Names say what must happen: `lower_*` and `legalize_*` are needed for correct code, the others only
 //! improve it. [`crate::compiler::compile`] lists them in order.
 
+mod atomic;
 pub mod data_segment;
 mod expand_values;
 pub mod float_format;

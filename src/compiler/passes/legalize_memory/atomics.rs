@@ -3,9 +3,9 @@
 use super::Memory;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
-    AtomicOp, Binary, Builder, Compare, Edge, InstData, Op, Place, Rewrite, Scope, Semantics, Type,
-    Value, Values,
+    AtomicOp, Binary, Builder, Compare, InstData, Op, Place, Rewrite, Type, Value,
 };
+use crate::compiler::passes::atomic::Atomic;
 use smallvec::smallvec;
 
 /// Rewrites one atomic, or says why it can't be done.
@@ -24,122 +24,90 @@ pub fn legalize(
     else {
         return Ok(Rewrite::Keep);
     };
+    let (op, place) = (*op, *place);
     let atomic = Atomic {
-        op: *op,
-        place: *place,
+        op,
+        values: values.clone(),
         scope: *scope,
         semantics: *semantics,
     };
-    let ty = match op {
-        AtomicOp::FlagTestAndSet | AtomicOp::FlagClear => Type::I32,
-        _ => match data.results.first().or(values.first()) {
-            Some(&value) => b.ty(value),
-            None => return Err(CompileError::new("an atomic without operands")),
-        },
-    };
-    match ty {
-        Type::I32 => {}
-        Type::I64 => memory.check_atomics64(*op, *place)?,
-        Type::F32 => {}
-        other => {
-            return Err(CompileError::new(format!(
-                "atomic {op:?} on {other} is not supported"
-            )));
-        }
+    let result = data.results.first().map(|&result| b.ty(result));
+    let ty = atomic.ty(b, result);
+    let int = ty
+        .as_int()
+        .ok_or_else(|| CompileError::new(format!("atomic {op:?} on {ty} is not supported")))?;
+    if int == Type::I64 {
+        memory.check_atomics64(op, place, ty)?;
     }
-    if let Place::Element { array, .. } = *place {
+    if let (Type::I8 | Type::I16, Place::Address(address)) = (int, place) {
+        let (place, bit) = word_around(b, address);
+        let value = atomic.within(b, place, Type::I32, Some(bit), result);
+        return Ok(Rewrite::Replace(value.into_iter().collect()));
+    }
+    if let Place::Element { array, .. } = place {
         let element = memory.arrays.get(array.index()).map(|array| array.element);
-        if element != ty.as_int() {
+        if element != Some(int) {
             return Err(CompileError::new(format!(
                 "atomic {op:?} on {ty} in an array whose elements are not integers of that width"
             )));
         }
     }
-    let result = match (op, ty) {
-        (AtomicOp::FlagTestAndSet, _) => {
+    let value = match op {
+        AtomicOp::FlagTestAndSet => {
             let one = b.i32(1);
-            let old = atomic.emit(b, AtomicOp::Exchange, smallvec![one], Some(Type::I32));
+            let values = smallvec![one];
+            let old = atomic.emit(b, AtomicOp::Exchange, place, values, Some(Type::I32));
             let zero = b.i32(0);
             old.map(|old| b.compare(Compare::NotEqual, old, zero))
         }
-        (AtomicOp::FlagClear, _) => {
+        AtomicOp::FlagClear => {
             let zero = b.i32(0);
-            atomic.emit(b, AtomicOp::Store, smallvec![zero], None)
+            atomic.emit(b, AtomicOp::Store, place, smallvec![zero], None)
         }
-        (AtomicOp::FAdd, Type::F32) => atomic.float_loop(b, Binary::FAdd, values[0]),
-        (AtomicOp::FMin, Type::F32) => atomic.float_loop(b, Binary::FMin, values[0]),
-        (AtomicOp::FMax, Type::F32) => atomic.float_loop(b, Binary::FMax, values[0]),
-        (_, Type::F32) => {
-            let words = values.iter().map(|&v| b.bitcast(v, Type::I32)).collect();
-            let word = (!data.results.is_empty()).then_some(Type::I32);
-            let old = atomic.emit(b, *op, words, word);
-            old.map(|old| b.bitcast(old, Type::F32))
+        AtomicOp::FAdd if memory.adds_floats(ty, place) => return Ok(Rewrite::Keep),
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
+            atomic.within(b, place, int, None, result)
+        }
+        _ if ty != int => {
+            let bits = values.iter().map(|&v| b.bitcast(v, int)).collect();
+            let old = atomic.emit(b, op, place, bits, result.map(|_| int));
+            old.map(|old| b.bitcast(old, ty))
         }
         _ => return Ok(Rewrite::Keep),
     };
-    Ok(Rewrite::Replace(result.into_iter().collect()))
+    Ok(Rewrite::Replace(value.into_iter().collect()))
 }
 
-/// What every atomic made of one has in common.
-#[derive(Clone, Copy)]
-struct Atomic {
-    op: AtomicOp,
-    place: Place,
-    scope: Scope,
-    semantics: Semantics,
-}
-
-impl Atomic {
-    fn emit(
-        self,
-        b: &mut Builder<'_>,
-        op: AtomicOp,
-        values: Values,
-        result: Option<Type>,
-    ) -> Option<Value> {
-        let atomic = Op::Atomic {
-            op,
-            place: self.place,
-            values,
-            scope: self.scope,
-            semantics: self.semantics,
-        };
-        b.op(atomic, result).first().copied()
-    }
-
-    /// Computes on what was there and exchanges if it still is, until it was.
-    fn float_loop(self, b: &mut Builder<'_>, op: Binary, operand: Value) -> Option<Value> {
-        debug_assert!(self.op == AtomicOp::FAdd || op != Binary::FAdd);
-        let first = Self {
-            semantics: Semantics(0),
-            ..self
-        }
-        .emit(b, AtomicOp::Load, Values::new(), Some(Type::I32))?;
-        let head = b.function.add_block();
-        let done = b.function.add_block();
-        let expected = b.function.add_param(head, Type::I32);
-        b.jump(Edge::new(head, [first]));
-        b.switch_to(head);
-        let before = b.bitcast(expected, Type::F32);
-        let after = b.binary(op, before, operand);
-        let after = b.bitcast(after, Type::I32);
-        let values = smallvec![after, expected];
-        let found = self.emit(b, AtomicOp::CompareExchange, values, Some(Type::I32))?;
-        let was_there = b.compare(Compare::Equal, found, expected);
-        b.branch(was_there, done, Edge::new(head, [found]));
-        b.switch_to(done);
-        Some(before)
-    }
+/// The aligned word around the one or two bytes at an address, and their position in it in bits.
+fn word_around(b: &mut Builder<'_>, address: Value) -> (Place, Value) {
+    let word = b.binary_const(Binary::And, address, !3);
+    let byte = b.resize_int(address, Type::I32, false);
+    let byte = b.binary_const(Binary::And, byte, 3);
+    let three = b.i32(3);
+    let bit = b.binary(Binary::Shl, byte, three);
+    (Place::Address(word), bit)
 }
 
 impl Memory<'_> {
-    fn check_atomics64(&self, op: AtomicOp, place: Place) -> Result<(), CompileError> {
+    /// Whether the device adds to floats of this type there.
+    fn adds_floats(&self, ty: Type, place: Place) -> bool {
+        let device = self.capabilities.float_atomics;
+        match (ty, place) {
+            // Elements of arrays with atomics are integers.
+            (_, Place::Element { .. }) => false,
+            (Type::F32, _) => device.buffer_add32,
+            (Type::F64, _) => device.buffer_add64,
+            _ => false,
+        }
+    }
+
+    fn check_atomics64(&self, op: AtomicOp, place: Place, ty: Type) -> Result<(), CompileError> {
         let device = self.capabilities;
         let (has, feature) = match place {
             Place::Element { .. } => (device.shared_int64_atomics, "shaderSharedInt64Atomics"),
             _ => (device.buffer_int64_atomics, "shaderBufferInt64Atomics"),
         };
-        if has && device.int64 {
+        if has && device.int64 || op == AtomicOp::FAdd && self.adds_floats(ty, place) {
             return Ok(());
         }
         Err(CompileError::new(format!(

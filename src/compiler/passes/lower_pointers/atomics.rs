@@ -1,15 +1,16 @@
 //! Atomic operations at whatever a pointer became.
 //!
 //! Vulkan has no atomic flags, and moves floats only as integers. Private memory is no one else's: there an
-//! atomic operation is a load, the operation, and a store.
+//! atomic operation is a load, the operation, and a store. Local memory that has atomics of several sizes is
+//! an array of the widest; narrower ones, and arithmetic on floats, are loops of compare-exchanges there.
 
 use super::classes::Class;
 use super::{Form, Lowering};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
-    Access, ArrayStorage, AtomicOp, Binary, Builder, Compare, Op, Place, Rewrite, Scope, Semantics,
-    Type, Value, Values,
+    Access, ArrayStorage, AtomicOp, Builder, Compare, Place, Rewrite, Type, Value,
 };
+use crate::compiler::passes::atomic::Atomic;
 use crate::compiler::passes::scalar_bits;
 use smallvec::smallvec;
 
@@ -38,7 +39,7 @@ impl Lowering<'_> {
         match form {
             Some(Form::Generic) => self.atomic_generic(b, pointer, atomic, results),
             Some(Form::Address) | None => {
-                Ok(atomic.build(b, Place::Address(pointer), result, None))
+                Ok(build(&atomic, b, Place::Address(pointer), result, None))
             }
             Some(Form::Offset(class)) => {
                 let layout = self.layout(class)?.clone();
@@ -48,9 +49,17 @@ impl Lowering<'_> {
                 if layout.storage == ArrayStorage::Private {
                     return self.private_atomic(b, class, pointer, &atomic, result);
                 }
-                let access = Access::aligned(layout.stride_bytes);
+                let size_bytes = atomic.ty(b, result).size_bytes();
+                let access = Access::aligned(size_bytes.min(layout.stride_bytes));
+                if size_bytes < layout.stride_bytes {
+                    let (place, bit) = self.elements(&layout, pointer, access).part(b);
+                    return Ok(atomic.within(b, place, layout.element, Some(bit), result));
+                }
                 let place = self.elements(&layout, pointer, access).place(b);
-                Ok(atomic.build(b, place, result, Some(layout.element)))
+                if matches!(atomic.op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax) {
+                    return Ok(atomic.within(b, place, layout.element, None, result));
+                }
+                Ok(build(&atomic, b, place, result, Some(layout.element)))
             }
         }
     }
@@ -64,11 +73,7 @@ impl Lowering<'_> {
         atomic: &Atomic,
         result: Option<Type>,
     ) -> Result<Option<Value>, CompileError> {
-        let ty = match (atomic.values.first(), result) {
-            (Some(&value), _) => b.ty(value),
-            (None, Some(ty)) if ty != Type::Bool => ty,
-            _ => Type::I32,
-        };
+        let ty = atomic.ty(b, result);
         let access = Access::aligned(ty.size_bytes());
         let form = Some(Form::Offset(class));
         let old = match atomic.op {
@@ -89,111 +94,39 @@ impl Lowering<'_> {
     }
 }
 
-/// An atomic operation without its place.
-#[derive(Clone)]
-pub struct Atomic {
-    pub op: AtomicOp,
-    pub values: Values,
-    pub scope: Scope,
-    pub semantics: Semantics,
-}
-
-impl Atomic {
-    /// Builds it at a place that holds `element`s, if that is not the type of its operands.
-    fn build(
-        &self,
-        b: &mut Builder<'_>,
-        place: Place,
-        result: Option<Type>,
-        element: Option<Type>,
-    ) -> Option<Value> {
-        let mut atomic = |op, values, ty: Option<Type>| {
-            let op = Op::Atomic {
-                op,
-                place,
-                values,
-                scope: self.scope,
-                semantics: self.semantics,
-            };
-            b.op(op, ty).first().copied()
-        };
-        match self.op {
-            AtomicOp::FlagTestAndSet => {
-                // OpenCL's flags are 32-bit integers; Vulkan has none.
-                let op = AtomicOp::Exchange;
-                let one = b.i32(1);
-                let old = Op::Atomic {
-                    op,
-                    place,
-                    values: smallvec![one],
-                    scope: self.scope,
-                    semantics: self.semantics,
-                };
-                let old = b.op1(old, Type::I32);
-                let zero = b.i32(0);
-                Some(b.compare(Compare::NotEqual, old, zero))
-            }
-            AtomicOp::FlagClear => {
-                let zero = b.i32(0);
-                let store = Op::Atomic {
-                    op: AtomicOp::Store,
-                    place,
-                    values: smallvec![zero],
-                    scope: self.scope,
-                    semantics: self.semantics,
-                };
-                b.op0(store);
-                None
-            }
-            AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => {
-                // These move bits: a float goes as an integer.
-                let value_type = self.values.first().map(|&v| b.ty(v)).or(result)?;
-                let element = element.unwrap_or_else(|| scalar_bits::memory_int(value_type));
-                let values = self
-                    .values
-                    .iter()
-                    .map(|&v| scalar_bits::reinterpret(b, v, element))
-                    .collect();
-                let op = Op::Atomic {
-                    op: self.op,
-                    place,
-                    values,
-                    scope: self.scope,
-                    semantics: self.semantics,
-                };
-                let old = b.op(op, result.map(|_| element)).first().copied()?;
-                Some(scalar_bits::reinterpret(b, old, result?))
-            }
-            op => atomic(op, self.values.clone(), result),
+/// Builds an operation at a place that holds `element`s, if that is not the type of its operands.
+fn build(
+    atomic: &Atomic,
+    b: &mut Builder<'_>,
+    place: Place,
+    result: Option<Type>,
+    element: Option<Type>,
+) -> Option<Value> {
+    match atomic.op {
+        AtomicOp::FlagTestAndSet => {
+            // OpenCL's flags are 32-bit integers; Vulkan has none.
+            let one = b.i32(1);
+            let values = smallvec![one];
+            let old = atomic.emit(b, AtomicOp::Exchange, place, values, Some(Type::I32))?;
+            let zero = b.i32(0);
+            Some(b.compare(Compare::NotEqual, old, zero))
         }
-    }
-
-    /// What the operation stores, given what was there.
-    fn applied(&self, b: &mut Builder<'_>, old: Option<Value>, ty: Type) -> Option<Value> {
-        let value = self.values.first().copied();
-        let binary = match self.op {
-            AtomicOp::Load => return None,
-            AtomicOp::Store | AtomicOp::Exchange => return value,
-            AtomicOp::FlagTestAndSet => return Some(b.constant(ty, 1)),
-            AtomicOp::FlagClear => return Some(b.constant(ty, 0)),
-            AtomicOp::CompareExchange => {
-                let (new, comparator) = (value?, *self.values.get(1)?);
-                let is_equal = b.compare(Compare::Equal, old?, comparator);
-                return Some(b.select(is_equal, new, old?));
-            }
-            AtomicOp::Add => Binary::Add,
-            AtomicOp::Sub => Binary::Sub,
-            AtomicOp::UMin => Binary::UMin,
-            AtomicOp::UMax => Binary::UMax,
-            AtomicOp::SMin => Binary::SMin,
-            AtomicOp::SMax => Binary::SMax,
-            AtomicOp::And => Binary::And,
-            AtomicOp::Or => Binary::Or,
-            AtomicOp::Xor => Binary::Xor,
-            AtomicOp::FAdd => Binary::FAdd,
-            AtomicOp::FMin => Binary::FMin,
-            AtomicOp::FMax => Binary::FMax,
-        };
-        Some(b.binary(binary, old?, value?))
+        AtomicOp::FlagClear => {
+            let zero = b.i32(0);
+            atomic.emit(b, AtomicOp::Store, place, smallvec![zero], None)
+        }
+        AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => {
+            // These move bits: a float goes as an integer.
+            let value_type = atomic.values.first().map(|&v| b.ty(v)).or(result)?;
+            let element = element.unwrap_or_else(|| scalar_bits::memory_int(value_type));
+            let values = atomic
+                .values
+                .iter()
+                .map(|&v| scalar_bits::reinterpret(b, v, element))
+                .collect();
+            let old = atomic.emit(b, atomic.op, place, values, result.map(|_| element))?;
+            Some(scalar_bits::reinterpret(b, old, result?))
+        }
+        op => atomic.emit(b, op, place, atomic.values.clone(), result),
     }
 }

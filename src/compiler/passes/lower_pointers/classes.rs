@@ -35,7 +35,7 @@ pub struct Facts {
     pub narrow_stores: u32,
     /// The type of every access, if they agree.
     pub common_type: Option<Type>,
-    /// The type of atomic accesses.
+    /// The type of the widest atomic accesses, of at least the 32 bits that Vulkan has atomics on.
     pub atomic: Option<Type>,
     /// Whether null or an integer may be among the pointers: offset 0 must then be no valid address.
     pub has_null: bool,
@@ -68,7 +68,7 @@ impl Facts {
     }
 
     /// Notes an access to consecutive scalars.
-    fn accesses(&mut self, types: &[Type], access: Access, kind: Kind) -> Result<(), CompileError> {
+    fn accesses(&mut self, types: &[Type], access: Access, kind: Kind) {
         let mut end = 0u32;
         for &ty in types {
             // The alignment of one that is not first follows from its offset.
@@ -82,16 +82,11 @@ impl Facts {
             if kind != Kind::Atomic || self.space != AddressSpace::Local {
                 continue;
             }
-            match self.atomic {
-                Some(other) if other.size_bytes() != ty.size_bytes() => {
-                    return Err(CompileError::new(
-                        "atomic operations of different sizes on the same local memory",
-                    ));
-                }
-                _ => self.atomic = Some(ty),
-            }
+            self.atomic = match (ty.size_bytes(), self.atomic) {
+                (8, _) | (_, Some(Type::I64)) => Some(Type::I64),
+                _ => Some(Type::I32),
+            };
         }
-        Ok(())
     }
 
     fn access(&mut self, ty: Type, align_bytes: u32, is_store: bool) {
@@ -153,7 +148,7 @@ impl Classes {
                 .unite_function(module, id, function)
                 .map_err(|error| error.in_function(&function.name))?;
         }
-        classes.collect_facts(module)?;
+        classes.collect_facts(module);
         Ok(classes)
     }
 
@@ -322,7 +317,7 @@ impl Classes {
         }
     }
 
-    fn collect_facts(&mut self, module: &Module) -> Result<(), CompileError> {
+    fn collect_facts(&mut self, module: &Module) {
         let mut members: Vec<(Member, u32)> = self.members.iter().map(|(&m, &n)| (m, n)).collect();
         members.sort();
         for (member, node) in members {
@@ -340,12 +335,10 @@ impl Classes {
             let function = module.function(id);
             for &block in &function.layout {
                 for &inst in &function.block(block).insts {
-                    self.inst_facts(id, function, inst)
-                        .map_err(|error| error.in_function(&function.name))?;
+                    self.inst_facts(id, function, inst);
                 }
             }
         }
-        Ok(())
     }
 
     fn facts_of(&mut self, node: u32, space: AddressSpace) -> &mut Facts {
@@ -353,12 +346,7 @@ impl Classes {
         self.facts.entry(class).or_insert_with(|| Facts::new(space))
     }
 
-    fn inst_facts(
-        &mut self,
-        id: FuncId,
-        function: &Function,
-        inst: crate::compiler::ir::Inst,
-    ) -> Result<(), CompileError> {
+    fn inst_facts(&mut self, id: FuncId, function: &Function, inst: crate::compiler::ir::Inst) {
         let data = function.inst(inst);
         let (place, types, access): (_, Vec<Type>, _) = match &data.op {
             Op::Const(_) => {
@@ -370,7 +358,7 @@ impl Classes {
                     let node = self.node(id, data.results[0]);
                     self.facts_of(node, space).has_null = true;
                 }
-                return Ok(());
+                return;
             }
             Op::Load(place, access) => (
                 *place,
@@ -388,10 +376,10 @@ impl Classes {
                 let ty = atomic_type(function, *op, values, data.results.first().copied());
                 (*place, vec![ty], Access::aligned(ty.size_bytes()))
             }
-            _ => return Ok(()),
+            _ => return,
         };
         let Place::Pointer(pointer) = place else {
-            return Ok(());
+            return;
         };
         let kind = match data.op {
             Op::Atomic { .. } => Kind::Atomic,
@@ -401,15 +389,15 @@ impl Classes {
         match function.space(pointer) {
             Some(space @ (AddressSpace::Private | AddressSpace::Local)) => {
                 let node = self.node(id, pointer);
-                self.facts_of(node, space).accesses(&types, access, kind)
+                self.facts_of(node, space).accesses(&types, access, kind);
             }
-            Some(AddressSpace::Generic) => [AddressSpace::Private, AddressSpace::Local]
-                .into_iter()
-                .try_for_each(|space| {
+            Some(AddressSpace::Generic) => {
+                for space in [AddressSpace::Private, AddressSpace::Local] {
                     let node = self.escaped(space);
-                    self.facts_of(node, space).accesses(&types, access, kind)
-                }),
-            _ => Ok(()),
+                    self.facts_of(node, space).accesses(&types, access, kind);
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -100,6 +100,13 @@ impl Elements<'_> {
         }
     }
 
+    /// The element around a pointer, and the position in it in bits, for an atomic operation on less.
+    pub fn part(&mut self, b: &mut Builder<'_>) -> (Place, Value) {
+        let (index, bit) = self.within(b, 0);
+        let array = self.layout.array;
+        (Place::Element { array, index }, bit)
+    }
+
     /// Whether a scalar `offset` bytes behind the pointer is made of whole elements.
     fn is_whole(&self, offset: u32, ty: Type) -> bool {
         let stride = self.layout.stride_bytes;

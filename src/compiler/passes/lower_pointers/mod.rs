@@ -23,10 +23,10 @@ use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Inst, Module, Op, Place,
     Rewrite, Type, Value, Values, rewrite_instructions,
 };
+use crate::compiler::passes::atomic::Atomic;
 use crate::compiler::passes::scalar_bits;
 use crate::compiler::program::{ArgumentKind, LARGEST_TYPE_BYTES};
 use crate::compiler::{CompileError, Context};
-use atomics::Atomic;
 use classes::{Class, Classes, Member};
 use elements::Elements;
 use layout::{Layout, Layouts};

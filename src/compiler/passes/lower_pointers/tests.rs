@@ -226,6 +226,45 @@ fn narrow_stores_beside_atomics_keep_their_neighbours() {
 }
 
 #[test]
+fn atomics_of_several_sizes_share_memory() {
+    let module = function(
+        AddressSpace::Local,
+        &[Type::I32, Type::I64, Type::I32, Type::I16, Type::I64],
+        |b, number, _, memory| {
+            fill(b, memory, Type::I32);
+            let low = b.binary_const(Binary::And, number, 3);
+            let offset = scaled(b, low, 8);
+            let at = b.ptr_add(memory, offset);
+            let high = b.ptr_add_const(at, 4);
+            let wide = b.convert(Convert::ZeroExtend, number, Type::I64);
+            let narrow = b.convert(Convert::Truncate, number, Type::I16);
+            let mut atomic = |b: &mut Builder<'_>, op, place, values: &[Value], ty| {
+                let op = Op::Atomic {
+                    op,
+                    place: Place::Pointer(place),
+                    values: values.into(),
+                    scope: Scope::Workgroup,
+                    semantics: Semantics(0),
+                };
+                b.op1(op, ty)
+            };
+            let first = atomic(b, AtomicOp::SMax, high, &[number], Type::I32);
+            let second = atomic(b, AtomicOp::Add, at, &[wide], Type::I64);
+            let third = atomic(b, AtomicOp::CompareExchange, high, &[low, first], Type::I32);
+            let middle = b.ptr_add_const(at, 2);
+            let fourth = atomic(b, AtomicOp::Xor, middle, &[narrow], Type::I16);
+            let now = atomic(b, AtomicOp::Load, at, &[], Type::I64);
+            let values = smallvec![first, second, third, fourth, now];
+            b.terminate(Terminator::Return(values));
+        },
+    );
+    let mut lowered = module.clone();
+    testing::run(&mut lowered, run).unwrap();
+    assert_eq!(lowered.arrays[0].element, Type::I64);
+    assert_eq!(results(&module), results(&lowered), "{lowered}");
+}
+
+#[test]
 fn a_pointer_kept_in_memory_points_to_the_same() {
     check(&function(
         AddressSpace::Private,
