@@ -3,6 +3,9 @@
 
 mod common;
 
+use opencl_sys::{
+    CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS,
+};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::error_codes::{
@@ -365,8 +368,16 @@ fn every_sampler_reads_as_the_formulas_say() {
                 continue;
             }
             for filter in [CL_FILTER_NEAREST, CL_FILTER_LINEAR] {
+                let properties = [
+                    (CL_SAMPLER_NORMALIZED_COORDS, normalized),
+                    (CL_SAMPLER_ADDRESSING_MODE, mode),
+                    (CL_SAMPLER_FILTER_MODE, filter),
+                    (0, 0),
+                ];
+                let properties = properties.map(|(name, value)| [name, value].map(u64::from));
                 let sampler =
-                    Sampler::create(&s.context, normalized, mode, filter).expect("a sampler");
+                    Sampler::create_with_properties(&s.context, properties.as_flattened().as_ptr())
+                        .expect("a sampler");
                 let out = s.output(256);
                 // SAFETY: the arguments are the kernel's.
                 unsafe {

@@ -3,17 +3,17 @@
 use super::enqueue;
 use super::enqueue_map::{check_map_access, check_map_flags};
 use super::error::{Error, Result};
-use super::image_region::{HostPitches, Region, texels_of_color};
+use super::image_region::{HostPitches, Region};
+use super::image_transfer::{CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage};
 use super::out::{EventArguments, Out};
-use crate::runtime::command::{Command, HostPointer, Ordering};
-use crate::runtime::layout::{Layout, Shape};
-use crate::runtime::memory::Place;
+use crate::runtime::command::{HostPointer, Ordering};
+use crate::runtime::layout::Shape;
 use crate::runtime::queue::Waits;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
     CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,
-    CL_FALSE, CL_IMAGE_FORMAT_MISMATCH, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS,
-    CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_queue, cl_map_flags, cl_mem,
+    CL_FALSE, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, cl_bool,
+    cl_command_queue, cl_map_flags, cl_mem,
 };
 use std::ffi::c_void;
 
@@ -129,58 +129,24 @@ pub unsafe fn enqueue_copy_image(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let (source, from_image) = enqueue::image(&queue, src_image)?;
-    let (target, to_image) = enqueue::image(&queue, dst_image)?;
-    // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
-    if from_image.format != to_image.format {
-        return Err(Error::new(
-            CL_IMAGE_FORMAT_MISMATCH,
-            "source and destination have different formats",
-        ));
-    }
+    let command = CopyImage {
+        src_image,
+        dst_image,
+        src_origin,
+        dst_origin,
+        region,
+    };
+    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let (from, to) = unsafe {
-        (
-            Region::parse(&from_image, src_origin, region)?,
-            Region::parse(&to_image, dst_origin, region)?,
-        )
-    };
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-
-    let from_place = source.access(&queue, false)?;
-    let to_place = target.access(&queue, true)?;
-    let shape = Shape {
-        extent: from_image.extent(from.size),
-        source: moved(from_image.layout(from.origin), &from_place),
-        target: moved(to_image.layout(to.origin), &to_place),
-    };
-    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
-    // regions overlap."
-    if source.shares_storage(&target) && shape.overlaps() {
-        return Err(Error::new(
-            CL_MEM_COPY_OVERLAP,
-            "the source and destination regions overlap",
-        ));
-    }
+    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
     let event = queue.enqueue(
         CL_COMMAND_COPY_IMAGE,
-        Command::Copy {
-            source: from_place.allocation,
-            target: to_place.allocation,
-            shape,
-        },
+        transfer.command,
         Waits::on(&wait_list),
         Ordering::default(),
     )?;
     events.give(event);
     Ok(())
-}
-
-fn moved(layout: Layout, place: &Place) -> Layout {
-    Layout {
-        offset_bytes: layout.offset_bytes + place.offset_bytes,
-        ..layout
-    }
 }
 
 /// `clEnqueueCopyImageToBuffer` (section 5.3.5)
@@ -197,30 +163,19 @@ pub unsafe fn enqueue_copy_image_to_buffer(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let (source, image) = enqueue::image(&queue, src_image)?;
-    let target = enqueue::memory(&queue, dst_buffer)?;
+    let command = CopyImageToBuffer {
+        src_image,
+        dst_buffer,
+        src_origin,
+        region,
+        dst_offset,
+    };
+    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let region = unsafe { Region::parse(&image, src_origin, region) }?;
-    let extent = image.extent(region.size);
-    // "CL_INVALID_VALUE if … the region specified by dst_offset and dst_offset + dst_cb refer to a region
-    // outside dst_buffer".
-    enqueue::check_bounds(&target, dst_offset, extent.size_bytes())?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &target)?;
-
-    let from_place = source.access(&queue, false)?;
-    let to_place = target.access(&queue, true)?;
+    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
     let event = queue.enqueue(
         CL_COMMAND_COPY_IMAGE_TO_BUFFER,
-        Command::Copy {
-            shape: Shape {
-                extent,
-                source: moved(image.layout(region.origin), &from_place),
-                target: extent.packed(to_place.offset_bytes + dst_offset),
-            },
-            source: from_place.allocation,
-            target: to_place.allocation,
-        },
+        transfer.command,
         Waits::on(&wait_list),
         Ordering::default(),
     )?;
@@ -242,30 +197,19 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let source = enqueue::memory(&queue, src_buffer)?;
-    let (target, image) = enqueue::image(&queue, dst_image)?;
+    let command = CopyBufferToImage {
+        src_buffer,
+        dst_image,
+        src_offset,
+        dst_origin,
+        region,
+    };
+    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let region = unsafe { Region::parse(&image, dst_origin, region) }?;
-    let extent = image.extent(region.size);
-    // "CL_INVALID_VALUE if … the region specified by src_offset and src_offset + src_cb refer to a region
-    // outside src_buffer."
-    enqueue::check_bounds(&source, src_offset, extent.size_bytes())?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &source)?;
-
-    let from_place = source.access(&queue, false)?;
-    let to_place = target.access(&queue, true)?;
+    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
     let event = queue.enqueue(
         CL_COMMAND_COPY_BUFFER_TO_IMAGE,
-        Command::Copy {
-            shape: Shape {
-                extent,
-                source: extent.packed(from_place.offset_bytes + src_offset),
-                target: moved(image.layout(region.origin), &to_place),
-            },
-            source: from_place.allocation,
-            target: to_place.allocation,
-        },
+        transfer.command,
         Waits::on(&wait_list),
         Ordering::default(),
     )?;
@@ -343,18 +287,18 @@ pub unsafe fn enqueue_fill_image(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let (memory, image) = enqueue::image(&queue, image)?;
-    // "CL_INVALID_VALUE if fill_color is NULL."
+    let command = FillImage {
+        image,
+        fill_color,
+        origin,
+        region,
+    };
+    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let texel = unsafe { texels_of_color(&image, fill_color) }?;
-    // SAFETY: the caller's promise.
-    let region = unsafe { Region::parse(&image, origin, region) }?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-
-    let target = memory.access(&queue, true)?;
+    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
     let event = queue.enqueue(
         CL_COMMAND_FILL_IMAGE,
-        image.fill(&target, region.origin, region.size, texel),
+        transfer.command,
         Waits::on(&wait_list),
         Ordering::default(),
     )?;

@@ -25,6 +25,7 @@ pub mod handle;
 pub mod image;
 mod image_description;
 mod image_region;
+mod image_transfer;
 pub mod kernel;
 pub mod kernel_info;
 pub mod kernel_sub_groups;

@@ -1,49 +1,43 @@
 //! Recording commands on images.
 
-use super::super::error::{Error, Result};
-use super::super::{enqueue, handle};
+use super::super::error::Result;
+use super::super::image_transfer::{CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage};
 use super::arguments::{Recording, SyncPointArguments};
-use crate::runtime::memory::Memory;
-use opencl_sys::{
-    CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, cl_command_buffer_khr, cl_command_properties_khr,
-    cl_command_queue, cl_mem,
-};
+use crate::runtime::command_buffer::NewCommand;
+use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
 use std::ffi::c_void;
-use std::sync::Arc;
-
-/// "CL_INVALID_CONTEXT if the context associated with command_buffer, … and … is not the same.",
-/// "CL_INVALID_MEM_OBJECT if … is not a valid image object": no device makes images yet.
-fn image(recording: &Recording, image: cl_mem) -> Result<()> {
-    let memory: Arc<Memory> = handle::get(image)?;
-    if !Arc::ptr_eq(memory.context(), recording.buffer.context()) {
-        return Err(Error::new(
-            CL_INVALID_CONTEXT,
-            "the image and the command buffer belong to different contexts",
-        ));
-    }
-    Err(Error::unsupported(CL_INVALID_MEM_OBJECT, "images"))
-}
 
 /// `clCommandCopyBufferToImageKHR`
 ///
 /// # Safety
-/// `properties` is NULL or ends with 0.
+/// `properties` is NULL or ends with 0; origins and regions are NULL or three numbers, `fill_color` NULL or a
+/// colour of the image's format.
 pub unsafe fn command_copy_buffer_to_image(
     command_buffer: cl_command_buffer_khr,
     command_queue: cl_command_queue,
     properties: *const cl_command_properties_khr,
     src_buffer: cl_mem,
     dst_image: cl_mem,
-    _src_offset: usize,
-    _dst_origin: *const usize,
-    _region: *const usize,
+    src_offset: usize,
+    dst_origin: *const usize,
+    region: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     let recording =
         unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
-    enqueue::memory(&recording.queue, src_buffer)?;
-    image(&recording, dst_image)
+    let command = CopyBufferToImage {
+        src_buffer,
+        dst_image,
+        src_offset,
+        dst_origin,
+        region,
+    };
+    // SAFETY: the caller's promise.
+    let (transfer, wait_list) =
+        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
 }
 
 /// `clCommandCopyImageKHR`
@@ -56,16 +50,26 @@ pub unsafe fn command_copy_image(
     properties: *const cl_command_properties_khr,
     src_image: cl_mem,
     dst_image: cl_mem,
-    _src_origin: *const usize,
-    _dst_origin: *const usize,
-    _region: *const usize,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     let recording =
         unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
-    image(&recording, src_image)?;
-    image(&recording, dst_image)
+    let command = CopyImage {
+        src_image,
+        dst_image,
+        src_origin,
+        dst_origin,
+        region,
+    };
+    // SAFETY: the caller's promise.
+    let (transfer, wait_list) =
+        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
 }
 
 /// `clCommandCopyImageToBufferKHR`
@@ -78,16 +82,26 @@ pub unsafe fn command_copy_image_to_buffer(
     properties: *const cl_command_properties_khr,
     src_image: cl_mem,
     dst_buffer: cl_mem,
-    _src_origin: *const usize,
-    _region: *const usize,
-    _dst_offset: usize,
+    src_origin: *const usize,
+    region: *const usize,
+    dst_offset: usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     let recording =
         unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
-    image(&recording, src_image)?;
-    enqueue::memory(&recording.queue, dst_buffer).map(drop)
+    let command = CopyImageToBuffer {
+        src_image,
+        dst_buffer,
+        src_origin,
+        region,
+        dst_offset,
+    };
+    // SAFETY: the caller's promise.
+    let (transfer, wait_list) =
+        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
 }
 
 /// `clCommandFillImageKHR`
@@ -98,14 +112,24 @@ pub unsafe fn command_fill_image(
     command_buffer: cl_command_buffer_khr,
     command_queue: cl_command_queue,
     properties: *const cl_command_properties_khr,
-    image_handle: cl_mem,
-    _fill_color: *const c_void,
-    _origin: *const usize,
-    _region: *const usize,
+    image: cl_mem,
+    fill_color: *const c_void,
+    origin: *const usize,
+    region: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     let recording =
         unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
-    image(&recording, image_handle)
+    let command = FillImage {
+        image,
+        fill_color,
+        origin,
+        region,
+    };
+    // SAFETY: the caller's promise.
+    let (transfer, wait_list) =
+        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
+    let new = NewCommand::new(transfer.command, transfer.memories);
+    recording.finish(&wait_list, new)
 }

@@ -8,6 +8,7 @@ use super::graph::Level;
 use crate::runtime::allocation::{Allocation, Uses};
 use crate::runtime::batch::{copy_region, repeat, word_of};
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
+use crate::runtime::layout::{Layout, Shape};
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder};
@@ -209,6 +210,31 @@ impl Recording {
                 size_bytes,
                 pattern,
             } => self.fill(target, *offset_bytes, *size_bytes, pattern),
+            Command::FillRectangle {
+                target,
+                extent,
+                layout,
+                pattern,
+            } => {
+                // As in a batch: one row of patterns, copied to every row.
+                let piece = self
+                    .arguments
+                    .take(&self.device, extent.width_bytes as u64)?;
+                repeat(pattern, piece.pointer, extent.width_bytes);
+                let shape = Shape {
+                    extent: *extent,
+                    source: Layout {
+                        offset_bytes: piece.offset_bytes as usize,
+                        row_pitch_bytes: 0,
+                        slice_pitch_bytes: 0,
+                    },
+                    target: *layout,
+                };
+                let regions = shape.runs().map(copy_region);
+                self.recorder.copy(piece.buffer, target.buffer(), regions);
+                self.hold(target);
+                Ok(())
+            }
             Command::Nothing => Ok(()),
             _ => Err(Error::out_of_resources(
                 "a command that can't be part of a command buffer",
