@@ -15,7 +15,8 @@ pub fn link(modules: Vec<Module>) -> Result<Module, CompileError> {
     }
     let mut names = HashSet::new();
     for kernel in &merged.kernels {
-        if !names.insert(kernel.name.as_str()) {
+        // Initializers have their names from no programmer, each module the same.
+        if !kernel.attributes.is_initializer && !names.insert(kernel.name.as_str()) {
             return Err(duplicate(&kernel.name));
         }
     }

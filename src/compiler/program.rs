@@ -246,6 +246,8 @@ pub struct KernelAttributes {
     pub required_work_group_size: Option<[u32; 3]>,
     /// `work_group_size_hint(x, y, z)`
     pub work_group_size_hint: Option<[u32; 3]>,
+    /// Runs once, before any other kernel of the program, and is not for the application: `Initializer`.
+    pub is_initializer: bool,
     /// `vec_type_hint(T)`, as OpenCL C spells the type.
     pub vec_type_hint: Option<String>,
     /// `intel_reqd_sub_group_size(n)`

@@ -46,6 +46,11 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
         )
     })?;
     let compiled = code.compiled();
+    // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
+    let output = match printf::is_used(compiled) && !range.is_empty() {
+        true => Some(printf::Output::new(queue, code)?),
+        false => None,
+    };
     let state = &mut *kernel.lock();
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
     if let Some(index) = state
@@ -63,6 +68,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
     }
     let mut dispatch = Dispatch {
         touches_anything: compiled.follows_pointers,
+        printf: output,
         ..Dispatch::default()
     };
     if range.is_empty() {
@@ -92,7 +98,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
             });
         }
     }
-    add_implicit(&mut dispatch, &mut block, queue, code, range, plan)?;
+    add_implicit(&mut dispatch, &mut block, code, range, plan)?;
     for region in &plan.regions {
         let base = region.groups.base;
         for (implicit, offset) in &compiled.argument_block.implicit {
@@ -211,7 +217,6 @@ fn add_argument(
 fn add_implicit(
     dispatch: &mut Dispatch,
     block: &mut Block,
-    queue: &Arc<Queue>,
     code: &KernelCode,
     range: &NdRange,
     plan: &LaunchPlan,
@@ -235,12 +240,10 @@ fn add_implicit(
                 }
                 None => 0,
             },
-            Implicit::PrintfBuffer => {
-                let output = printf::Output::new(queue, code)?;
-                let address = output.device_address();
-                dispatch.printf = Some(output);
-                address
-            }
+            Implicit::PrintfBuffer => match &dispatch.printf {
+                Some(output) => output.device_address(),
+                None => 0,
+            },
         };
         let size = implicit.size_bytes() as usize;
         if let Some(bytes) = value.to_le_bytes().get(..size) {

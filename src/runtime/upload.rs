@@ -2,7 +2,7 @@
 
 use super::allocation::Allocation;
 use super::error::Result;
-use crate::vulkan::{CopyRegion, Device, MemoryKind, Recorder, Timeline};
+use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Timeline};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,6 +79,35 @@ pub fn download(
         done_bytes += chunk.len() as u64;
     }
     Ok(())
+}
+
+/// Runs one work-group of a pipeline and waits for it. `block` is its argument block, which lies in the push
+/// constants or `in_memory`.
+pub fn dispatch_once(
+    device: &Arc<Device>,
+    pipeline: &Pipeline,
+    block: &[u8],
+    in_memory: bool,
+) -> Result<()> {
+    let mut link = Link::new(device, block.len().max(16), MemoryKind::Upload)?;
+    if block.len() > STAGING_BYTES {
+        return Err(super::error::Error::out_of_resources(
+            "the argument block is too large",
+        ));
+    }
+    if in_memory {
+        // SAFETY: staging memory is at least as long as the block, and nothing else uses it.
+        unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), link.pointer()?, block.len()) };
+    }
+    link.copy(|recorder, staging| {
+        if in_memory {
+            let address = staging.device_address().to_le_bytes();
+            recorder.dispatch(pipeline, &address, [1; 3]);
+        } else {
+            recorder.dispatch(pipeline, block, [1; 3]);
+        }
+        recorder.full_barrier();
+    })
 }
 
 /// Staging memory, and what it takes to submit copies one after the other.

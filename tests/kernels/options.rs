@@ -6,6 +6,10 @@ use crate::harness::{Launch, assert_equal, session, skip};
 pub const TESTS: &[Test] = &[
     ("language_versions", language_versions),
     ("cpp_for_opencl", cpp_for_opencl),
+    (
+        "constructors_run_before_kernels",
+        constructors_run_before_kernels,
+    ),
     ("macros_of_options", macros_of_options),
     ("single_precision_constants", single_precision_constants),
     ("optimizations_off", optimizations_off),
@@ -83,6 +87,30 @@ fn cpp_for_opencl() {
             .collect();
         assert_equal(&buffers.get(0), &expected, |at| format!("{name}, {at}"));
     }
+}
+
+fn constructors_run_before_kernels() {
+    if !session()
+        .expect("tests run on a device")
+        .has_program_scope_variables()
+    {
+        skip("programs can't have global variables");
+        return;
+    }
+    let source = "
+        struct Counter { int start; int step; Counter(int a, int b) : start(a), step(b) {} };
+        int size() { return get_global_size(0) + get_num_groups(0); }
+        global Counter counter(40, size());
+        global int plain = 7;
+        kernel void test(global int *p) {
+            int i = get_global_id(0);
+            p[i] = counter.start + counter.step * i + plain;
+        }";
+    let buffers = Launch::new(source)
+        .only_options("-cl-std=CLC++2021")
+        .output::<i32>(4)
+        .run(&[4], &[4]);
+    assert_eq!(buffers.get::<i32>(0), [47, 49, 51, 53]);
 }
 
 fn macros_of_options() {

@@ -68,11 +68,16 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         });
         first_param += param_count;
     }
+    // clang leaves the execution mode out of the constructors that it makes.
+    let is_constructor = parameters.is_empty() && entry.name.starts_with("_GLOBAL__sub_I_");
     let mut kernel = Kernel {
         name: entry.name.clone(),
         function: declared.id,
         parameters,
-        attributes: KernelAttributes::default(),
+        attributes: KernelAttributes {
+            is_initializer: is_constructor,
+            ..KernelAttributes::default()
+        },
         contraction_off: false,
         sees_work_groups: false,
         follows_pointers: false,
@@ -181,6 +186,7 @@ fn execution_mode(
         Some(ExecutionMode::SubgroupsPerWorkgroup | ExecutionMode::SubgroupsPerWorkgroupId) => {
             attributes.required_sub_groups = Some(operand(2)?);
         }
+        Some(ExecutionMode::Initializer) => attributes.is_initializer = true,
         Some(ExecutionMode::ContractionOff) => kernel.contraction_off = true,
         // Hints, and float behaviour that is the default of OpenCL.
         _ => {}

@@ -15,6 +15,7 @@ use super::error::{Error, Result};
 use super::kernel::KernelCode;
 use super::program::executable::Executable;
 use super::queue::Queue;
+use crate::compiler::CompiledKernel;
 use crate::compiler::printf::HEADER_WORDS;
 use crate::vulkan::MemoryKind;
 use records::DataStrings;
@@ -42,6 +43,11 @@ pub struct Output {
     buffer: Arc<Allocation>,
     /// Whether the buffer holds no records, as the next launch needs it.
     is_clean: AtomicBool,
+}
+
+/// Whether a kernel prints.
+pub fn is_used(kernel: &CompiledKernel) -> bool {
+    !kernel.printf_calls.is_empty()
 }
 
 impl Output {

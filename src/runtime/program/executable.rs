@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use smallvec::SmallVec;
 
 use super::binary::{Modules, StoredExecutable};
+use super::initializers;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
@@ -128,7 +129,7 @@ impl Executable {
         self.program
             .kernels
             .iter()
-            .position(|kernel| kernel.name == name)
+            .position(|kernel| kernel.name == name && !kernel.attributes.is_initializer)
     }
 
     /// The program-scope data on the device; `None` when the program has none.
@@ -177,6 +178,7 @@ impl Executable {
                 .to_le_bytes();
         }
         upload(device, &allocation, 0, &bytes)?;
+        initializers::run(self, &allocation)?;
         Ok(Some(allocation))
     }
 

@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod build;
 pub mod executable;
+mod initializers;
 pub mod specialization;
 
 use std::collections::BTreeMap;
@@ -186,7 +187,10 @@ impl Program {
     pub fn kernel_names(&self) -> Option<Vec<String>> {
         let executable = self.executables().into_iter().flatten().next()?;
         let kernels = &executable.program().kernels;
-        Some(kernels.iter().map(|kernel| kernel.name.clone()).collect())
+        let callable = kernels
+            .iter()
+            .filter(|kernel| !kernel.attributes.is_initializer);
+        Some(callable.map(|kernel| kernel.name.clone()).collect())
     }
 
     /// The program binary for the device at `index`; empty when there is nothing.

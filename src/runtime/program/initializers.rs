@@ -1,0 +1,61 @@
+//! Kernels that give program-scope variables their first values: the constructors of C++ for OpenCL.
+//!
+//! They run once for each device, in the order of the program, one work-item each, after the variables were
+//! laid out in memory and before any other kernel can see them.
+
+use super::executable::{Executable, PipelineKey};
+use crate::compiler::CompiledKernel;
+use crate::compiler::program::{Implicit, Placement};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::upload::dispatch_once;
+use crate::runtime::{Error, Result};
+use smallvec::SmallVec;
+
+/// Runs the program's initializers over `data`, its segment, and waits for them.
+///
+/// # Errors
+/// No memory, a pipeline that the driver can't make, or an initializer that prints.
+pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
+    let kernels = executable.program().kernels.iter().enumerate();
+    for (index, kernel) in kernels.filter(|(_, kernel)| kernel.attributes.is_initializer) {
+        let key = PipelineKey {
+            local_size: kernel.attributes.required_work_group_size.unwrap_or([1; 3]),
+            local_arguments: SmallVec::new(),
+        };
+        let pipeline = executable.pipeline(index, &key)?;
+        let block = block(kernel, key.local_size, data)?;
+        let in_memory = kernel.argument_block.placement == Placement::DeviceAddress;
+        log::debug!("initializer '{}'", kernel.name);
+        dispatch_once(executable.device().vulkan()?, &pipeline, &block, in_memory)?;
+    }
+    Ok(())
+}
+
+/// The argument block of a launch of one work-group.
+fn block(kernel: &CompiledKernel, local_size: [u32; 3], data: &Allocation) -> Result<Vec<u8>> {
+    let mut block = vec![0; kernel.argument_block.size_bytes as usize];
+    for (implicit, offset) in &kernel.argument_block.implicit {
+        let value: u64 = match *implicit {
+            Implicit::DataSegment => data.device_address(),
+            Implicit::GlobalSize(dimension) | Implicit::EnqueuedLocalSize(dimension) => local_size
+                .get(usize::from(dimension))
+                .map_or(1, |&size| size.into()),
+            Implicit::NumGroups(_) | Implicit::WorkDim => 1,
+            Implicit::GlobalOffset(_) | Implicit::GlobalBase(_) | Implicit::GroupBase(_) => 0,
+            Implicit::PrintfBuffer => {
+                return Err(Error::out_of_resources(format!(
+                    "the initializer '{}' prints, which is possible in kernels only",
+                    kernel.name
+                )));
+            }
+        };
+        let start = *offset as usize;
+        let bytes = value.to_le_bytes();
+        let size = implicit.size_bytes() as usize;
+        if let (Some(place), Some(bytes)) = (block.get_mut(start..start + size), bytes.get(..size))
+        {
+            place.copy_from_slice(bytes);
+        }
+    }
+    Ok(block)
+}
