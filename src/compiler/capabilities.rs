@@ -96,6 +96,9 @@ pub struct Capabilities {
     /// Whether arithmetic on 32-bit floats keeps denormals: where the device can be told so, or where its
     /// driver is known to.
     pub keeps_denormals32: bool,
+    /// Whether the conversion of a denormal 32-bit float to 64 bits is exact: NVIDIA's takes it for zero
+    /// even where it was told to preserve denormals.
+    pub widens_denormals: bool,
     /// Whether `GLSL.std.450 Fma` on 32-bit floats rounds once, as hardware with an FMA unit does.
     pub fused_fma32: bool,
     /// The same for 64-bit floats.
@@ -156,6 +159,7 @@ impl Capabilities {
             float32_controls: controls,
             float64_controls: controls,
             keeps_denormals32: true,
+            widens_denormals: true,
             fused_fma32: true,
             fused_fma64: true,
             subgroup: SubgroupOperations {
@@ -199,6 +203,7 @@ impl Capabilities {
             float32_controls: FloatControls::default(),
             float64_controls: FloatControls::default(),
             keeps_denormals32: false,
+            widens_denormals: false,
             fused_fma32: false,
             fused_fma64: false,
             subgroup: SubgroupOperations {

@@ -35,6 +35,8 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         float32_controls: map_float_controls(info.float32_controls),
         float64_controls: map_float_controls(info.float64_controls),
         keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == MESA_LLVMPIPE,
+        // Of other drivers it is not known: they get by without.
+        widens_denormals: info.driver_id == MESA_LLVMPIPE,
         fused_fma32: fused,
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),

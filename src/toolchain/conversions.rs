@@ -5,8 +5,9 @@
 //! saturation to an unsigned one an `OpSatConvertSToU`. In SPIR-V the difference is lost, so it has to be
 //! kept from getting there: plain conversions become casts, saturating ones a clamp and a cast.
 //!
-//! Conversions of floats with saturation stay the compiler's, as do those with a rounding mode, which
-//! mean something for floats only.
+//! A rounding mode means something for floats only: they are rounded first, and integers left alone; what
+//! follows is one of the conversions above. Other saturating conversions of floats stay the compiler's, as
+//! do those to floats, which clang gets right.
 
 use std::fmt::Write;
 
@@ -31,6 +32,21 @@ const INTEGERS: [Integer; 8] = [
     integer("ulong", 64, false),
 ];
 
+/// Float types, and the macro that says that there are such.
+const FLOATS: [(&str, &str); 3] = [
+    ("float", ""),
+    ("double", "cl_khr_fp64"),
+    ("half", "cl_khr_fp16"),
+];
+
+/// Suffixes of rounding modes, and the functions that round to whole numbers that way.
+const ROUNDINGS: [(&str, &str); 4] = [
+    ("rte", "rint"),
+    ("rtz", "trunc"),
+    ("rtp", "ceil"),
+    ("rtn", "floor"),
+];
+
 const WIDTHS: [&str; 6] = ["", "2", "3", "4", "8", "16"];
 
 impl Integer {
@@ -49,6 +65,9 @@ pub fn prelude(source: &str, elsewhere: bool) -> String {
         casts(&mut text);
         if elsewhere || source.contains("_sat") {
             saturations(&mut text);
+        }
+        if elsewhere || source.contains("_rt") {
+            roundings(&mut text);
         }
     }
     text
@@ -102,20 +121,53 @@ fn saturations_to(text: &mut String, to: &Integer, width: &str) {
             "PUMICE_SATURATE {target} {function}({source} x) {{ return {cast}; }}"
         );
     }
-    for (float, condition) in [
-        ("float", ""),
-        ("double", "cl_khr_fp64"),
-        ("half", "cl_khr_fp16"),
-    ] {
+    for (float, condition) in FLOATS {
         let definition = format!(
             "PUMICE_SATURATE {target} {function}({float}{width} x) {{ return convert_{target}_sat(x); }}"
         );
-        let _ = match condition {
-            "" => writeln!(text, "{definition}"),
-            _ => writeln!(text, "#ifdef {condition}\n{definition}\n#endif"),
-        };
+        where_defined(text, condition, &definition);
     }
     let _ = writeln!(text, "#define convert_{target}_sat(x) {function}(x)");
+}
+
+/// A line that counts where a macro is defined; an empty one always is.
+fn where_defined(text: &mut String, condition: &str, line: &str) {
+    let _ = match condition {
+        "" => writeln!(text, "{line}"),
+        _ => writeln!(text, "#ifdef {condition}\n{line}\n#endif"),
+    };
+}
+
+fn roundings(text: &mut String) {
+    text.push_str(
+        "#define PUMICE_ROUND static inline __attribute__((overloadable, always_inline))\n",
+    );
+    for (suffix, function) in ROUNDINGS {
+        for width in WIDTHS {
+            let mut define = |ty: &str, condition: &str, value: &str| {
+                let ty = format!("{ty}{width}");
+                let line =
+                    format!("PUMICE_ROUND {ty} __pumice_{suffix}({ty} x) {{ return {value}; }}");
+                where_defined(text, condition, &line);
+            };
+            for integer in &INTEGERS {
+                define(integer.name, "", "x");
+            }
+            for (float, condition) in FLOATS {
+                define(float, condition, &format!("{function}(x)"));
+            }
+            for to in &INTEGERS {
+                for saturation in ["", "_sat"] {
+                    let target = format!("convert_{}{width}{saturation}", to.name);
+                    let _ = writeln!(
+                        text,
+                        "#define {target}_{suffix}(x) {target}(__pumice_{suffix}(x))"
+                    );
+                }
+            }
+        }
+    }
+    text.push_str("#undef PUMICE_ROUND\n");
 }
 
 #[cfg(test)]
@@ -127,6 +179,21 @@ mod tests {
         assert_eq!(prelude("kernel void k() {}", false), "");
         assert!(!prelude("convert_int2(x)", false).contains("saturate"));
         assert!(prelude("", true).contains("convert_uchar4_sat(x)"));
+        assert!(!prelude("convert_int2_sat(x)", false).contains("rint"));
+    }
+
+    #[test]
+    fn floats_are_rounded_and_integers_are_not() {
+        let text = prelude("convert_char_sat_rte(x) + convert_int4_rtp(y)", false);
+        for line in [
+            "PUMICE_ROUND float4 __pumice_rte(float4 x) { return rint(x); }",
+            "PUMICE_ROUND uint4 __pumice_rtp(uint4 x) { return x; }",
+            "#ifdef cl_khr_fp64\nPUMICE_ROUND double __pumice_rtn(double x) { return floor(x); }\n#endif",
+            "#define convert_char_sat_rte(x) convert_char_sat(__pumice_rte(x))",
+            "#define convert_int4_rtp(x) convert_int4(__pumice_rtp(x))",
+        ] {
+            assert!(text.contains(line), "{line}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
     ("saturating", saturating),
     ("rounding", rounding),
     ("half", half),
+    ("rounded_integers", rounded_integers),
     ("padded_half_vectors", padded_half_vectors),
     ("as_type", as_type),
 ];
@@ -389,4 +390,36 @@ fn padded_half_vectors() {
     }
     let packed: Vec<f32> = bits[..15].iter().map(|&half| half_value(half)).collect();
     assert_equal(&found.get(2), &packed, |i| format!("at {i}"));
+}
+
+/// A rounding mode does nothing to integers; neither may it lose their sign.
+fn rounded_integers() {
+    let source = "
+    kernel void test(global const int *in, global long *longs, global uchar4 *bytes, global short2 *shorts) {
+        size_t i = get_global_id(0);
+        int x = in[i];
+        longs[3 * i] = convert_long_rte(x);
+        longs[3 * i + 1] = convert_long_rtp(as_uint(x));
+        longs[3 * i + 2] = (long)convert_ulong_sat_rtn(x);
+        bytes[i] = convert_uchar4_sat_rtz((int4)(x, x + 1, x / 2, -x));
+        shorts[i] = convert_short2_sat_rte((uint2)(as_uint(x), 7));
+    }";
+    let numbers = [0, 1, -1, 200, -200, 255, 256, 40_000, i32::MAX, i32::MIN];
+    let count = numbers.len();
+    let found = Launch::new(source)
+        .buffer(&numbers)
+        .output::<i64>(3 * count)
+        .output::<u8>(4 * count)
+        .output::<i16>(2 * count)
+        .run(&[count], &[]);
+    let (mut longs, mut bytes, mut shorts) = (Vec::new(), Vec::new(), Vec::new());
+    for x in numbers {
+        longs.extend([i64::from(x), i64::from(x as u32), i64::from(x.max(0))]);
+        let quarter = [x, x.wrapping_add(1), x / 2, x.wrapping_neg()];
+        bytes.extend(quarter.map(|v| v.clamp(0, 255) as u8));
+        shorts.extend([(x as u32).min(32_767) as i16, 7]);
+    }
+    assert_equal(&found.get(1), &longs, |i| format!("long {i}"));
+    assert_equal(&found.get(2), &bytes, |i| format!("uchar {i}"));
+    assert_equal(&found.get(3), &shorts, |i| format!("short {i}"));
 }

@@ -1,7 +1,7 @@
 //! Floats to floats of another width, with rounding.
 
 use super::Lower;
-use crate::compiler::ir::{Binary, Compare, Convert, Rounding, Type, Value};
+use crate::compiler::ir::{Binary, Compare, Convert, Rounding, Type, Unary, Value};
 use crate::compiler::passes::float_format::FloatFormat;
 use crate::compiler::passes::legalize_float16;
 
@@ -14,7 +14,11 @@ impl Lower<'_, '_> {
     ) -> Option<Value> {
         match (self.b.ty(x), ty) {
             (Type::F16, Type::F32) => self.is_integer_half().then(|| self.single_of_half(x)),
+            (Type::F32, Type::F64) if self.flushes_when_widening() => {
+                Some(self.double_of_single(x))
+            }
             (Type::F16, Type::F64) => {
+                // No half is a denormal single.
                 let single = self.single_of_half(x);
                 Some(self.plain(single, ty))
             }
@@ -39,6 +43,30 @@ impl Lower<'_, '_> {
     fn is_integer_half(&self) -> bool {
         let controls = self.cx.capabilities.float16_controls;
         self.cx.capabilities.float16 && !(controls.denorm_preserve && controls.rounding_rte)
+    }
+
+    /// Whether denormals, which count, get lost on the way from single to double precision.
+    fn flushes_when_widening(&self) -> bool {
+        let caps = self.cx.capabilities;
+        caps.keeps_denormals32 && !caps.widens_denormals && !self.cx.options.denorms_are_zero
+    }
+
+    /// A single as a double, denormals too: their bits are their value in units of 2^-149.
+    fn double_of_single(&mut self, x: Value) -> Value {
+        let normal = self.plain(x, Type::F64);
+        let format = FloatFormat::of(Type::F32);
+        let bits = self.bits(x);
+        let magnitude = self.binary_const(Binary::And, bits, format.magnitude());
+        let number = Convert::UnsignedToFloat(None);
+        let number = self.b.convert(number, magnitude, Type::F64);
+        let unit = FloatFormat::of(Type::F64).power_of_two(-149);
+        let unit = self.b.constant(Type::F64, unit);
+        let positive = self.binary(Binary::FMul, number, unit);
+        let negated = self.b.unary(Unary::FNegate, positive);
+        let negative = self.compare_const(Compare::SLess, bits, 0);
+        let denormal = self.b.select(negative, negated, positive);
+        let is_denormal = self.compare_const(Compare::ULess, magnitude, 1 << format.fraction_bits);
+        self.b.select(is_denormal, denormal, normal)
     }
 
     fn plain(&mut self, x: Value, ty: Type) -> Value {
@@ -75,7 +103,10 @@ impl Lower<'_, '_> {
         if inexact == Inexact::Rounded(Rounding::Rte) {
             return near;
         }
-        let back = self.plain(near, Type::F64);
+        let back = match self.cx.capabilities.widens_denormals {
+            true => self.plain(near, Type::F64),
+            false => self.double_of_single(near),
+        };
         let bits = self.bits(near);
         let away = self.binary_const(Binary::Add, bits, 1);
         let towards = self.binary_const(Binary::Sub, bits, 1);

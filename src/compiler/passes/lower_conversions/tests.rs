@@ -86,6 +86,7 @@ fn sloppy() -> Capabilities {
         float16_controls: FloatControls::default(),
         float32_controls: FloatControls::default(),
         float64_controls: FloatControls::default(),
+        widens_denormals: false,
         ..Capabilities::full()
     }
 }
@@ -231,6 +232,23 @@ fn floats_to_floats() {
             }
         }
     }
+}
+
+#[test]
+fn denormals_are_widened_by_their_bits() {
+    let op = Convert::FloatToFloat(None);
+    let widened = |caps: &Capabilities| {
+        let lowered = Lowered::convert(caps, op, Type::F32, Type::F64);
+        let by_bits = |op: &Op| matches!(op, Op::Convert(Convert::UnsignedToFloat(None), _));
+        lowered.operations().iter().any(by_bits)
+    };
+    assert!(widened(&sloppy()));
+    assert!(!widened(&Capabilities::full()));
+    let flushing = Capabilities {
+        keeps_denormals32: false,
+        ..sloppy()
+    };
+    assert!(!widened(&flushing), "they are zero before");
 }
 
 #[test]
