@@ -47,6 +47,14 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("cl_khr_spirv_linkonce_odr", (1, 0, 0)),
         versioned("cl_khr_spirv_no_integer_wrap_decoration", (1, 0, 0)),
         versioned("cl_khr_spirv_queries", (1, 0, 0)),
+        versioned("cl_khr_subgroup_ballot", (1, 0, 0)),
+        versioned("cl_khr_subgroup_clustered_reduce", (1, 0, 0)),
+        versioned("cl_khr_subgroup_extended_types", (1, 0, 0)),
+        versioned("cl_khr_subgroup_non_uniform_arithmetic", (1, 0, 0)),
+        versioned("cl_khr_subgroup_non_uniform_vote", (1, 0, 0)),
+        versioned("cl_khr_subgroup_rotate", (1, 0, 0)),
+        versioned("cl_khr_subgroup_shuffle", (1, 0, 0)),
+        versioned("cl_khr_subgroup_shuffle_relative", (1, 0, 0)),
         versioned("cl_khr_suggested_local_work_size", (1, 0, 0)),
     ];
     list.push(versioned("cl_khr_semaphore", (1, 0, 0)));
