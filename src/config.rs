@@ -20,6 +20,9 @@ pub struct Config {
     /// `PUMICE_DISCRETE=1`: treat device memory as invisible to the host, as it is on most discrete GPUs, so
     /// that transfers and maps go through staging memory. For tests on a software driver.
     pub discrete: bool,
+    /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
+    /// no. Default: yes with the drivers of hardware, no with those of software.
+    pub sub_group_progress: Option<bool>,
 }
 
 /// Where compiled programs are kept.
@@ -72,6 +75,9 @@ impl Config {
             cache_dir: cache_dir.map_or(CacheDir::Off, CacheDir::Path),
             validate: switch("PUMICE_VALIDATE"),
             discrete: switch("PUMICE_DISCRETE"),
+            sub_group_progress: text("PUMICE_SUB_GROUP_PROGRESS")
+                .filter(|value| !value.is_empty())
+                .map(|value| value != "0"),
         }
     }
 
@@ -164,6 +170,14 @@ mod tests {
     fn flags_are_off_when_empty_or_zero() {
         for (value, on) in [("", false), ("0", false), ("1", true)] {
             assert_eq!(config(&[("PUMICE_VALIDATE", value)]).validate, on);
+        }
+    }
+
+    #[test]
+    fn progress_of_sub_groups_is_the_drivers_unless_told() {
+        for (value, progress) in [("", None), ("0", Some(false)), ("1", Some(true))] {
+            let config = config(&[("PUMICE_SUB_GROUP_PROGRESS", value)]);
+            assert_eq!(config.sub_group_progress, progress);
         }
     }
 

@@ -112,6 +112,14 @@ fn limits(device: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_MAX_PARAMETER_SIZE => info.value::<usize>(limits.max_parameter_bytes),
         cl::CL_DEVICE_MAX_CONSTANT_ARGS => info.value::<cl_uint>(limits.max_constant_arguments),
         cl::CL_DEVICE_PRINTF_BUFFER_SIZE => info.value::<usize>(limits.printf_buffer_bytes),
+        cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => {
+            info.boolean(device.has_extension("cl_khr_subgroups"))
+        }
+        cl::CL_DEVICE_SUB_GROUP_SIZES_INTEL => {
+            let sizes = device.capabilities().subgroup_sizes();
+            let sizes: Vec<usize> = sizes.map(|size| size as usize).collect();
+            info.slice::<usize>(&sizes)
+        }
         cl::CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value::<cl_uint>(limits.max_sub_groups),
         cl::CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         cl::CL_DEVICE_PROFILING_TIMER_RESOLUTION => info.value::<usize>(limits.timer_resolution_ns),
@@ -286,9 +294,7 @@ fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
         cl::CL_DEVICE_SVM_CAPABILITIES => info.value(super::svm::capabilities(device)),
         cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
-        cl::CL_DEVICE_PIPE_SUPPORT | cl::CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => {
-            info.boolean(false)
-        }
+        cl::CL_DEVICE_PIPE_SUPPORT => info.boolean(false),
         cl::CL_DEVICE_MAX_PIPE_ARGS
         | cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
         | cl::CL_DEVICE_PIPE_MAX_PACKET_SIZE

@@ -21,8 +21,8 @@ use opencl_sys::{
     CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_GLOBAL_WORK_SIZE,
     CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
     CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT,
-    CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue, cl_device_id, cl_kernel, cl_kernel_arg_info,
-    cl_kernel_info, cl_kernel_work_group_info, cl_uint, cl_ulong,
+    CL_KERNEL_SPILL_MEM_SIZE_INTEL, CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue, cl_device_id,
+    cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_work_group_info, cl_uint, cl_ulong,
 };
 use std::sync::Arc;
 
@@ -209,6 +209,8 @@ pub fn get_kernel_work_group_info(
         CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
             info.value::<usize>(work_limits(&device).subgroup_size as usize)
         }
+        // Vulkan drivers spill as they like and don't tell.
+        CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
         CL_KERNEL_PRIVATE_MEM_SIZE => info.value::<cl_ulong>(compiled.private_memory_bytes),
         _ => Err(Error::unknown_query(param_name)),
     }

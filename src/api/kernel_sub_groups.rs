@@ -56,11 +56,8 @@ pub unsafe fn get_kernel_sub_group_info(
     let kernel = get(kernel)?;
     let (device, code) = code_for(&kernel, device)?;
     let attributes = &code.compiled().attributes;
-    let size = attributes
-        .required_sub_group_size
-        .unwrap_or(device.capabilities().subgroup_size);
     let sub_groups = SubGroups {
-        size: size.max(1) as usize,
+        size: device.capabilities().subgroup_size_of(attributes) as usize,
         max_work_group_size: work_limits(&device).max_group_size as usize,
         required_work_group_size: attributes
             .required_work_group_size

@@ -1,5 +1,6 @@
 //! What the target device can do, as far as generated code depends on it.
 
+use super::program::KernelAttributes;
 use serde::{Deserialize, Serialize};
 
 /// Float behaviour that the device can be told to follow (`SPV_KHR_float_controls`).
@@ -108,6 +109,8 @@ pub struct Capabilities {
     /// [`SubgroupOperations::is_sufficient`]).
     pub subgroup: SubgroupOperations,
     pub subgroup_size: u32,
+    /// The smallest size that a kernel may require; each power of two from it to `subgroup_size` can be had.
+    pub min_subgroup_size: u32,
     /// `maxComputeWorkGroupInvocations`
     pub max_work_group_size: u32,
     /// `maxPushConstantsSize`, bytes.
@@ -127,6 +130,22 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// Work-items in a full sub-group of a kernel, 1 or more.
+    pub fn subgroup_size_of(&self, attributes: &KernelAttributes) -> u32 {
+        attributes
+            .required_sub_group_size
+            .unwrap_or(self.subgroup_size)
+            .max(1)
+    }
+
+    /// Sub-group sizes that a kernel may require, ascending.
+    pub fn subgroup_sizes(&self) -> impl Iterator<Item = u32> + use<> {
+        let (least, most) = (self.min_subgroup_size.max(1), self.subgroup_size);
+        (0..u32::BITS)
+            .map(|bit| 1 << bit)
+            .filter(move |size| (least..=most).contains(size))
+    }
+
     /// A device with every feature: what tests of the compiler start from.
     pub fn full() -> Self {
         let controls = FloatControls {
@@ -174,6 +193,7 @@ impl Capabilities {
                 extended_types: true,
             },
             subgroup_size: 32,
+            min_subgroup_size: 32,
             max_work_group_size: 1024,
             push_constant_bytes: 256,
             shared_memory_bytes: 48 << 10,
@@ -213,11 +233,30 @@ impl Capabilities {
                 ..Self::full().subgroup
             },
             subgroup_size: 4,
+            min_subgroup_size: 4,
             max_work_group_size: 256,
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
             loses_loop_results: true,
             ..Self::full()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_groups_are_as_large_as_the_device_or_the_kernel_says() {
+        let device = Capabilities {
+            min_subgroup_size: 8,
+            ..Capabilities::full()
+        };
+        assert_eq!(device.subgroup_sizes().collect::<Vec<_>>(), [8, 16, 32]);
+        let mut attributes = KernelAttributes::default();
+        assert_eq!(device.subgroup_size_of(&attributes), 32);
+        attributes.required_sub_group_size = Some(16);
+        assert_eq!(device.subgroup_size_of(&attributes), 16);
     }
 }

@@ -4,8 +4,23 @@
 use super::ir::{Module, Type};
 use super::{Capabilities, CompileError};
 
-/// Refuses doubles on a device without them; integers of every width are emulated.
+/// Refuses sub-group sizes that the device can't form, and doubles on a device without them; integers of every
+/// width are emulated.
 pub fn check(module: &Module, capabilities: &Capabilities) -> Result<(), CompileError> {
+    for kernel in &module.kernels {
+        if let Some(size) = kernel.attributes.required_sub_group_size
+            && !capabilities.subgroup_sizes().any(|has| has == size)
+        {
+            let sizes: Vec<String> = capabilities
+                .subgroup_sizes()
+                .map(|size| size.to_string())
+                .collect();
+            return Err(CompileError::new(format!(
+                "the kernel requires sub-groups of {size} work-items, the device's have {}",
+                sizes.join(", ")
+            )));
+        }
+    }
     if capabilities.float64 {
         return Ok(());
     }

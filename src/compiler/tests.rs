@@ -60,6 +60,35 @@ fn ordinary_programs_for_every_device() {
     }
 }
 
+/// Everything natively, everything built from shuffles of words, and sub-groups of one.
+#[test]
+fn sub_groups_for_every_device() {
+    let words = opencl_c(include_str!("../../tests/compiler/sub_groups.cl"));
+    let alone = Capabilities {
+        subgroup: Default::default(),
+        subgroup_size: 1,
+        min_subgroup_size: 1,
+        ..Capabilities::full()
+    };
+    let wave64 = Capabilities {
+        subgroup_size: 64,
+        ..Capabilities::minimal()
+    };
+    for capabilities in [Capabilities::full(), Capabilities::minimal(), wave64, alone] {
+        let program = compile_words(&[&words], &capabilities).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(program.kernels.len(), 16);
+        for kernel in &program.kernels {
+            assert_valid(&kernel.spirv);
+            assert_eq!(
+                kernel.uses_subgroups,
+                capabilities.subgroup_size > 1
+                    && kernel.name != "work_group_char"
+                    && kernel.name != "work_group_ushort"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let words = opencl_c("int f(int x); kernel void k(global int *p) { p[0] = f(1); }");

@@ -52,10 +52,16 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// The physical device at `vulkan_index` of `instance`, if there is one.
-    pub fn new(instance: &Arc<vulkan::Instance>, vulkan_index: usize) -> Option<Arc<Self>> {
+    /// The physical device at `vulkan_index` of `instance`, if there is one. `sub_group_progress` says whether
+    /// its sub-groups make independent progress, if that is not to be judged by the driver.
+    pub fn new(
+        instance: &Arc<vulkan::Instance>,
+        vulkan_index: usize,
+        sub_group_progress: Option<bool>,
+    ) -> Option<Arc<Self>> {
         let info = instance.physical_devices().get(vulkan_index)?.info.clone();
-        let extensions = extensions::device_extensions(&info);
+        let progress = sub_group_progress.unwrap_or_else(|| target::sub_groups_progress(&info));
+        let extensions = extensions::device_extensions(&info, progress);
         let c_features = extensions::c_features(&info);
         Some(Arc::new(Self {
             handle: Handle::default(),

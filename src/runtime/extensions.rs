@@ -18,12 +18,19 @@ const fn versioned(name: &'static str, version: (u32, u32, u32)) -> Versioned {
 /// `CL_PLATFORM_EXTENSIONS`: those of the platform itself, and those that all devices have.
 pub const PLATFORM_ONLY: [Versioned; 1] = [versioned("cl_khr_icd", (2, 0, 0))];
 
-/// `CL_DEVICE_EXTENSIONS`
-pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
+/// `CL_DEVICE_EXTENSIONS`; `sub_group_progress` is `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS`, which
+/// cl_khr_subgroups promises.
+pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) -> Vec<Versioned> {
     let mut list = vec![
         versioned("cl_ext_float_atomics", (1, 0, 0)),
         versioned("cl_ext_buffer_device_address", (1, 0, 2)),
         versioned("cl_ext_cxx_for_opencl", (1, 0, 0)),
+        versioned("cl_intel_required_subgroup_size", (1, 0, 0)),
+        versioned("cl_intel_subgroup_local_block_io", (1, 0, 0)),
+        versioned("cl_intel_subgroups", (1, 0, 0)),
+        versioned("cl_intel_subgroups_char", (1, 0, 0)),
+        versioned("cl_intel_subgroups_long", (1, 0, 0)),
+        versioned("cl_intel_subgroups_short", (1, 0, 0)),
         versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
         versioned("cl_khr_3d_image_writes", (1, 0, 0)),
         versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
@@ -56,6 +63,7 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
         versioned("cl_khr_subgroup_shuffle", (1, 0, 0)),
         versioned("cl_khr_subgroup_shuffle_relative", (1, 0, 0)),
         versioned("cl_khr_suggested_local_work_size", (1, 0, 0)),
+        versioned("cl_khr_work_group_uniform_arithmetic", (1, 0, 0)),
     ];
     list.push(versioned("cl_khr_semaphore", (1, 0, 0)));
     let memories = &info.memory_fds;
@@ -81,6 +89,9 @@ pub fn device_extensions(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     if atomics::has_int64(info) {
         list.push(versioned("cl_khr_int64_base_atomics", (1, 0, 0)));
         list.push(versioned("cl_khr_int64_extended_atomics", (1, 0, 0)));
+    }
+    if sub_group_progress {
+        list.push(versioned("cl_khr_subgroups", (1, 0, 0)));
     }
     if info.features.shader_float64 {
         list.push(versioned("cl_khr_fp64", (1, 0, 0)));

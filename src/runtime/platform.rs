@@ -93,7 +93,7 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             log::info!("{} is not usable: {reason}", names[index]);
             false
         })
-        .filter_map(|index| Device::new(&instance, index))
+        .filter_map(|index| Device::new(&instance, index, config.sub_group_progress))
         .collect()
 }
 

@@ -41,6 +41,10 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
         subgroup_size: subgroup_size(&info.subgroup),
+        min_subgroup_size: match info.subgroup.size_control {
+            true => info.subgroup.min_size.min(subgroup_size(&info.subgroup)),
+            false => subgroup_size(&info.subgroup),
+        },
         max_work_group_size: info.limits.max_compute_work_group_invocations,
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
@@ -74,9 +78,20 @@ pub fn is_sequentially_consistent(info: &PhysicalDeviceInfo) -> bool {
     cfg!(target_arch = "x86_64") && memory_order(info) != MemoryOrder::Semantics
 }
 
+/// Whether sub-groups make progress independently of each other, so that one may wait for another. Vulkan
+/// does not say: hardware schedules them so, while the software drivers run one after the other.
+pub fn sub_groups_progress(info: &PhysicalDeviceInfo) -> bool {
+    info.subgroup.size > 1 && is_hardware(info.driver_id)
+}
+
 /// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
 /// `VkDriverId`: those of hardware with a fused multiply-add. The software drivers multiply and add.
 fn rounds_fma_once(driver_id: u32) -> bool {
+    is_hardware(driver_id)
+}
+
+/// Whether it is one of the drivers known to be of hardware.
+fn is_hardware(driver_id: u32) -> bool {
     const AMD_PROPRIETARY: u32 = 1;
     const AMD_OPEN_SOURCE: u32 = 2;
     const MESA_RADV: u32 = 3;

@@ -76,7 +76,7 @@ pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
     "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
-     +SPV_KHR_expect_assume",
+     +SPV_KHR_expect_assume,+SPV_INTEL_subgroups",
     // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
     // taken apart again.
     "-fno-vectorize",

@@ -18,6 +18,7 @@ pub mod cache;
 pub mod clang;
 pub mod conversions;
 pub mod diagnostics;
+mod group_functions;
 pub mod half_vectors;
 pub mod headers;
 pub mod options;

@@ -14,7 +14,7 @@ use super::headers::HeaderDirectory;
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{argument_info, atomics, conversions, half_vectors, words};
+use super::{argument_info, atomics, conversions, group_functions, half_vectors, words};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -104,6 +104,11 @@ fn input(request: &CompileRequest<'_>) -> String {
     let mut prelude = conversions::prelude(request.source, includes);
     prelude.push_str(half_vectors::prelude(request.source, includes));
     prelude.push_str(atomics::prelude(request.source, includes));
+    prelude.push_str(&group_functions::prelude(
+        request.source,
+        includes,
+        |extension| request.target.has_extension(extension),
+    ));
     let source = request.source;
     match prelude.is_empty() {
         true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),
@@ -127,6 +132,7 @@ fn front_arguments(request: &CompileRequest<'_>, headers: Option<&Path>) -> Vec<
         // clang makes `fma` of `a * b + c`, which must round once and is then a long way round.
         arguments.push("-ffp-contract=off".into());
     }
+    arguments.extend(request.target.clang_definitions());
     if !request.target.images {
         // clang defines it for every SPIR-V target.
         arguments.push("-U__IMAGE_SUPPORT__".into());

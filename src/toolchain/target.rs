@@ -22,7 +22,27 @@ const PAIRS: [(&str, &str); 2] = [
     ("cl_khr_3d_image_writes", "__opencl_c_3d_image_writes"),
 ];
 
+/// Extensions of the language that clang-22 does not know.
+const UNKNOWN_TO_CLANG: [&str; 2] = [
+    "cl_khr_expect_assume",
+    "cl_khr_work_group_uniform_arithmetic",
+];
+
 impl LanguageTarget {
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.extensions.iter().any(|have| have == name)
+    }
+
+    /// "Every extension which affects the OpenCL language semantics, syntax or adds built-in functions to the
+    /// language must create a preprocessor #define that matches the extension name string": those that clang
+    /// does not make.
+    pub fn clang_definitions(&self) -> impl Iterator<Item = String> {
+        let unknown = UNKNOWN_TO_CLANG
+            .iter()
+            .filter(|name| self.has_extension(name));
+        unknown.map(|name| format!("-D{name}=1"))
+    }
+
     /// The value of clang's `-cl-ext`: everything off but what the device has.
     pub fn clang_extensions(&self) -> String {
         let mut names: Vec<&str> = self
@@ -63,5 +83,16 @@ mod tests {
             target.clang_extensions(),
             "-all,+__opencl_c_fp64,+__opencl_c_int64,+cl_khr_fp64,+cl_khr_icd"
         );
+        assert_eq!(target.clang_definitions().count(), 0);
+    }
+
+    #[test]
+    fn extensions_that_clang_does_not_know_are_defined() {
+        let target = LanguageTarget {
+            extensions: vec!["cl_khr_expect_assume".into(), "cl_khr_icd".into()],
+            ..LanguageTarget::default()
+        };
+        let definitions: Vec<String> = target.clang_definitions().collect();
+        assert_eq!(definitions, ["-Dcl_khr_expect_assume=1"]);
     }
 }

@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
     ("work_group_votes", work_group_votes),
     ("work_group_broadcasts", work_group_broadcasts),
     ("work_group_functions_in_loops", in_loops),
+    ("uniform_arithmetic", uniform_arithmetic),
     ("sub_group_queries", sub_group_queries),
     ("sub_group_arithmetic", sub_group_arithmetic),
     ("sub_group_votes", sub_group_votes),
@@ -265,6 +266,56 @@ fn work_group_arithmetic() {
         }
     }
     for_each_type!(check, small: false);
+}
+
+fn uniform_arithmetic() {
+    if !has("cl_khr_work_group_uniform_arithmetic") {
+        return skip("no cl_khr_work_group_uniform_arithmetic");
+    }
+    fn check<T: Scalar>(ty: &str, exchanged: &str) {
+        let ops: &[&str] = match is_float(ty) {
+            true => &["mul"],
+            false => &["mul", "and", "or", "xor"],
+        };
+        // Products of few of the numbers are exact.
+        let sizes: (&[usize], &[usize]) = match is_float(ty) {
+            true => (&[45], &[9]),
+            false => (&[154], &[77]),
+        };
+        arithmetic::<T>(ty, exchanged, "work_group_", ops, sizes, |places, _, i| {
+            (0..places.len())
+                .filter(|&j| places[j].work_group == places[i].work_group)
+                .collect()
+        });
+    }
+    for_each_type!(check, small: false);
+    let source = "
+        #ifndef cl_khr_work_group_uniform_arithmetic
+        #error the extension has its macro
+        #endif
+        kernel void test(global const int *in, global int4 *out) {
+            size_t i = get_global_id(0);
+            out[i] = (int4)(work_group_reduce_logical_and(in[i]) != 0, work_group_reduce_logical_xor(in[i]) != 0,
+                work_group_scan_exclusive_logical_or(in[i] == 4) != 0,
+                work_group_scan_inclusive_logical_and(in[i] < 6) != 0); }";
+    let values: Vec<i32> = (0..50).map(|i| i % 10 - i / 40).collect();
+    let found = Launch::new(source)
+        .buffer(&values)
+        .output::<[i32; 4]>(50)
+        .run(&[50], &[10]);
+    let expected: Vec<[i32; 4]> = (0..50)
+        .map(|i| {
+            let group = &values[i / 10 * 10..][..10];
+            let at = i % 10;
+            [
+                group.iter().all(|&x| x != 0).into(),
+                group.iter().fold(false, |all, &x| all ^ (x != 0)).into(),
+                group[..at].contains(&4).into(),
+                group[..=at].iter().all(|&x| x < 6).into(),
+            ]
+        })
+        .collect();
+    assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
 fn sub_group_arithmetic() {

@@ -4,10 +4,13 @@ use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::kernel::{ExecuteKernel, Kernel};
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
+use opencl3::memory::{
+    Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA,
+    CL_UNSIGNED_INT8, Image,
+};
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
-use opencl3::types::CL_BLOCKING;
+use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format};
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,6 +129,16 @@ enum Argument {
     Value(Vec<u8>),
     Local(usize),
     Null,
+    Image(ImageData),
+}
+
+/// A two-dimensional image of unsigned integers of one byte, or of four.
+struct ImageData {
+    width: usize,
+    height: usize,
+    /// `CL_R` or `CL_RGBA`, of `CL_UNSIGNED_INT8`.
+    order: u32,
+    bytes: Vec<u8>,
 }
 
 /// Bytes after each buffer that must not change.
@@ -189,6 +202,23 @@ impl Launch {
         self
     }
 
+    /// An image of `width` texels in each row; a texel is a `T`: a byte, or four bytes for red to alpha.
+    pub fn image<T: Plain>(mut self, width: usize, texels: &[T]) -> Self {
+        let mut bytes = Vec::new();
+        texels.iter().for_each(|&one| one.put(&mut bytes));
+        self.arguments.push(Argument::Image(ImageData {
+            width,
+            height: texels.len() / width,
+            order: match T::SIZE {
+                1 => CL_R,
+                4 => CL_RGBA,
+                other => panic!("no test has texels of {other} bytes yet"),
+            },
+            bytes,
+        }));
+        self
+    }
+
     /// A null buffer.
     pub fn null(mut self) -> Self {
         self.arguments.push(Argument::Null);
@@ -219,7 +249,13 @@ impl Launch {
                     let buffer = upload(session, bytes);
                     // SAFETY: the argument is a buffer, which lives until the kernel has ended.
                     unsafe { launch.set_arg(&buffer) };
-                    buffers.push((buffer, bytes.len()));
+                    buffers.push(Held::Buffer(buffer, bytes.len()));
+                }
+                Argument::Image(data) => {
+                    let image = upload_image(session, data);
+                    // SAFETY: the argument is an image, which lives until the kernel has ended.
+                    unsafe { launch.set_arg(&image) };
+                    buffers.push(Held::Image(image, data));
                 }
                 Argument::Value(bytes) => set_bytes(&mut launch, bytes),
                 Argument::Local(size) => {
@@ -246,11 +282,62 @@ impl Launch {
             .expect("the launch is accepted")
             .wait()
             .expect("the launch ends well");
-        let read = buffers
-            .iter()
-            .map(|(buffer, size)| download(session, buffer, *size));
+        let read = buffers.iter().map(|held| match held {
+            Held::Buffer(buffer, size) => download(session, buffer, *size),
+            Held::Image(image, data) => download_image(session, image, data),
+        });
         Buffers(read.collect())
     }
+}
+
+/// A memory object of a launch.
+enum Held<'a> {
+    Buffer(Buffer<u8>, usize),
+    Image(Image, &'a ImageData),
+}
+
+fn upload_image(session: &Session, data: &ImageData) -> Image {
+    let format = cl_image_format {
+        image_channel_order: data.order,
+        image_channel_data_type: CL_UNSIGNED_INT8,
+    };
+    let description = cl_image_desc {
+        image_type: CL_MEM_OBJECT_IMAGE2D,
+        image_width: data.width,
+        image_height: data.height,
+        image_depth: 1,
+        image_array_size: 1,
+        image_row_pitch: 0,
+        image_slice_pitch: 0,
+        num_mip_levels: 0,
+        num_samples: 0,
+        buffer: ptr::null_mut(),
+    };
+    let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+    let host = data.bytes.as_ptr().cast_mut().cast();
+    // SAFETY: the bytes are those of the whole image, and are copied.
+    unsafe { Image::create(&session.context, flags, &format, &description, host) }
+        .expect("an image")
+}
+
+fn download_image(session: &Session, image: &Image, data: &ImageData) -> Vec<u8> {
+    let mut bytes = vec![0; data.bytes.len()];
+    let (origin, region) = ([0usize; 3], [data.width, data.height, 1]);
+    // SAFETY: there is room for the whole image, and the read is blocking.
+    unsafe {
+        session.queue.enqueue_read_image(
+            image,
+            CL_BLOCKING,
+            origin.as_ptr(),
+            region.as_ptr(),
+            0,
+            0,
+            bytes.as_mut_ptr().cast(),
+            &[],
+        )
+    }
+    .expect("the kernel ends and the image can be read");
+    bytes
 }
 
 fn upload(session: &Session, bytes: &[u8]) -> Buffer<u8> {

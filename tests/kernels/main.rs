@@ -14,6 +14,7 @@ mod conversions;
 mod floats;
 mod functions;
 mod groups;
+mod groups_intel;
 mod harness;
 mod integer_extensions;
 mod integers;
@@ -50,6 +51,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("options", options::TESTS),
     ("printf", printf::TESTS),
     ("groups", groups::TESTS),
+    ("groups_intel", groups_intel::TESTS),
 ];
 
 /// Set in the process that runs the tests.

@@ -150,6 +150,7 @@ fn lavapipe() -> Capabilities {
             ..full.subgroup
         },
         subgroup_size: 8,
+        min_subgroup_size: 8,
         push_constant_bytes: 128,
         shared_memory_bytes: 32 << 10,
         ..full

@@ -239,6 +239,8 @@ impl<'a> FunctionParser<'_, 'a> {
                     || self.atomic(inst)?
                     || self.group(inst)?
                     || self.image(inst)?
+                    || self.intel_group(inst)?
+                    || self.intel_image_group(inst)?
                     || self.extended(inst)?
                 {
                     Ok(())

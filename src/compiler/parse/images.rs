@@ -212,7 +212,7 @@ impl<'a> FunctionParser<'_, 'a> {
     }
 
     /// The type and scalars of an image, with its sampler if `sampled`.
-    fn image_operand(
+    pub(super) fn image_operand(
         &mut self,
         inst: &Instruction<'a>,
         id: Id,

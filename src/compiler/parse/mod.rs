@@ -27,6 +27,8 @@ mod function;
 mod globals;
 mod group_masks;
 mod groups;
+mod groups_intel;
+mod groups_intel_images;
 mod images;
 mod inputs;
 mod kernels;

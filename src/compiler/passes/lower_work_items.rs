@@ -32,7 +32,9 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         required: kernel.and_then(|kernel| kernel.attributes.required_work_group_size),
         linear: kernel.is_some_and(|kernel| kernel.linear_groups),
         uniform: cx.options.uniform_work_groups,
-        subgroup_size: cx.capabilities.subgroup_size.max(1),
+        subgroup_size: kernel.map_or(1, |kernel| {
+            cx.capabilities.subgroup_size_of(&kernel.attributes)
+        }),
     };
     let sees = sees_work_groups(module);
     for kernel in &mut module.kernels {

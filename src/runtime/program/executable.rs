@@ -230,16 +230,16 @@ impl Executable {
         key: &PipelineKey,
     ) -> vulkan::PipelineOptions {
         let subgroup = &self.device.info().subgroup;
-        let size = kernel
-            .attributes
-            .required_sub_group_size
-            .unwrap_or(self.device.capabilities().subgroup_size);
+        let capabilities = self.device.capabilities();
+        let size = capabilities.subgroup_size_of(&kernel.attributes);
         let varies = subgroup.min_size != subgroup.max_size;
         let work_items = key
             .local_size
             .iter()
             .fold(1u64, |total, size| total.saturating_mul((*size).into()));
-        let matters = kernel.uses_subgroups && size > 1;
+        // A size that the kernel asks for is had even if nothing depends on it.
+        let asked = kernel.attributes.required_sub_group_size.is_some();
+        let matters = (kernel.uses_subgroups || asked) && size > 1;
         vulkan::PipelineOptions {
             required_subgroup_size: (matters && varies && subgroup.size_control).then_some(size),
             full_subgroups: matters

@@ -108,7 +108,10 @@ struct Device<'a> {
 
 impl<'a> Device<'a> {
     fn new(caps: &'a Capabilities, kernel: Option<&Kernel>) -> Self {
-        let size = caps.subgroup_size.max(1);
+        let size = match kernel {
+            Some(kernel) => caps.subgroup_size_of(&kernel.attributes),
+            None => caps.subgroup_size.max(1),
+        };
         let required = kernel.and_then(|kernel| kernel.attributes.required_work_group_size);
         let work_items = match required {
             Some(sizes) => sizes.iter().fold(1u32, |a, b| a.saturating_mul(*b)),
