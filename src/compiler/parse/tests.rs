@@ -1,4 +1,5 @@
 use super::parse;
+use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     AddressSpace, AtomicOp, Convert, KernelParameterKind, Module, Op, Rounding, Scope, Semantics,
     Type, WorkItem,
@@ -611,4 +612,102 @@ fn pointers_are_words_too() {
     };
     assert_eq!(count(Convert::PtrToInt), 1);
     assert_eq!(count(Convert::IntToPtr), 1);
+}
+
+/// Every width, sign and format of the operands, results wider and narrower.
+#[test]
+fn dot_products_of_all_forms() {
+    let declarations = "
+        %v2s = OpTypeVector %ushort 2
+        %v3c = OpTypeVector %uchar 3
+        %v4c = OpTypeVector %uchar 4
+        %v2i = OpTypeVector %uint 2
+        %s_min = OpConstant %ushort 0x8000
+        %s_3 = OpConstant %ushort 3
+        %c_ff = OpConstant %uchar 0xff
+        %c_80 = OpConstant %uchar 0x80
+        %c_2 = OpConstant %uchar 2
+        %i_min = OpConstant %uint 0x80000000
+        %i_packed = OpConstant %uint 0x80ff0201
+        %s_near = OpConstant %ushort 0x7ff0
+        %l_max = OpConstant %ulong 0x7fffffffffffffff
+        %i_max = OpConstant %uint 0xffffffff
+        %shorts = OpConstantComposite %v2s %s_min %s_3
+        %threes = OpConstantComposite %v3c %c_ff %c_80 %c_2
+        %fours = OpConstantComposite %v4c %c_ff %c_80 %c_2 %c_ff
+        %ints = OpConstantComposite %v2i %i_min %uint_7
+        %global_ulong = OpTypePointer CrossWorkgroup %ulong";
+    // The instruction, the type of its result, and the result as 64 bits extended with zeros.
+    let cases: [(&str, &str, u64); 12] = [
+        ("OpSDot %uint %shorts %shorts", "uint", 0x4000_0009),
+        ("OpUDot %ulong %shorts %shorts", "ulong", 0x4000_0009),
+        (
+            "OpSUDot %ulong %shorts %shorts",
+            "ulong",
+            (-0x4000_0000i64 + 9) as u64,
+        ),
+        (
+            "OpUDot %uint %threes %threes",
+            "uint",
+            255 * 255 + 128 * 128 + 4,
+        ),
+        (
+            "OpSDot %ushort %threes %threes",
+            "ushort",
+            1 + 128 * 128 + 4,
+        ),
+        (
+            "OpSUDot %uint %fours %fours",
+            "uint",
+            (-255i32 - 128 * 128 + 4 - 255) as u32 as u64,
+        ),
+        (
+            "OpSDot %ulong %fours %fours",
+            "ulong",
+            1 + 128 * 128 + 4 + 1,
+        ),
+        ("OpSDot %ulong %ints %ints", "ulong", (1 << 62) + 49),
+        (
+            "OpSUDot %ulong %i_packed %i_packed PackedVectorFormat4x8Bit",
+            "ulong",
+            (-128i64 * 128 - 255 + 4 + 1) as u64,
+        ),
+        (
+            "OpSDotAccSat %ushort %threes %threes %s_near",
+            "ushort",
+            0x7fff,
+        ),
+        (
+            "OpSDotAccSat %ulong %ints %ints %l_max",
+            "ulong",
+            i64::MAX as u64,
+        ),
+        (
+            "OpUDotAccSat %uint %i_packed %i_packed %i_max PackedVectorFormat4x8Bit",
+            "uint",
+            0xffff_ffff,
+        ),
+    ];
+    for (instruction, ty, expected) in cases {
+        let widen = match ty {
+            "ulong" => "%wide = OpCopyObject %ulong %dot",
+            _ => "%wide = OpUConvert %ulong %dot",
+        };
+        let module = parse_valid(&kernel(
+            declarations,
+            &format!(
+                "%place = OpBitcast %global_ulong %out
+                 %dot = {instruction}
+                 {widen}
+                 OpStore %place %wide Aligned 8
+                 OpReturn"
+            ),
+        ));
+        let mut interpreter = Interpreter::new(&module);
+        let out = interpreter.allocate(&[0; 8]);
+        let function = module.kernels[0].function;
+        interpreter.run(function, &[out, 0]).expect("it runs");
+        let found: [u8; 8] = interpreter.bytes(out, 8).try_into().expect("eight bytes");
+        assert_eq!(u64::from_le_bytes(found), expected, "{instruction}");
+    }
 }
