@@ -241,8 +241,11 @@ pub(super) unsafe fn set_argument(
         ArgumentClass::Sampler => {
             // "CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value
             // is not a valid sampler object."
-            // SAFETY: the caller's promise.
-            let sampler = unsafe { handle_argument(arg_index, arg_size, arg_value) }?;
+            let sampler = match arg_value.is_null() {
+                true => std::ptr::null_mut(),
+                // SAFETY: the caller's promise.
+                false => unsafe { handle_argument(arg_index, arg_size, arg_value) }?,
+            };
             let sampler: Arc<Sampler> = handle::get(sampler)?;
             if !Arc::ptr_eq(sampler.context(), kernel.program().context()) {
                 return Err(Error::new(

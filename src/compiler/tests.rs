@@ -49,6 +49,7 @@ fn ordinary_programs_for_every_device() {
         include_str!("../../tests/compiler/structures.cl"),
         include_str!("../../tests/compiler/vectors.cl"),
         include_str!("../../tests/compiler/work_groups.cl"),
+        include_str!("../../tests/compiler/images.cl"),
     ];
     for level in ["-O0", "-O2"] {
         for source in sources {

@@ -54,6 +54,7 @@ pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) ->
         versioned("cl_khr_spirv_linkonce_odr", (1, 0, 0)),
         versioned("cl_khr_spirv_no_integer_wrap_decoration", (1, 0, 0)),
         versioned("cl_khr_spirv_queries", (1, 0, 0)),
+        versioned("cl_khr_srgb_image_writes", (1, 0, 0)),
         versioned("cl_khr_subgroup_ballot", (1, 0, 0)),
         versioned("cl_khr_subgroup_clustered_reduce", (1, 0, 0)),
         versioned("cl_khr_subgroup_extended_types", (1, 0, 0)),

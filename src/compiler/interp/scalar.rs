@@ -216,6 +216,7 @@ pub fn glsl(number: u32, ty: Type, args: &[u64], arg_types: &[Type]) -> Option<u
         10 => float(0)? - float(0)?.floor(),
         13 => float(0)?.sin(),
         14 => float(0)?.cos(),
+        26 => float(0)?.powf(float(1)?),
         27 => float(0)?.exp(),
         28 => float(0)?.ln(),
         29 => float(0)?.exp2(),

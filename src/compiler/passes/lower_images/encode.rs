@@ -6,7 +6,7 @@ use super::{EXACT, function};
 use crate::compiler::image::{ChannelLayout, ChannelNumbers, ImageField, TexelFormat};
 use crate::compiler::ir::{
     Access, Binary, Builder, Compare, Convert, Edge, Function, ImageAccess, Op, Place, Rounding,
-    Terminator, Type, Value, Values,
+    Terminator, Type, Unary, Value, Values,
 };
 use smallvec::smallvec;
 
@@ -69,8 +69,10 @@ pub(super) fn write(access: ImageAccess) -> Function {
 fn float_channel(b: &mut Builder<'_>, format: &Format, value: Value, index: usize) -> Value {
     let (zero, one, minus_one) = (b.f32(0.0), b.f32(1.0), b.f32(-1.0));
     let to_nearest = Some(Rounding::Rte);
-    // NaN counts as the lower bound.
-    let upper = b.binary(Binary::FMin, value, one);
+    // NaN becomes 0, as where floats are converted to integers.
+    let is_nan = b.unary(Unary::IsNan, value);
+    let number = b.select(is_nan, zero, value);
+    let upper = b.binary(Binary::FMin, number, one);
     let unorm = {
         let limited = b.binary(Binary::FMax, upper, zero);
         // Alpha, always the fourth in memory, is linear.

@@ -1,1 +1,255 @@
+//! Generated code, run by the interpreter on texels whose meaning is written out here.
 
+use super::run;
+use crate::compiler::image::{
+    Addressing, ChannelLayout, ChannelNumbers, ImageDimension, ReadSource, Sampler, TexelFormat,
+};
+use crate::compiler::interp::Interpreter;
+use crate::compiler::ir::{
+    AddressSpace, Builder, FuncId, Function, ImageAccess, ImageAccessKind, Module, Op, Terminator,
+    Type, Values,
+};
+use crate::compiler::passes::testing;
+use crate::compiler::verify::{self, Stage};
+
+/// A module whose first function passes its parameters to one access.
+fn module_of(access: ImageAccess) -> Module {
+    let mut function = Function::new("k");
+    let entry = function.entry();
+    let mut operands = Values::new();
+    operands.push(function.add_param(entry, Type::Ptr(AddressSpace::Global)));
+    for _ in 0..8 {
+        operands.push(function.add_param(entry, Type::I32));
+    }
+    let coordinate = match access.kind {
+        ImageAccessKind::Sample { float_coordinates } => {
+            operands.push(function.add_param(entry, Type::I32));
+            if float_coordinates {
+                Type::F32
+            } else {
+                Type::I32
+            }
+        }
+        _ => Type::I32,
+    };
+    for _ in 0..access.dimension.coordinates() {
+        operands.push(function.add_param(entry, coordinate));
+    }
+    let is_write = access.kind == ImageAccessKind::Write;
+    if is_write {
+        for _ in 0..4 {
+            operands.push(function.add_param(entry, access.texel));
+        }
+    }
+    let count = if is_write { 0 } else { 4 };
+    function.return_types = vec![access.texel; count];
+    let mut b = Builder::new(&mut function, entry);
+    let results = b.op(Op::Image(access, operands), vec![access.texel; count]);
+    b.terminate(Terminator::Return(results));
+    let mut module = testing::module_of(function);
+    testing::run(&mut module, run).unwrap();
+    verify::module(&module, Stage::ImagesLowered).unwrap();
+    module
+}
+
+const RGBA: [ReadSource; 4] = [
+    ReadSource::Stored(0),
+    ReadSource::Stored(1),
+    ReadSource::Stored(2),
+    ReadSource::Stored(3),
+];
+
+fn format(texel_bytes: u32, layout: ChannelLayout, numbers: ChannelNumbers) -> TexelFormat {
+    TexelFormat::new(texel_bytes, layout, numbers, RGBA, [0, 1, 2, 3], false)
+}
+
+/// An image of one row: what a function gets before sampler and coordinates.
+fn row(address: u64, width: u64, format: TexelFormat) -> Vec<u64> {
+    let pitch = width << (format.0 & 7);
+    vec![address, width, 1, 1, pitch, pitch, format.0.into(), 0, 0]
+}
+
+fn floats(bits: &[u64]) -> Vec<f32> {
+    bits.iter()
+        .map(|&bits| f32::from_bits(bits as u32))
+        .collect()
+}
+
+#[test]
+fn texels_are_decoded() {
+    let module = module_of(ImageAccess {
+        kind: ImageAccessKind::Read,
+        dimension: ImageDimension::One,
+        texel: Type::F32,
+    });
+    let read = |format: TexelFormat, bytes: &[u8], x: u64| {
+        let mut interpreter = Interpreter::new(&module);
+        let address = interpreter.allocate(bytes);
+        let width = bytes.len() as u64 >> (format.0 & 7);
+        let mut args = row(address, width, format);
+        args.push(x);
+        floats(&interpreter.run(FuncId(0), &args).unwrap())
+    };
+    use ChannelLayout::{Bits8, Bits16, Bits32, Packed1010102};
+    use ChannelNumbers::{Float, Snorm, Srgb, Unorm};
+    let bytes = [9, 9, 9, 9, 255, 0, 51, 128];
+    assert_eq!(
+        read(format(4, Bits8, Unorm), &bytes, 1),
+        [1.0, 0.0, 51.0 * (1.0 / 255.0), 128.0 * (1.0 / 255.0)]
+    );
+    // Out of range, so clamped.
+    assert_eq!(read(format(4, Bits8, Unorm), &bytes, 7)[0], 1.0);
+    let snorm = read(format(4, Bits8, Snorm), &[0x80, 0x81, 0x7f, 0], 0);
+    assert_eq!(snorm, [-1.0, -1.0, 1.0, 0.0]);
+    let half = [0x00, 0x3c, 0x00, 0xc0, 0xff, 0x7b, 0x00, 0x00];
+    assert_eq!(
+        read(format(8, Bits16, Float), &half, 0),
+        [1.0, -2.0, 65504.0, 0.0]
+    );
+    let mut single = Vec::new();
+    for number in [0.0_f32, 0.0, 0.0, 0.0, 1.5, -2.5, 1e30, 0.0] {
+        single.extend(number.to_le_bytes());
+    }
+    assert_eq!(
+        read(format(16, Bits32, Float), &single, 1),
+        [1.5, -2.5, 1e30, 0.0]
+    );
+    let packed = (1023_u32 << 22 | 3).to_le_bytes();
+    assert_eq!(
+        read(format(4, Packed1010102, Unorm), &packed, 0),
+        [1.0, 0.0, 0.0, 1.0]
+    );
+    let srgb = read(format(4, Bits8, Srgb), &[128, 10, 255, 128], 0);
+    for (got, wanted) in srgb
+        .iter()
+        .zip([0.215_860_5, 0.003_035_27, 1.0, 128.0 / 255.0])
+    {
+        assert!((got - wanted).abs() < 1e-5, "{srgb:?}");
+    }
+}
+
+#[test]
+fn odd_texels_are_read_from_their_words() {
+    let module = module_of(ImageAccess {
+        kind: ImageAccessKind::Read,
+        dimension: ImageDimension::One,
+        texel: Type::I32,
+    });
+    let mut interpreter = Interpreter::new(&module);
+    let bytes = [1_u8, 0x80, 3, 4, 5, 0xfe];
+    let address = interpreter.allocate(&bytes);
+    interpreter.allocate(&[0; 16]);
+    let one = |numbers| {
+        let read = [
+            ReadSource::Stored(0),
+            ReadSource::Zero,
+            ReadSource::Zero,
+            ReadSource::One,
+        ];
+        TexelFormat::new(1, ChannelLayout::Bits8, numbers, read, [0; 4], true)
+    };
+    for (x, &byte) in bytes.iter().enumerate() {
+        for (numbers, wanted) in [
+            (ChannelNumbers::Unsigned, u32::from(byte)),
+            (ChannelNumbers::Signed, i32::from(byte as i8) as u32),
+        ] {
+            let mut args = row(address, 6, one(numbers));
+            args.push(x as u64);
+            let found = interpreter.run(FuncId(0), &args).unwrap();
+            assert_eq!(found, [u64::from(wanted), 0, 0, 1]);
+        }
+    }
+}
+
+#[test]
+fn coordinates_wrap_as_the_sampler_says() {
+    let module = module_of(ImageAccess {
+        kind: ImageAccessKind::Sample {
+            float_coordinates: true,
+        },
+        dimension: ImageDimension::One,
+        texel: Type::F32,
+    });
+    let mut interpreter = Interpreter::new(&module);
+    let mut bytes = Vec::new();
+    for number in [10.0_f32, 20.0, 30.0, 40.0] {
+        bytes.extend(number.to_le_bytes());
+    }
+    let address = interpreter.allocate(&bytes);
+    let read = [
+        ReadSource::Stored(0),
+        ReadSource::Zero,
+        ReadSource::Zero,
+        ReadSource::One,
+    ];
+    let float = ChannelNumbers::Float;
+    let format = TexelFormat::new(4, ChannelLayout::Bits32, float, read, [0; 4], false);
+    let mut sample = |addressing, linear, at: f32| {
+        let mut args = row(address, 4, format);
+        args.push(Sampler::new(true, addressing, linear).0.into());
+        args.push(at.to_bits().into());
+        let found = floats(&interpreter.run(FuncId(0), &args).unwrap());
+        (found[0], found[3])
+    };
+    use Addressing::{Clamp, ClampToEdge, None, Repeat, RepeatMirrored};
+    assert_eq!(sample(ClampToEdge, false, -3.0), (10.0, 1.0));
+    assert_eq!(sample(ClampToEdge, false, 0.3), (20.0, 1.0));
+    assert_eq!(sample(None, false, 9.0), (40.0, 1.0));
+    assert_eq!(sample(Clamp, false, 1.1), (0.0, 0.0));
+    assert_eq!(sample(Repeat, false, -0.1), (40.0, 1.0));
+    assert_eq!(sample(Repeat, false, 1.3), (20.0, 1.0));
+    assert_eq!(sample(RepeatMirrored, false, -0.3), (20.0, 1.0));
+    assert_eq!(sample(RepeatMirrored, false, 1.1), (40.0, 1.0));
+    assert_eq!(sample(ClampToEdge, true, 0.25), (15.0, 1.0));
+    assert_eq!(sample(Clamp, true, 0.0), (5.0, 0.5));
+    assert_eq!(sample(Repeat, true, 0.0), (25.0, 1.0));
+    assert_eq!(sample(RepeatMirrored, true, 1.0), (40.0, 1.0));
+    // What no image has must not leave its memory.
+    for addressing in [None, ClampToEdge, Clamp, Repeat, RepeatMirrored] {
+        for linear in [false, true] {
+            for at in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38] {
+                sample(addressing, linear, at);
+            }
+        }
+    }
+}
+
+#[test]
+fn texels_are_encoded_and_neighbours_kept() {
+    let module = module_of(ImageAccess {
+        kind: ImageAccessKind::Write,
+        dimension: ImageDimension::One,
+        texel: Type::F32,
+    });
+    let write = |format: TexelFormat, at: u64, components: [f32; 4]| {
+        let mut interpreter = Interpreter::new(&module);
+        let texel_bytes = 1 << (format.0 & 7);
+        let address = interpreter.allocate(&vec![0xee; 3 * texel_bytes]);
+        let mut args = row(address, 3, format);
+        args.push(at);
+        args.extend(components.map(|component| u64::from(component.to_bits())));
+        interpreter.run(FuncId(0), &args).unwrap();
+        interpreter.bytes(address, 3 * texel_bytes).to_vec()
+    };
+    use ChannelLayout::{Bits8, Bits16, Packed565};
+    use ChannelNumbers::{Float, Snorm, Unorm};
+    let found = write(format(4, Bits8, Unorm), 1, [1.0, 0.5, -1.0, f32::NAN]);
+    assert_eq!(found[4..8], [255, 128, 0, 0]);
+    assert!(
+        found[..4]
+            .iter()
+            .chain(&found[8..])
+            .all(|&byte| byte == 0xee)
+    );
+    let found = write(format(1, Bits8, Snorm), 2, [-0.5, 0.0, 0.0, 0.0]);
+    assert_eq!(found, [0xee, 0xee, 0xc0]);
+    let found = write(format(8, Bits16, Float), 0, [1.0, -2.0, 65536.0, 0.0]);
+    assert_eq!(found[..8], [0, 0x3c, 0, 0xc0, 0, 0x7c, 0, 0]);
+    let found = write(format(2, Packed565, Unorm), 1, [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(found, [0xee, 0xee, 0x1f, 0xf8, 0xee, 0xee]);
+    // Outside nothing is written.
+    for at in [3, u64::from(u32::MAX)] {
+        let found = write(format(4, Bits8, Unorm), at, [1.0; 4]);
+        assert!(found.iter().all(|&byte| byte == 0xee));
+    }
+}
