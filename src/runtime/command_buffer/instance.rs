@@ -6,21 +6,18 @@
 
 use super::graph::Level;
 use crate::runtime::allocation::{Allocation, Uses};
-use crate::runtime::batch::{copy_region, repeat, word_of};
+use crate::runtime::batch::copy_region;
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
-use crate::runtime::layout::{Layout, Shape};
+use crate::runtime::fill::Filler;
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
-use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder};
+use crate::vulkan::{Device, MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Most bytes of a repeated pattern in staging memory.
-const PATTERN_BYTES: usize = 64 << 10;
 
 /// A recording. What it holds, it holds until nothing executes it any more.
 pub struct Instance {
@@ -209,31 +206,20 @@ impl Recording {
                 offset_bytes,
                 size_bytes,
                 pattern,
-            } => self.fill(target, *offset_bytes, *size_bytes, pattern),
+            } => {
+                self.hold(target);
+                self.filler()
+                    .fill(target, *offset_bytes, *size_bytes, pattern)
+            }
             Command::FillRectangle {
                 target,
                 extent,
                 layout,
                 pattern,
             } => {
-                // As in a batch: one row of patterns, copied to every row.
-                let piece = self
-                    .arguments
-                    .take(&self.device, extent.width_bytes as u64)?;
-                repeat(pattern, piece.pointer, extent.width_bytes);
-                let shape = Shape {
-                    extent: *extent,
-                    source: Layout {
-                        offset_bytes: piece.offset_bytes as usize,
-                        row_pitch_bytes: 0,
-                        slice_pitch_bytes: 0,
-                    },
-                    target: *layout,
-                };
-                let regions = shape.runs().map(copy_region);
-                self.recorder.copy(piece.buffer, target.buffer(), regions);
                 self.hold(target);
-                Ok(())
+                self.filler()
+                    .fill_rectangle(target, *extent, *layout, pattern)
             }
             Command::Nothing => Ok(()),
             _ => Err(Error::out_of_resources(
@@ -313,36 +299,12 @@ impl Recording {
         Ok(())
     }
 
-    fn fill(
-        &mut self,
-        target: &Arc<Allocation>,
-        offset_bytes: u64,
-        size_bytes: u64,
-        pattern: &[u8],
-    ) -> Result<()> {
-        self.hold(target);
-        if let Some(word) = word_of(pattern)
-            && Recorder::can_fill(target.buffer(), offset_bytes, size_bytes)
-        {
-            self.recorder
-                .fill(target.buffer(), offset_bytes, size_bytes, word);
-            return Ok(());
+    fn filler(&mut self) -> Filler<'_> {
+        Filler {
+            recorder: &mut self.recorder,
+            staging: &mut self.arguments,
+            device: &self.device,
         }
-        // Copies of a staged run of patterns, as in a batch.
-        let whole = (PATTERN_BYTES / pattern.len()) * pattern.len();
-        let run_bytes = (size_bytes as usize).min(whole);
-        let piece = self.arguments.take(&self.device, run_bytes as u64)?;
-        repeat(pattern, piece.pointer, run_bytes);
-        let staged_bytes = piece.offset_bytes;
-        let regions = (0..size_bytes)
-            .step_by(run_bytes)
-            .map(|done_bytes| CopyRegion {
-                source_offset_bytes: staged_bytes,
-                target_offset_bytes: offset_bytes + done_bytes,
-                size_bytes: (size_bytes - done_bytes).min(run_bytes as u64),
-            });
-        self.recorder.copy(piece.buffer, target.buffer(), regions);
-        Ok(())
     }
 
     fn hold(&mut self, allocation: &Arc<Allocation>) {

@@ -10,6 +10,7 @@
 pub mod graph;
 pub mod instance;
 pub mod mutable;
+pub mod shared;
 pub mod versions;
 
 #[cfg(test)]
@@ -98,6 +99,8 @@ pub struct NewCommand<'a> {
     /// The same of those whose place depends on the device, and which the command buffer does not keep:
     /// "A command-buffer object does not update the reference count of objects set as arguments on kernels".
     pub travellers: Vec<(Arc<Memory>, bool)>,
+    /// It may touch memory that it does not name.
+    pub touches_anything: bool,
     /// Other objects that live as long as the command buffer.
     pub attached: Vec<Arc<dyn Any + Send + Sync>>,
     /// What the application may ask about it and update it by. The command is [`Command::Nothing`] while
@@ -114,6 +117,7 @@ impl NewCommand<'_> {
             wait_list: &[],
             memories,
             travellers: Vec::new(),
+            touches_anything: false,
             attached: Vec::new(),
             mutable: None,
         }
@@ -212,6 +216,7 @@ impl CommandBuffer {
         let mut state = self.lock();
         state.check_recording()?;
         let (accesses, mut anything) = new.command.accesses();
+        anything |= new.touches_anything;
         // The memory that it touches after an update is not known.
         let updatable = new.mutable.as_ref().filter(|_| self.is_mutable());
         anything |= updatable.is_some_and(|it| it.updates_arguments());
