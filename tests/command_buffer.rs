@@ -6,7 +6,10 @@ use std::ffi::{CString, c_void};
 use std::ptr;
 
 use opencl_sys as cl;
-use opencl_sys::{cl_command_buffer_khr, cl_event, cl_int, cl_sync_point_khr, cl_uint};
+use opencl_sys::{
+    cl_command_buffer_khr, cl_event, cl_int, cl_mutable_command_khr, cl_mutable_dispatch_arg_khr,
+    cl_mutable_dispatch_config_khr, cl_sync_point_khr, cl_uint,
+};
 use opencl3::command_queue::{
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CommandQueue,
 };
@@ -31,6 +34,8 @@ struct Functions {
     copy_rect: cl::clCommandCopyBufferRectKHR_fn,
     fill: cl::clCommandFillBufferKHR_fn,
     launch: cl::clCommandNDRangeKernelKHR_fn,
+    update: cl::clUpdateMutableCommandsKHR_fn,
+    command_info: cl::clGetMutableCommandInfoKHR_fn,
 }
 
 impl Functions {
@@ -72,6 +77,8 @@ impl Functions {
             copy_rect: find!(c"clCommandCopyBufferRectKHR"),
             fill: find!(c"clCommandFillBufferKHR"),
             launch: find!(c"clCommandNDRangeKernelKHR"),
+            update: find!(c"clUpdateMutableCommandsKHR"),
+            command_info: find!(c"clGetMutableCommandInfoKHR"),
         }
     }
 }
@@ -147,11 +154,16 @@ impl Setup {
     }
 
     fn command_buffer(&self) -> CommandBuffer<'_> {
+        self.command_buffer_with(0)
+    }
+
+    fn command_buffer_with(&self, flags: u64) -> CommandBuffer<'_> {
         let mut error = 1;
         let queue = self.queue.get();
-        // SAFETY: one queue, no properties.
+        let properties = [cl::CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0];
+        // SAFETY: one queue, a list that ends with 0.
         let handle =
-            unsafe { (self.functions.create.unwrap())(1, &queue, ptr::null(), &mut error) };
+            unsafe { (self.functions.create.unwrap())(1, &queue, properties.as_ptr(), &mut error) };
         assert_eq!(error, 0);
         assert!(!handle.is_null());
         CommandBuffer {
@@ -253,6 +265,52 @@ impl CommandBuffer<'_> {
         (code, point)
     }
 
+    /// A launch that may be updated.
+    fn launch_mutable(&self, kernel: &Kernel, properties: &[u64]) -> cl_mutable_command_khr {
+        let mut command = ptr::null_mut();
+        let properties = match properties {
+            [] => ptr::null(),
+            properties => properties.as_ptr(),
+        };
+        // SAFETY: valid handles and arrays.
+        let code = unsafe {
+            (self.setup.functions.launch.unwrap())(
+                self.handle,
+                ptr::null_mut(),
+                properties,
+                kernel.get(),
+                1,
+                ptr::null(),
+                &COUNT,
+                ptr::null(),
+                0,
+                ptr::null(),
+                ptr::null_mut(),
+                &mut command,
+            )
+        };
+        assert_eq!(code, 0, "launch");
+        assert!(!command.is_null());
+        command
+    }
+
+    fn update(&self, configs: &[cl_mutable_dispatch_config_khr]) -> cl_int {
+        let types = vec![cl::CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR; configs.len()];
+        let mut configs: Vec<*const c_void> = configs
+            .iter()
+            .map(|config| ptr::from_ref(config).cast())
+            .collect();
+        // SAFETY: as many types as structures.
+        unsafe {
+            (self.setup.functions.update.unwrap())(
+                self.handle,
+                configs.len() as cl_uint,
+                types.as_ptr(),
+                configs.as_mut_ptr(),
+            )
+        }
+    }
+
     fn launch(&self, kernel: &Kernel, waits: &[u32]) -> cl_sync_point_khr {
         let (code, point) = self.launch_code(kernel, waits);
         assert_eq!(code, 0, "launch");
@@ -325,6 +383,344 @@ impl CommandBuffer<'_> {
         assert_eq!((code, size), (0, size_of::<T>()));
         value
     }
+}
+
+/// An update of `command` that changes nothing yet.
+fn config(command: cl_mutable_command_khr) -> cl_mutable_dispatch_config_khr {
+    cl_mutable_dispatch_config_khr {
+        command,
+        num_args: 0,
+        num_svm_args: 0,
+        num_exec_infos: 0,
+        work_dim: 0,
+        arg_list: ptr::null(),
+        arg_svm_list: ptr::null(),
+        exec_info_list: ptr::null(),
+        global_work_offset: ptr::null(),
+        global_work_size: ptr::null(),
+        local_work_size: ptr::null(),
+    }
+}
+
+/// Argument `index` is to be `value`.
+fn argument<T>(index: u32, value: &T) -> cl_mutable_dispatch_arg_khr {
+    cl_mutable_dispatch_arg_khr {
+        arg_index: index,
+        arg_size: size_of::<T>(),
+        arg_value: ptr::from_ref(value).cast(),
+    }
+}
+
+#[test]
+fn each_execution_sees_the_updates_before_it_and_no_later_ones() {
+    for flags in [IN_ORDER, OUT_OF_ORDER] {
+        let Some(setup) = Setup::new(flags) else {
+            return;
+        };
+        let Some(program) = setup.program() else {
+            return;
+        };
+        let mut targets: Vec<_> = (0..8).map(|_| setup.buffer()).collect();
+        for target in &mut targets {
+            setup.write(target, 0);
+        }
+        let kernel = Kernel::create(&program, "add").expect("a kernel");
+        // SAFETY: values of the right types.
+        unsafe {
+            kernel.set_arg(0, &targets[0].get()).unwrap();
+            kernel.set_arg(1, &1_u32).unwrap();
+        }
+        let flags = cl::CL_COMMAND_BUFFER_MUTABLE_KHR | cl::CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR;
+        let buffer = setup.command_buffer_with(flags);
+        let command = buffer.launch_mutable(&kernel, &[]);
+        assert_eq!(buffer.update(&[config(command)]), cl::CL_INVALID_OPERATION);
+        assert_eq!(buffer.finalize(), 0);
+        // All are enqueued before the first may begin.
+        let gate = Event::new(create_user_event(setup.context.get()).unwrap());
+        let mut events = Vec::new();
+        for (index, target) in targets.iter().enumerate() {
+            let (value, target) = (index as u32 + 1, target.get());
+            let arguments = [argument(0, &target), argument(1, &value)];
+            let update = cl_mutable_dispatch_config_khr {
+                num_args: 2,
+                arg_list: arguments.as_ptr(),
+                ..config(command)
+            };
+            assert_eq!(buffer.update(&[update]), 0);
+            events.push(buffer.enqueue_on(&mut [], &[gate.get()]).unwrap());
+        }
+        set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
+        for event in &events {
+            event.wait().unwrap();
+        }
+        for (index, target) in targets.iter().enumerate() {
+            assert_eq!(setup.read(target), vec![index as u32 + 1; COUNT]);
+        }
+    }
+}
+
+#[test]
+fn sizes_and_offsets_are_updated() {
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = setup.program() else {
+        return;
+    };
+    let mut target = setup.buffer();
+    let kernel = Kernel::create(&program, "add").expect("a kernel");
+    // SAFETY: values of the right types.
+    unsafe {
+        kernel.set_arg(0, &target.get()).unwrap();
+        kernel.set_arg(1, &1_u32).unwrap();
+    }
+    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+    let command = buffer.launch_mutable(&kernel, &[]);
+    assert_eq!(buffer.finalize(), 0);
+    let ones = |from: usize, count: usize| {
+        (0..COUNT)
+            .map(|index| u32::from((from..from + count).contains(&index)))
+            .collect::<Vec<_>>()
+    };
+    let mut offset = 0;
+    for (global, new_offset, local) in [
+        (COUNT, None, None),
+        (64, None, None),
+        (32, Some(100), None),
+        (0, None, None),
+        (96, None, Some(8_usize)),
+        (48, Some(3), Some(16)),
+    ] {
+        setup.write(&mut target, 0);
+        let update = cl_mutable_dispatch_config_khr {
+            work_dim: 1,
+            global_work_size: &global,
+            global_work_offset: new_offset.as_ref().map_or(ptr::null(), ptr::from_ref),
+            local_work_size: local.as_ref().map_or(ptr::null(), ptr::from_ref),
+            ..config(command)
+        };
+        assert_eq!(
+            buffer.update(&[update]),
+            0,
+            "{global} {new_offset:?} {local:?}"
+        );
+        offset = new_offset.unwrap_or(offset);
+        buffer.enqueue().wait().unwrap();
+        assert_eq!(
+            setup.read(&target),
+            ones(offset, global),
+            "{global} at {offset}"
+        );
+        let mut told = 0_usize;
+        // SAFETY: room for one number.
+        let code = unsafe {
+            (setup.functions.command_info.unwrap())(
+                command,
+                cl::CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR,
+                size_of::<usize>(),
+                (&raw mut told).cast(),
+                ptr::null_mut(),
+            )
+        };
+        assert_eq!((code, told), (0, global));
+    }
+    let wrong = cl_mutable_dispatch_config_khr {
+        work_dim: 2,
+        ..config(command)
+    };
+    assert_eq!(buffer.update(&[wrong]), cl::CL_INVALID_OPERATION);
+    assert_eq!(
+        buffer.update(&[config(ptr::null_mut())]),
+        cl::CL_INVALID_MUTABLE_COMMAND_KHR
+    );
+}
+
+#[test]
+fn an_update_is_done_whole_or_not_at_all() {
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = setup.program() else {
+        return;
+    };
+    let mut target = setup.buffer();
+    setup.write(&mut target, 0);
+    let kernel = Kernel::create(&program, "add").expect("a kernel");
+    // SAFETY: values of the right types.
+    unsafe {
+        kernel.set_arg(0, &target.get()).unwrap();
+        kernel.set_arg(1, &1_u32).unwrap();
+    }
+    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+    let fields = cl::CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR;
+    let first = buffer.launch_mutable(&kernel, &[fields, cl::CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, 0]);
+    let second = buffer.launch_mutable(&kernel, &[fields, 0, 0]);
+    assert_eq!(buffer.finalize(), 0);
+    let ten = 10_u32;
+    let arguments = [argument(1, &ten)];
+    let update = |command| cl_mutable_dispatch_config_khr {
+        num_args: 1,
+        arg_list: arguments.as_ptr(),
+        ..config(command)
+    };
+    assert_eq!(
+        buffer.update(&[update(first), update(second)]),
+        cl::CL_INVALID_OPERATION
+    );
+    buffer.enqueue().wait().unwrap();
+    assert_eq!(setup.read(&target), vec![2; COUNT]);
+    assert_eq!(buffer.update(&[update(first)]), 0);
+    buffer.enqueue().wait().unwrap();
+    assert_eq!(setup.read(&target), vec![13; COUNT]);
+    let immutable = setup.command_buffer();
+    assert_eq!(immutable.finalize(), 0);
+    assert_eq!(immutable.update(&[update(first)]), cl::CL_INVALID_OPERATION);
+}
+
+#[test]
+fn missing_arguments_may_be_given_later() {
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = setup.program() else {
+        return;
+    };
+    let mut target = setup.buffer();
+    setup.write(&mut target, 5);
+    let kernel = Kernel::create(&program, "add").expect("a kernel");
+    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+    let fields = cl::CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR;
+    let command =
+        buffer.launch_mutable(&kernel, &[fields, cl::CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, 0]);
+    assert_eq!(buffer.finalize(), 0);
+    let state = || buffer.info::<u32>(cl::CL_COMMAND_BUFFER_STATE_KHR);
+    assert_eq!(state(), cl::CL_COMMAND_BUFFER_STATE_FINALIZED_KHR);
+    let (handle, value) = (target.get(), 4_u32);
+    for argument in [argument(0, &handle), argument(1, &value)] {
+        assert_eq!(
+            buffer.enqueue_on(&mut [], &[]).err(),
+            Some(cl::CL_INVALID_OPERATION)
+        );
+        let update = cl_mutable_dispatch_config_khr {
+            num_args: 1,
+            arg_list: &argument,
+            ..config(command)
+        };
+        assert_eq!(buffer.update(&[update]), 0);
+    }
+    assert_eq!(state(), cl::CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
+    buffer.enqueue().wait().unwrap();
+    assert_eq!(setup.read(&target), vec![9; COUNT]);
+}
+
+#[test]
+fn commands_of_several_queues_share_a_command_buffer() {
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let other = CommandQueue::create_default_with_properties(&setup.context, IN_ORDER, 0).unwrap();
+    let queues = [setup.queue.get(), other.get()];
+    let mut error = 1;
+    // SAFETY: two queues, no properties.
+    let handle =
+        unsafe { (setup.functions.create.unwrap())(2, queues.as_ptr(), ptr::null(), &mut error) };
+    assert_eq!(error, 0);
+    let buffer = CommandBuffer {
+        handle,
+        setup: &setup,
+    };
+    let [first, mut second] = [(); 2].map(|()| setup.buffer());
+    let fill = |queue, target: &Buffer<u32>, value: u32, waits: &[u32]| {
+        let mut point = 0;
+        let (count, waits) = list(waits);
+        // SAFETY: valid handles and arrays.
+        let code = unsafe {
+            (setup.functions.fill.unwrap())(
+                handle,
+                queue,
+                ptr::null(),
+                target.get(),
+                (&raw const value).cast(),
+                4,
+                0,
+                BYTES,
+                count,
+                waits,
+                &mut point,
+                ptr::null_mut(),
+            )
+        };
+        (code, point)
+    };
+    // Which of the two is meant?
+    assert_eq!(
+        fill(ptr::null_mut(), &first, 1, &[]).0,
+        cl::CL_INVALID_COMMAND_QUEUE
+    );
+    let (code, point) = fill(queues[0], &first, 1, &[]);
+    assert_eq!(code, 0);
+    assert_eq!(fill(queues[1], &first, 2, &[point]).0, 0);
+    assert_eq!(fill(queues[1], &second, 3, &[]).0, 0);
+    assert_eq!(buffer.finalize(), 0);
+    // What either queue was told before comes before, and after, after.
+    setup.write(&mut second, 9);
+    let pattern = [8_u32];
+    // SAFETY: the pattern is copied.
+    unsafe { other.enqueue_fill_buffer(&mut second, &pattern, 0, BYTES, &[]) }.unwrap();
+    let event = buffer.enqueue();
+    assert!(event.command_queue().unwrap().is_null());
+    let mut copy = vec![0_u32; COUNT];
+    // SAFETY: blocking.
+    unsafe { other.enqueue_read_buffer(&second, CL_BLOCKING, 0, &mut copy, &[]) }.unwrap();
+    assert_eq!(copy, vec![3; COUNT]);
+    assert_eq!(setup.read(&first), vec![2; COUNT]);
+    assert_eq!(
+        buffer.enqueue_on(&mut [queues[0]], &[]).err(),
+        Some(cl::CL_INVALID_VALUE)
+    );
+    event.wait().unwrap();
+}
+
+/// The sample of the extension's document.
+#[test]
+fn the_sample_program_runs() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let library = std::env::var("OPENCL_DYLIB_PATH").expect("set by `common`");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/command_buffer.cpp");
+    let program = concat!(env!("CARGO_TARGET_TMPDIR"), "/command_buffer_sample");
+    let headers = std::path::Path::new("/usr/include/CL/cl.h").exists();
+    if !headers || !device.compiler_available().expect("a query") {
+        eprintln!("skipped: no OpenCL headers, or no clang");
+        return;
+    }
+    let compiled = std::process::Command::new("c++")
+        .args([
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            source,
+            &library,
+            "-o",
+            program,
+        ])
+        .arg(format!(
+            "-Wl,-rpath,{}",
+            library.rsplit_once('/').map_or(".", |it| it.0)
+        ))
+        .status()
+        .expect("a C++ compiler is installed");
+    assert!(compiled.success(), "the sample does not compile");
+    let run = std::process::Command::new(program)
+        .output()
+        .expect("the sample starts");
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
 }
 
 #[test]

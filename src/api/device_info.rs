@@ -344,6 +344,9 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
         (cl::CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, _) => {
             info.value(command_buffer::capabilities(device))
         }
+        // "A device should list itself only if it has native support for synchronizing commands."
+        (cl::CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR, _) => info.value::<cl_uint>(1),
+        (cl::CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, _) => info.handle(device),
         (cl::CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, _) => {
             info.value(command_buffer::mutable::CAPABILITIES)
         }

@@ -51,7 +51,12 @@ pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) 
 pub fn get_event_info(event: cl_event, param_name: cl_event_info, info: Info) -> Result<Written> {
     let event: Arc<Event> = handle::get(event)?;
     match param_name {
-        CL_EVENT_COMMAND_QUEUE => info.handle_or_null(event.queue().map(|queue| &**queue)),
+        // "… for events returned by a command-buffer enqueue operation to multiple command-queues, NULL is
+        // returned."
+        CL_EVENT_COMMAND_QUEUE => {
+            let queue = event.queue().filter(|_| !event.spans_queues());
+            info.handle_or_null(queue.map(|queue| &**queue))
+        }
         CL_EVENT_CONTEXT => info.handle(&**event.context()),
         CL_EVENT_COMMAND_TYPE => info.value(event.kind()),
         CL_EVENT_COMMAND_EXECUTION_STATUS => info.value(event.status()),

@@ -7,7 +7,8 @@ use crate::runtime::extensions::Versioned;
 use crate::runtime::object;
 use crate::runtime::platform::Platform;
 use opencl_sys::{
-    CL_NAME_VERSION_MAX_NAME_SIZE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION,
+    CL_NAME_VERSION_MAX_NAME_SIZE, CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR,
+    CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION,
     CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, CL_PLATFORM_HOST_TIMER_RESOLUTION,
     CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NOT_FOUND_KHR,
     CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
@@ -97,6 +98,8 @@ pub fn get_platform_info(
             info.slice(&semaphore::common(platform.devices(), semaphore::exports))
         }
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("PUMICE"),
+        // One device a command buffer, and no remapping.
+        CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => info.value::<cl_ulong>(0),
         _ => Err(Error::unknown_query(param_name)),
     }
 }

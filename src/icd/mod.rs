@@ -242,6 +242,7 @@ mod tests {
             "clGetExtension",
             "clClone",
             "clIcdGetFunction",
+            "clRemap",
             "clHostMemAlloc",
             "clDeviceMemAlloc",
             "clSharedMemAlloc",

@@ -646,6 +646,11 @@ beyond_dispatch {
     extension clGetCommandBufferInfoKHR(
         command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr; info
     ) -> cl_int = api::command_buffer::get_command_buffer_info;
+    extension clRemapCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr, automatic: cl_bool, num_queues: cl_uint,
+        queues: *const cl_command_queue, num_handles: cl_uint, handles: *const cl_mutable_command_khr,
+        handles_ret: *mut cl_mutable_command_khr; errcode_ret
+    ) -> cl_command_buffer_khr = api::command_buffer::remap_command_buffer;
     extension clUpdateMutableCommandsKHR(
         command_buffer: cl_command_buffer_khr, num_configs: cl_uint,
         config_types: *const cl_command_buffer_update_type_khr, configs: *mut *const c_void

@@ -189,6 +189,8 @@ impl Batch {
             Command::Replay(replay) => {
                 self.end_part()?;
                 self.weight += replay.weight();
+                let prints = replay.prints().iter().map(Arc::clone);
+                self.posts.extend(prints.map(Post::Print));
                 self.parts.push(Part::Replay(replay));
                 return Ok(());
             }

@@ -7,6 +7,7 @@ use super::notifier;
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
 use opencl_sys::{CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_SUBMITTED, cl_command_type, cl_int};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 /// An event.
@@ -16,6 +17,8 @@ pub struct Event {
     /// `None` for user events.
     queue: Option<Arc<Queue>>,
     kind: cl_command_type,
+    /// The command belongs to more queues than the one that executes it.
+    spans_queues: AtomicBool,
     state: Mutex<State>,
     /// Signalled when a held event is issued or done.
     changed: Condvar,
@@ -114,6 +117,7 @@ impl Event {
             context: Arc::clone(queue.context()),
             queue: Some(Arc::clone(queue)),
             kind,
+            spans_queues: AtomicBool::new(false),
             state: Mutex::new(State::new(Profile {
                 queued_ns,
                 ..Profile::default()
@@ -129,6 +133,7 @@ impl Event {
             context: Arc::clone(context),
             queue: None,
             kind: CL_COMMAND_USER,
+            spans_queues: AtomicBool::new(false),
             state: Mutex::new(State::new(Profile::default())),
             changed: Condvar::new(),
         })
@@ -141,6 +146,15 @@ impl Event {
     /// `None` for user events.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
+    }
+
+    /// Whether the command belongs to several queues: then `CL_EVENT_COMMAND_QUEUE` is NULL.
+    pub fn spans_queues(&self) -> bool {
+        self.spans_queues.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_spans_queues(&self) {
+        self.spans_queues.store(true, Ordering::Relaxed);
     }
 
     /// `CL_EVENT_COMMAND_TYPE`

@@ -37,6 +37,7 @@ pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) ->
         // The version that the conformance tests ask for: 0.9.7 with another definition of simultaneous use,
         // which belongs to cl_khr_command_buffer_mutable_dispatch, and without the pending state.
         versioned("cl_khr_command_buffer", (0, 9, 8)),
+        versioned("cl_khr_command_buffer_multi_device", (0, 9, 2)),
         versioned("cl_khr_command_buffer_mutable_dispatch", (0, 9, 5)),
         versioned("cl_khr_create_command_queue", (1, 0, 0)),
         versioned("cl_khr_depth_images", (1, 0, 0)),

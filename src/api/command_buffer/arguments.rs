@@ -88,21 +88,30 @@ impl Recording {
         // "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer." First, because the
         // others ask it.
         let buffer = get(command_buffer)?;
-        // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and
-        // command_queue is not NULL."
-        if !command_queue.is_null() {
-            return Err(Error::new(
-                CL_INVALID_COMMAND_QUEUE,
-                "command_queue is not NULL",
-            ));
-        }
-        let queue = Arc::clone(&buffer.queues()[0]);
+        // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is supported; and either
+        // command_queue is NULL and command_buffer was created with more than one queue, or command_queue is not
+        // NULL and not a command-queue listed on command_buffer creation."
+        let queues = buffer.queues();
+        let found = match command_queue.is_null() {
+            true => (queues.len() == 1).then_some(0),
+            false => queues
+                .iter()
+                .position(|queue| handle::existing(&**queue) == command_queue),
+        };
+        let (queue_index, queue) = found
+            .and_then(|index| Some((index, Arc::clone(queues.get(index)?))))
+            .ok_or_else(|| {
+                Error::new(
+                    CL_INVALID_COMMAND_QUEUE,
+                    "command_queue is not the command buffer's, or NULL where there are several",
+                )
+            })?;
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
         buffer.check_recording()?;
         Ok(Self {
             buffer,
             queue,
-            queue_index: 0,
+            queue_index,
             arguments,
         })
     }

@@ -52,7 +52,6 @@ pub unsafe fn command_nd_range_kernel(
     if !may_wait {
         check_arguments(&kernel)?;
     }
-    check_printf(code)?;
     // "CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by
     // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated with command_queue."
     let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
@@ -79,8 +78,8 @@ pub unsafe fn command_nd_range_kernel(
         )
     }?;
     let travellers = travellers(&kernel, code);
-    if !recording.wants_handle() && has_all_arguments(&kernel) {
-        // Nobody can update it.
+    if !recording.wants_handle() && has_all_arguments(&kernel) && !prints(code) {
+        // It is always launched as it is now.
         let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
         let new = NewCommand {
             travellers,
@@ -145,19 +144,12 @@ impl Properties {
     }
 }
 
-/// "CL_INVALID_OPERATION if the device associated with command_queue does not support
-/// CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR and kernel contains a printf call."
-fn check_printf(code: &KernelCode) -> Result<()> {
+/// Whether the kernel prints.
+fn prints(code: &KernelCode) -> bool {
     let implicit = &code.compiled().argument_block.implicit;
-    if implicit
+    implicit
         .iter()
         .any(|(implicit, _)| matches!(implicit, Implicit::PrintfBuffer))
-    {
-        return Err(Error::invalid_operation(
-            "kernels in command buffers can't print",
-        ));
-    }
-    Ok(())
 }
 
 /// The buffers among the arguments whose place depends on the device, and whether the kernel writes them.

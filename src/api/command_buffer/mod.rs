@@ -23,17 +23,20 @@ use crate::runtime::event::Event;
 use crate::runtime::object::Object;
 use crate::runtime::queue::Queue;
 use opencl_sys::{
+    CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR,
+    CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,
     CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR, CL_COMMAND_BUFFER_CONTEXT_KHR,
     CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR, CL_COMMAND_BUFFER_FLAGS_KHR,
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR,
     CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR, CL_COMMAND_BUFFER_QUEUES_KHR,
     CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR,
-    CL_COMMAND_BUFFER_STATE_KHR, CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, CL_INVALID_CONTEXT,
+    CL_COMMAND_BUFFER_STATE_KHR, CL_FALSE, CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, CL_INVALID_CONTEXT,
     CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
     CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_buffer_flags_khr,
-    cl_command_buffer_info_khr, cl_command_buffer_khr, cl_command_buffer_properties_khr,
-    cl_command_queue, cl_command_queue_properties, cl_device_command_buffer_capabilities_khr,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_bool,
+    cl_command_buffer_flags_khr, cl_command_buffer_info_khr, cl_command_buffer_khr,
+    cl_command_buffer_properties_khr, cl_command_queue, cl_command_queue_properties,
+    cl_device_command_buffer_capabilities_khr, cl_mutable_command_khr,
     cl_mutable_dispatch_asserts_khr, cl_uint,
 };
 use std::ffi::c_void;
@@ -50,8 +53,7 @@ pub const REQUIRED_QUEUE_PROPERTIES: cl_command_queue_properties = 0;
 const KNOWN_FLAGS: cl_command_buffer_flags_khr = CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR
     | CL_COMMAND_BUFFER_MUTABLE_KHR
     | CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR;
-const SUPPORTED_FLAGS: cl_command_buffer_flags_khr =
-    CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR;
+const SUPPORTED_FLAGS: cl_command_buffer_flags_khr = KNOWN_FLAGS;
 
 /// `CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR` as the headers have it; `opencl_sys` 0.6.5 has a slip, 0x1287.
 const MUTABLE_DISPATCH_ASSERTS: cl_command_buffer_properties_khr = 0x12B7;
@@ -62,7 +64,9 @@ const ASSERTS: cl_mutable_dispatch_asserts_khr =
 
 /// `CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR`
 pub fn capabilities(_device: &Device) -> cl_device_command_buffer_capabilities_khr {
-    CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+    CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
+        | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+        | CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR
 }
 
 /// Whether the command buffer was created with `CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR`.
@@ -82,10 +86,9 @@ pub unsafe fn create_command_buffer(
     queues: *const cl_command_queue,
     properties: *const cl_command_buffer_properties_khr,
 ) -> Result<cl_command_buffer_khr> {
-    // "CL_INVALID_VALUE … if the cl_khr_command_buffer_multi_device extension is not supported and num_queues is
-    // not one."
+    // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is supported and num_queues is zero"
     // "CL_INVALID_VALUE if queues is NULL." Both come first because the others read the list.
-    if num_queues != 1 || queues.is_null() {
+    if num_queues == 0 || queues.is_null() {
         return Err(Error::invalid_value(format!(
             "num_queues is {num_queues}, or queues is NULL"
         )));
@@ -106,6 +109,19 @@ pub unsafe fn create_command_buffer(
     // SAFETY: the caller's promise.
     let pairs = unsafe { handle::properties(properties) };
     check_properties(&pairs)?;
+    // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the platform does not support the
+    // CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR capability, and any device associated with a command-queue in
+    // queues cannot natively synchronize with the other devices associated with queues": a device synchronizes
+    // with itself.
+    if queues
+        .iter()
+        .any(|queue| !Arc::ptr_eq(queue.device(), queues[0].device()))
+    {
+        return Err(Error::new(
+            CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
+            "the queues belong to different devices",
+        ));
+    }
     let flags = pairs
         .iter()
         .find(|(name, _)| *name == CL_COMMAND_BUFFER_FLAGS_KHR)
@@ -259,6 +275,59 @@ fn check_substitutes(queues: &[Arc<Queue>], buffer: &CommandBuffer) -> Result<()
         ));
     }
     Ok(())
+}
+
+/// `clRemapCommandBufferKHR`
+///
+/// # Safety
+/// `queues` is NULL or holds `num_queues` handles, `handles` and `handles_ret` `num_handles`.
+pub unsafe fn remap_command_buffer(
+    command_buffer: cl_command_buffer_khr,
+    automatic: cl_bool,
+    num_queues: cl_uint,
+    queues: *const cl_command_queue,
+    num_handles: cl_uint,
+    handles: *const cl_mutable_command_khr,
+    handles_ret: *mut cl_mutable_command_khr,
+) -> Result<cl_command_buffer_khr> {
+    let buffer = get(command_buffer)?;
+    // "CL_INVALID_VALUE if num_queues is 0, or if queues is NULL."
+    if num_queues == 0 || queues.is_null() {
+        return Err(Error::invalid_value("num_queues is 0, or queues is NULL"));
+    }
+    // "CL_INVALID_VALUE if automatic is CL_FALSE and num_queues is not equal to the number of queues used on
+    // creation of command_buffer."
+    if automatic == CL_FALSE && num_queues as usize != buffer.queues().len() {
+        return Err(Error::invalid_value(
+            "num_queues differs from that of the command buffer",
+        ));
+    }
+    // "CL_INVALID_VALUE if handles or handles_ret is NULL and num_handles is > 0, or either handles or handles_ret
+    // is not NULL and num_handles is 0."
+    let wants_handles = num_handles > 0;
+    if handles.is_null() == wants_handles || handles_ret.is_null() == wants_handles {
+        return Err(Error::invalid_value(
+            "handles or handles_ret contradicts num_handles",
+        ));
+    }
+    // "CL_INVALID_COMMAND_QUEUE if any command-queue in queues is not a valid command-queue."
+    // SAFETY: the caller's promise.
+    let queues = unsafe { handle::get_list::<Queue>(num_queues, queues, "queues") }?;
+    // "CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the same OpenCL
+    // context."
+    if queues
+        .iter()
+        .any(|queue| !Arc::ptr_eq(queue.context(), buffer.context()))
+    {
+        return Err(Error::new(
+            CL_INVALID_CONTEXT,
+            "the queues belong to another context",
+        ));
+    }
+    // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
+    Err(Error::invalid_operation(
+        "the platform does not remap command buffers",
+    ))
 }
 
 /// `clGetCommandBufferInfoKHR`

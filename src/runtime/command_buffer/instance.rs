@@ -9,6 +9,7 @@ use crate::runtime::allocation::{Allocation, Uses};
 use crate::runtime::batch::copy_region;
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
 use crate::runtime::fill::Filler;
+use crate::runtime::printf::Output;
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{Device, MemoryKind, Pipeline, Recorder};
@@ -25,6 +26,8 @@ pub struct Instance {
     /// Executions enqueued and not yet known to be done.
     executions: Uses,
     commands: u32,
+    /// What its kernels print.
+    prints: Vec<Arc<Output>>,
     _arguments: Arena,
     _held: Held,
     /// Where updates of commands go, by the commands' numbers.
@@ -78,6 +81,7 @@ impl Instance {
             recorder: Recorder::new(device)?,
             arguments: Arena::new(MemoryKind::Upload),
             held: Held::new(),
+            prints: Vec::new(),
             slots: HashMap::new(),
             device: Arc::clone(device),
         };
@@ -102,6 +106,7 @@ impl Instance {
             recorder: recording.recorder,
             executions: Uses::default(),
             commands: u32::try_from(ordered.len()).unwrap_or(u32::MAX),
+            prints: recording.prints,
             _arguments: recording.arguments,
             _held: recording.held,
             slots: Mutex::new(recording.slots),
@@ -118,11 +123,17 @@ impl Instance {
         self.executions.is_idle()
     }
 
+    /// Whether only one execution at a time is possible: its kernels print, each to a buffer of its own.
+    pub fn is_exclusive(&self) -> bool {
+        !self.prints.is_empty()
+    }
+
     /// Whether the command of that number can become `dispatch` by writes to memory.
     pub fn fits(&self, number: usize, dispatch: &Dispatch) -> bool {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.get(&number).is_some_and(|slot| {
-            dispatch.regions.len() <= slot.regions.len()
+            dispatch.printf.is_none()
+                && dispatch.regions.len() <= slot.regions.len()
                 && slot
                     .regions
                     .iter()
@@ -181,6 +192,7 @@ struct Recording {
     recorder: Recorder,
     arguments: Arena,
     held: Held,
+    prints: Vec<Arc<Output>>,
     slots: HashMap<usize, Slot>,
     device: Arc<Device>,
 }
@@ -231,7 +243,7 @@ impl Recording {
     /// A launch whose arguments and numbers of work-groups the device reads from memory.
     fn updatable(&mut self, number: usize, dispatch: &Dispatch) -> Result<()> {
         let in_memory = |region: &DispatchRegion| matches!(region.arguments, Arguments::Block(_));
-        if !dispatch.regions.iter().all(in_memory) {
+        if dispatch.printf.is_some() || !dispatch.regions.iter().all(in_memory) {
             // Without a slot, each update is another recording.
             return self.dispatch(dispatch);
         }
@@ -272,6 +284,7 @@ impl Recording {
     }
 
     fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
+        self.prints.extend(dispatch.printf.as_ref().map(Arc::clone));
         for region in &dispatch.regions {
             match &region.arguments {
                 Arguments::PushConstants(bytes) => {
@@ -333,6 +346,11 @@ impl Replay {
 
     pub fn recorder(&self) -> &Recorder {
         &self.instance.recorder
+    }
+
+    /// What its kernels have printed, once it is done.
+    pub fn prints(&self) -> &[Arc<Output>] {
+        &self.instance.prints
     }
 
     /// How many commands it holds.

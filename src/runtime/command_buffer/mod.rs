@@ -32,8 +32,8 @@ use mutable::MutableCommand;
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
     CL_COMMAND_BUFFER_STATE_FINALIZED_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
-    CL_COMMAND_COMMAND_BUFFER_KHR, cl_command_buffer_flags_khr, cl_command_buffer_properties_khr,
-    cl_command_buffer_state_khr,
+    CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER, cl_command_buffer_flags_khr,
+    cl_command_buffer_properties_khr, cl_command_buffer_state_khr,
 };
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -279,12 +279,32 @@ impl CommandBuffer {
     }
 
     fn record(&self, nodes: &[Node]) -> Result<Instance> {
-        let commands = nodes.iter().enumerate().map(|(number, node)| Recordable {
-            level: node.level,
-            command: &node.command,
-            updatable: node.mutable.as_ref().map(|_| number),
-        });
+        // Every recording has buffers of its own for what kernels print.
+        let printing = nodes
+            .iter()
+            .map(|node| node.with_new_output())
+            .collect::<Result<Vec<_>>>()?;
+        let commands = nodes
+            .iter()
+            .zip(&printing)
+            .enumerate()
+            .map(|(number, (node, printing))| Recordable {
+                level: node.level,
+                command: printing.as_ref().unwrap_or(&node.command),
+                updatable: node.mutable.as_ref().map(|_| number),
+            });
         Instance::record(self.queues[0].device().vulkan()?, commands)
+    }
+
+    /// The recording to execute now: kernels that print need one that nothing executes.
+    fn instance(&self, state: &mut State) -> Result<(Arc<Instance>, Leftovers)> {
+        let current = state.versions.current().ok_or_else(not_executable)?;
+        let mut leftovers = Leftovers::default();
+        if current.is_exclusive() && !current.is_idle() {
+            leftovers = self.bring_up_to_date(state, &BTreeSet::new())?;
+        }
+        let current = state.versions.current().ok_or_else(not_executable)?;
+        Ok((Arc::clone(current), leftovers))
     }
 
     /// The commands in `changed` have changed: so do the recordings.
@@ -312,19 +332,53 @@ impl CommandBuffer {
     /// # Errors
     /// "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
-        let queue = queues.first().unwrap_or(&self.queues[0]);
-        let replay = {
-            let state = self.lock();
-            state.settle(queues, &self.queues)?;
-            let instance = state.versions.current().ok_or_else(not_executable)?;
-            Replay::new(instance, &self.uses)
+        let queues = match queues {
+            [] => &self.queues,
+            queues => queues,
         };
-        queue.enqueue(
-            CL_COMMAND_COMMAND_BUFFER_KHR,
-            Command::Replay(replay),
-            Waits::on(wait_list),
-            Ordering::default(),
-        )
+        let queue = &queues[0];
+        let (replay, leftovers) = {
+            let mut state = self.lock();
+            state.settle(queues)?;
+            let (instance, leftovers) = self.instance(&mut state)?;
+            (Replay::new(&instance, &self.uses), leftovers)
+        };
+        // No lock is held: memory may go.
+        drop(leftovers);
+        let replay = Command::Replay(replay);
+        let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
+        let mut waits = Waits::on(wait_list);
+        let others: Vec<&Arc<Queue>> = queues
+            .iter()
+            .enumerate()
+            .skip(1)
+            .filter(|(index, other)| !queues[..*index].iter().any(|it| Arc::ptr_eq(it, other)))
+            .map(|(_, other)| other)
+            .collect();
+        if others.is_empty() {
+            return queue.enqueue(kind, replay, waits, Ordering::default());
+        }
+        // It runs on the first queue; for the others it stands in their order all the same.
+        for other in others.iter().filter(|other| other.is_in_order()) {
+            waits.events.push(other.enqueue(
+                CL_COMMAND_MARKER,
+                Command::Nothing,
+                Waits::default(),
+                Ordering::default(),
+            )?);
+        }
+        let event = queue.enqueue(kind, replay, waits, Ordering::default())?;
+        for other in others {
+            let after = Waits::on(std::slice::from_ref(&event));
+            other.enqueue(
+                CL_COMMAND_MARKER,
+                Command::Nothing,
+                after,
+                Ordering::default(),
+            )?;
+        }
+        event.set_spans_queues();
+        Ok(event)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -355,6 +409,16 @@ impl Node {
     /// Whether arguments are missing.
     fn is_incomplete(&self) -> bool {
         self.mutable.is_some() && matches!(self.command, Command::Nothing)
+    }
+
+    /// The launch of a kernel that prints, with another buffer for that.
+    fn with_new_output(&self) -> Result<Option<Command>> {
+        match (&self.command, &self.mutable) {
+            (Command::Dispatch(dispatch), Some(mutable)) if dispatch.printf.is_some() => {
+                Ok(Some(Command::Dispatch(mutable.prepare_again()?)))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn dispatch(&self) -> Option<&Dispatch> {
@@ -390,11 +454,9 @@ impl State {
     }
 
     /// Brings buffers that several devices use to the one that is going to.
-    fn settle(&self, queues: &[Arc<Queue>], own: &[Arc<Queue>]) -> Result<()> {
+    fn settle(&self, queues: &[Arc<Queue>]) -> Result<()> {
         for traveller in &self.travellers {
-            let queue = queues
-                .get(traveller.queue)
-                .or_else(|| own.get(traveller.queue));
+            let queue = queues.get(traveller.queue);
             if let (Some(memory), Some(queue)) = (traveller.memory.upgrade(), queue) {
                 memory.access(queue, traveller.written)?;
             }

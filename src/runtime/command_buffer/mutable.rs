@@ -178,6 +178,12 @@ impl MutableCommand {
         self.lock().clone()
     }
 
+    /// What it launches now, made anew.
+    pub(super) fn prepare_again(&self) -> Result<Dispatch> {
+        let launch = self.launch();
+        dispatch::prepare(&launch.kernel, &self.queue, &launch.range_for_device())
+    }
+
     pub(super) fn set_node(&self, node: usize) {
         self.lock().node = node;
     }
