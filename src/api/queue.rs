@@ -7,13 +7,15 @@ use crate::runtime::context::Context;
 use crate::runtime::device::Device;
 use crate::runtime::object::Object;
 use crate::runtime::queue::Queue;
+use crate::vulkan::Priority;
 use opencl_sys::{
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_QUEUE_PROPERTIES,
     CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE,
-    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE,
-    CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE,
-    cl_bool, cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context,
-    cl_device_id, cl_queue_properties,
+    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR,
+    CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR,
+    CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY,
+    CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE, cl_bool, cl_command_queue, cl_command_queue_info,
+    cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
 };
 use std::sync::Arc;
 
@@ -35,7 +37,8 @@ pub fn create_command_queue(
         )));
     }
     let vulkan = device.vulkan()?;
-    let queue = Queue::new(&context, &device, vulkan, properties, None)?;
+    let priority = Priority::Medium;
+    let queue = Queue::new(&context, &device, vulkan, properties, priority, None)?;
     Ok(handle::create(queue))
 }
 
@@ -53,7 +56,13 @@ pub unsafe fn create_command_queue_with_properties(
     let pairs = unsafe { handle::properties(properties) };
     let mut flags = 0;
     let mut has_size = false;
+    let mut priority = Priority::Medium;
     for (name, value) in &pairs {
+        if *name == CL_QUEUE_PRIORITY_KHR {
+            // cl_khr_priority_hints
+            priority = priority_of(*value)?;
+            continue;
+        }
         match u32::try_from(*name) {
             Ok(CL_QUEUE_PROPERTIES) => flags = *value,
             Ok(CL_QUEUE_SIZE) => has_size = true,
@@ -93,8 +102,20 @@ pub unsafe fn create_command_queue_with_properties(
         list.push(0);
         list
     });
-    let queue = Queue::new(&context, &device, device.vulkan()?, flags, list)?;
+    let queue = Queue::new(&context, &device, device.vulkan()?, flags, priority, list)?;
     Ok(handle::create(queue))
+}
+
+/// "CL_INVALID_VALUE if values specified in properties are not valid."
+fn priority_of(value: cl_queue_properties) -> Result<Priority> {
+    match u32::try_from(value) {
+        Ok(CL_QUEUE_PRIORITY_HIGH_KHR) => Ok(Priority::High),
+        Ok(CL_QUEUE_PRIORITY_MED_KHR) => Ok(Priority::Medium),
+        Ok(CL_QUEUE_PRIORITY_LOW_KHR) => Ok(Priority::Low),
+        _ => Err(Error::invalid_value(format!(
+            "CL_QUEUE_PRIORITY_KHR is {value:#x}"
+        ))),
+    }
 }
 
 /// "CL_INVALID_CONTEXT if context is not a valid context", "CL_INVALID_DEVICE if device is not a valid

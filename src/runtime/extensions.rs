@@ -67,6 +67,7 @@ pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) ->
         versioned("cl_khr_suggested_local_work_size", (1, 0, 0)),
         versioned("cl_khr_work_group_uniform_arithmetic", (1, 0, 0)),
     ];
+    list.push(versioned("cl_khr_priority_hints", (1, 0, 0)));
     list.push(versioned("cl_khr_semaphore", (1, 0, 0)));
     let memories = &info.memory_fds;
     if memories.opaque.import || memories.dma_buf.import {

@@ -27,6 +27,7 @@ mod notifier;
 pub mod object;
 pub mod platform;
 pub mod printf;
+pub mod process;
 pub mod program;
 pub mod queue;
 mod retire;

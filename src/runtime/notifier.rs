@@ -3,6 +3,7 @@
 //! Callbacks never run on a thread that is inside one of our functions: the application may hold a lock of
 //! its own there which the callback wants too. The thread starts with the first callback.
 
+use super::process;
 use crossbeam_channel::{Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -18,6 +19,11 @@ pub fn send(job: Job) {
             .name("pumice-notify".to_owned())
             .spawn(move || {
                 for job in receiver {
+                    if process::is_ending() {
+                        // The application's data may be gone.
+                        std::mem::forget(job);
+                        continue;
+                    }
                     if catch_unwind(AssertUnwindSafe(job)).is_err() {
                         log::error!("a panic in a callback");
                     }

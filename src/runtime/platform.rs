@@ -3,6 +3,7 @@
 use super::device::Device;
 use super::extensions::{self, Versioned};
 use super::object::{self, Handle, Kind, Object};
+use super::process;
 use crate::config::{Config, select_devices};
 use crate::vulkan::{Instance, InstanceOptions};
 use std::sync::{Arc, OnceLock};
@@ -29,6 +30,7 @@ impl Platform {
     pub fn instance() -> &'static Arc<Self> {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
         PLATFORM.get_or_init(|| {
+            process::watch_for_children();
             let platform = Arc::new(Self::new(Config::from_environment()));
             object::expose(&platform);
             for device in &platform.devices {

@@ -21,8 +21,9 @@ use super::error::{Error, Result};
 use super::event::{Aftermath, Event, Stage};
 use super::hazard::Hazards;
 use super::object::{Handle, Kind, Object};
+use super::process;
 use crate::vulkan::timestamps::host_now_ns;
-use crate::vulkan::{self, Clock, SemaphoreWait, Timeline};
+use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
 use opencl_sys::{
     CL_COMMAND_MARKER, CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE,
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
@@ -32,6 +33,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 /// Batches in flight from which on an enqueue looks which are done, and at which it waits.
 const BACKLOG: usize = 4;
@@ -128,6 +130,7 @@ impl Queue {
         device: &Arc<Device>,
         vulkan: &Arc<vulkan::Device>,
         flags: cl_command_queue_properties,
+        priority: Priority,
         properties: Option<Vec<cl_queue_properties>>,
     ) -> Result<Arc<Self>> {
         let queue = Arc::new(Self {
@@ -137,7 +140,7 @@ impl Queue {
             vulkan: Arc::clone(vulkan),
             flags,
             properties,
-            vk_queue: vulkan.assign_queue(),
+            vk_queue: vulkan.assign_queue_for(priority),
             timeline: Timeline::new(vulkan)?,
             clock: Clock::new(vulkan),
             state: Mutex::default(),
@@ -149,6 +152,7 @@ impl Queue {
             new_work: Condvar::new(),
         });
         context.add_queue(&queue);
+        process::add_queue(&queue);
         Ok(queue)
     }
 
@@ -645,6 +649,14 @@ impl Queue {
         }
     }
 
+    /// Waits for what is submitted, at most `patience`; whether it is done.
+    pub(super) fn settle(&self, patience: Duration) -> bool {
+        let value = self.submitted.load(Ordering::Acquire);
+        value == 0
+            || self.broken.load(Ordering::Acquire)
+            || self.timeline.wait(value, patience).unwrap_or(true)
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -674,13 +686,8 @@ impl Waits {
 impl Drop for Queue {
     fn drop(&mut self) {
         // Events and batches hold the queue, so all are done; the device may still be signalling.
-        let value = self.submitted.load(Ordering::Acquire);
-        if value > 0
-            && let Err(error) = self
-                .timeline
-                .wait(value, std::time::Duration::from_secs(10))
-        {
-            log::debug!("a queue's last submission: {error}");
+        if !self.settle(Duration::from_secs(10)) {
+            log::error!("a queue's last submission does not end");
         }
     }
 }

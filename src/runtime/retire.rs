@@ -263,6 +263,7 @@ mod tests {
     use crate::runtime::event::Event;
     use crate::runtime::platform::Platform;
     use crate::runtime::queue::Waits;
+    use crate::vulkan::Priority;
     use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
 
     fn queue(flags: cl_command_queue_properties) -> Option<Arc<Queue>> {
@@ -273,7 +274,7 @@ mod tests {
         let user_data = UserData(std::ptr::null_mut());
         let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
         let vulkan = device.vulkan().unwrap();
-        Some(Queue::new(&context, device, vulkan, flags, None).unwrap())
+        Some(Queue::new(&context, device, vulkan, flags, Priority::Medium, None).unwrap())
     }
 
     fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
@@ -303,6 +304,7 @@ mod tests {
             queue.device(),
             queue.device().vulkan().unwrap(),
             0,
+            Priority::Medium,
             None,
         )
         .unwrap();

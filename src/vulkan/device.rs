@@ -20,6 +20,17 @@ const MAX_QUEUES: u32 = 8;
 
 const MIB: u64 = 1 << 20;
 
+/// How urgent the work of a queue is (cl_khr_priority_hints).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    High,
+    Medium,
+    Low,
+}
+
+/// The last `VkQueue`s of a device that has more are for these, from the last one backward.
+const UNUSUAL: [Priority; 2] = [Priority::High, Priority::Low];
+
 /// A logical device. Everything made from it holds an `Arc` of it.
 pub struct Device {
     pub(super) raw: ash::Device,
@@ -160,9 +171,22 @@ impl Device {
         &self.info
     }
 
-    /// The number of a `VkQueue` for a new client, round-robin.
+    /// The number of a `VkQueue` for a new client of the usual priority.
     pub fn assign_queue(&self) -> usize {
-        self.next_queue.fetch_add(1, Ordering::Relaxed) % self.queues.len().max(1)
+        self.assign_queue_for(Priority::Medium)
+    }
+
+    /// The number of a `VkQueue` for a new client of that priority: where there are enough, one for each of the
+    /// unusual priorities, and the others round-robin.
+    pub fn assign_queue_for(&self, priority: Priority) -> usize {
+        let count = self.queues.len().max(1);
+        if count <= UNUSUAL.len() {
+            return self.next_queue.fetch_add(1, Ordering::Relaxed) % count;
+        }
+        match UNUSUAL.iter().position(|unusual| *unusual == priority) {
+            Some(index) => count - 1 - index,
+            None => self.next_queue.fetch_add(1, Ordering::Relaxed) % (count - UNUSUAL.len()),
+        }
     }
 
     /// Whether the device was lost: then nothing submitted completes, and waits return at once.
@@ -364,8 +388,17 @@ fn create_raw(
         }
     }
 
-    let priorities = [1.0_f32; MAX_QUEUES as usize];
     let count = info.compute_queues.min(MAX_QUEUES) as usize;
+    let mut priorities = [0.5_f32; MAX_QUEUES as usize];
+    if count > UNUSUAL.len() {
+        for (index, unusual) in UNUSUAL.iter().enumerate() {
+            priorities[count - 1 - index] = match unusual {
+                Priority::High => 1.0,
+                Priority::Medium => 0.5,
+                Priority::Low => 0.0,
+            };
+        }
+    }
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(queue_family)
         .queue_priorities(&priorities[..count])];

@@ -35,7 +35,7 @@ pub mod unified;
 pub(crate) mod test_device;
 
 pub use buffer::{Buffer, MemoryKind};
-pub use device::Device;
+pub use device::{Device, Priority};
 pub use error::Error;
 pub use external::MemoryFd;
 pub use host_range::{HostRange, HostUse};

@@ -9,6 +9,7 @@ use crate::runtime::layout::Shape;
 use crate::runtime::platform::Platform;
 use crate::runtime::queue::Queue;
 use crate::vulkan::MemoryKind;
+use crate::vulkan::Priority;
 use opencl_sys::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn queue(flags: u64) -> Option<Arc<Queue>> {
     let user_data = UserData(std::ptr::null_mut());
     let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
     let vulkan = device.vulkan().unwrap();
-    Some(Queue::new(&context, device, vulkan, flags, None).unwrap())
+    Some(Queue::new(&context, device, vulkan, flags, Priority::Medium, None).unwrap())
 }
 
 fn allocations<const N: usize>(queue: &Queue) -> [Arc<Allocation>; N] {
