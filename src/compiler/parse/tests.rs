@@ -1,9 +1,11 @@
 use super::parse;
+use crate::compiler::image::ImageDimension;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     AddressSpace, AtomicOp, Convert, KernelParameterKind, Module, Op, Rounding, Scope, Semantics,
     Type, WorkItem,
 };
+use crate::compiler::program::AccessQualifier;
 use crate::compiler::testing::{assemble, opencl_c};
 use crate::compiler::verify::{self, Stage};
 use crate::compiler::{CompileError, Options};
@@ -481,6 +483,49 @@ fn what_is_asked_for_is_bounded() {
 }
 
 /// Every word of a module of all kinds of instructions, changed in several ways: no panic, no hang.
+#[test]
+fn images_and_samplers_are_scalars() {
+    let module = parse_c(
+        "kernel void k(read_only image2d_array_t image, sampler_t sampler, global float4 *out) {
+             out[0] = read_imagef(image, sampler, (float4)(0.5f));
+             out[1].x = get_image_array_size(image);
+         }",
+    );
+    let kinds: Vec<_> = module.kernels[0]
+        .parameters
+        .iter()
+        .map(|parameter| (&parameter.kind, parameter.param_count))
+        .collect();
+    let [
+        (KernelParameterKind::Image(image), 9),
+        (KernelParameterKind::Sampler, 1),
+        (KernelParameterKind::Pointer(_), 1),
+    ] = kinds[..]
+    else {
+        panic!("{kinds:?}");
+    };
+    assert_eq!(image.dimension, ImageDimension::TwoArray);
+    assert_eq!(image.access, AccessQualifier::ReadOnly);
+    let accesses: Vec<_> = operations(&module)
+        .into_iter()
+        .filter_map(|op| match op {
+            Op::Image(access, operands) => Some((access.dimension, operands.len())),
+            _ => None,
+        })
+        .collect();
+    // The image, the sampler, x, y and the layer.
+    assert_eq!(accesses, [(ImageDimension::TwoArray, 9 + 1 + 3)]);
+}
+
+#[test]
+fn structures_hold_no_images() {
+    let declarations = "%image = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
+         %pair = OpTypeStruct %uint %image";
+    let error = error_of(&kernel(declarations, "OpReturn"));
+    assert_eq!(error.instruction.as_deref(), Some("OpTypeStruct"));
+    assert!(error.reason.contains("holds an image"), "{error}");
+}
+
 #[test]
 fn damaged_modules_are_refused_calmly() {
     let words = opencl_c(include_str!("../../../tests/compiler/structures.cl"));

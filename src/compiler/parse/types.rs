@@ -186,6 +186,7 @@ impl Types {
             Op::TypeArray => {
                 let count = length(inst.id(1)?)
                     .ok_or_else(|| inst.error("the length of an array is a constant"))?;
+                self.check_is_data(inst, inst.id(0)?)?;
                 Kind::Array {
                     element: inst.id(0)?,
                     count,
@@ -257,6 +258,7 @@ impl Types {
                 Some(layout) => layout,
                 None => self.get(member).map_err(|error| inst.locate(error))?.layout,
             };
+            self.check_is_data(inst, member)?;
             // A structure of what memory can't hold has no layout itself; offsets do not matter then.
             let Some(layout) = layout else {
                 offsets.push(0);
@@ -278,6 +280,17 @@ impl Types {
             offsets,
             packed,
         })
+    }
+
+    /// OpenCL C, "Restrictions", b: images and samplers can't be in arrays and structures, where nobody could set
+    /// them.
+    fn check_is_data(&self, inst: &Instruction<'_>, part: Id) -> Result<(), CompileError> {
+        match self.by_id.get(&part).map(|data| &data.kind) {
+            Some(Kind::Image(_) | Kind::Sampler | Kind::SampledImage(_)) => {
+                Err(inst.error("an array or structure holds an image or a sampler"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A member not declared yet can only be a pointer (`OpTypeForwardPointer`).

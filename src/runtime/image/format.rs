@@ -18,8 +18,7 @@ pub struct Format {
     texel_bytes: u32,
 }
 
-/// Every channel order, with what goes where: stored channels, where what is read comes from, which
-/// component each stored channel takes.
+/// What goes where: stored channels, where what is read comes from, which component each stored channel takes.
 struct Order {
     order: cl_channel_order,
     channels: u32,
@@ -41,7 +40,9 @@ const fn order(
     }
 }
 
-const ORDERS: [Order; 19] = {
+/// Supported channel orders. Those with an `x` are not among them: of their border colour the specification and
+/// the conformance tests say different things.
+const ORDERS: [Order; 15] = {
     use ReadSource::{One, Stored, Zero};
     const S0: ReadSource = Stored(0);
     const S1: ReadSource = Stored(1);
@@ -60,12 +61,8 @@ const ORDERS: [Order; 19] = {
         order(cl::CL_ABGR, 4, [S3, S2, S1, S0], [3, 2, 1, 0]),
         order(cl::CL_INTENSITY, 1, [S0, S0, S0, S0], RGBA),
         order(cl::CL_LUMINANCE, 1, [S0, S0, S0, One], RGBA),
-        order(cl::CL_Rx, 1, [S0, Zero, Zero, One], RGBA),
-        order(cl::CL_RGx, 2, [S0, S1, Zero, One], RGBA),
-        order(cl::CL_RGBx, 4, [S0, S1, S2, One], RGBA),
         order(cl::CL_DEPTH, 1, [S0, Zero, Zero, One], RGBA),
         order(cl::CL_sRGB, 3, [S0, S1, S2, One], RGBA),
-        order(cl::CL_sRGBx, 4, [S0, S1, S2, One], RGBA),
         order(cl::CL_sRGBA, 4, [S0, S1, S2, S3], RGBA),
         order(cl::CL_sBGRA, 4, [S2, S1, S0, S3], [2, 1, 0, 3]),
     ]
@@ -131,9 +128,8 @@ fn is_valid(order: cl_channel_order, channel_type: cl_channel_type) -> bool {
 
 /// Whether `format` names an order and a type that exist and go together.
 pub fn is_format(format: cl_image_format) -> bool {
-    let known = ORDERS
-        .iter()
-        .any(|known| known.order == format.image_channel_order);
+    // From CL_R to CL_ABGR all are orders.
+    let known = (cl::CL_R..=cl::CL_ABGR).contains(&format.image_channel_order);
     let known_type = TYPES
         .iter()
         .any(|(known, ..)| *known == format.image_channel_data_type)
