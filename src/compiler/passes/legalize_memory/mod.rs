@@ -5,6 +5,8 @@
 //! - Elements that the device can access at their alignment are grouped into accesses of at most four
 //!   elements and 16 bytes. A group is as wide as the alignment shows to be naturally aligned: drivers
 //!   differ in what they accept beyond that.
+//! - Of 8- and 16-bit elements that fill aligned words, the words are accessed: a fourth or half as many
+//!   components for the drivers that go through them one by one.
 //! - Everything else (8- and 16-bit elements without the storage feature, 64-bit integers without
 //!   `shaderInt64`, elements of packed structures at less than their own alignment) is loaded and stored
 //!   as a stream of aligned 32-bit words: see [`words`]. No word is touched that holds none of the bytes
@@ -119,6 +121,9 @@ impl Memory<'_> {
             self.check_splits(ty)?;
             return Ok(words::load(self, b, address, ty, count, access));
         }
+        if fills_words(ty, count, access) {
+            return Ok(words::load(self, b, address, ty, count, access));
+        }
         let mut values = Values::new();
         for group in groups(count, ty.size_bytes(), access.align_bytes) {
             let place = self.at(b, address, access.align_bytes, group.offset_bytes);
@@ -156,6 +161,10 @@ impl Memory<'_> {
                 let parts = split(b, &values, narrow);
                 return self.store(b, address, parts, access);
             }
+            words::store(self, b, address, &values, access);
+            return Ok(());
+        }
+        if fills_words(ty, values.len(), access) {
             words::store(self, b, address, &values, access);
             return Ok(());
         }
@@ -216,6 +225,12 @@ impl Memory<'_> {
         };
         Place::Address(b.binary_const(op, address, offset_bytes.into()))
     }
+}
+
+/// Whether elements narrower than a word make up aligned words.
+fn fills_words(ty: Type, count: usize, access: Access) -> bool {
+    let size_bytes = count * ty.size_bytes() as usize;
+    ty.size_bytes() < 4 && access.align_bytes >= 4 && size_bytes.is_multiple_of(4)
 }
 
 /// A value from what stands for it in memory.

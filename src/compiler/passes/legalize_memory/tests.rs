@@ -136,6 +136,36 @@ fn loads() {
 }
 
 #[test]
+fn small_elements_move_as_words() {
+    let count = |align_bytes, ty, elements| {
+        let mut module = module_of(&[Type::I64], |b, p| {
+            let access = Access::aligned(align_bytes);
+            let values = b.load(Place::Address(p[0]), ty, elements, access);
+            b.store(Place::Address(p[0]), values, access);
+            Values::new()
+        });
+        super::legalize(&mut module, &Capabilities::full()).unwrap();
+        let function = &module.functions[0];
+        let insts = function
+            .layout
+            .iter()
+            .flat_map(|&b| &function.block(b).insts);
+        insts
+            .map(|&inst| match &function.inst(inst).op {
+                Op::Load(..) => function.inst(inst).results.len(),
+                Op::Store(_, values, _) => values.len(),
+                _ => 0,
+            })
+            .sum::<usize>()
+    };
+    assert_eq!(count(16, Type::I8, 16), 2 * 4);
+    assert_eq!(count(4, Type::I16, 2), 2);
+    // Not whole words, or not known to be.
+    assert_eq!(count(4, Type::I8, 3), 2 * 3);
+    assert_eq!(count(2, Type::I16, 4), 2 * 4);
+}
+
+#[test]
 fn stores() {
     for device in devices() {
         for ty in TYPES.into_iter().filter(|&ty| supported(ty, &device)) {
