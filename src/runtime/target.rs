@@ -49,7 +49,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
-        loses_loop_results: info.driver_id == GOOGLE_SWIFTSHADER,
+        loses_loop_results: [GOOGLE_SWIFTSHADER, MESA_LLVMPIPE].contains(&info.driver_id),
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
         memory_order: memory_order(info),
     }
@@ -177,6 +177,7 @@ mod tests {
         let mut info = software_device();
         info.driver_id = MESA_LLVMPIPE;
         assert!(capabilities(&info).overwrites_loop_state);
+        assert!(capabilities(&info).loses_loop_results);
         assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
         info.driver_id = 4;
         assert!(!capabilities(&info).overwrites_loop_state);

@@ -22,6 +22,7 @@ mod local_memory;
 mod maths;
 mod memory;
 mod options;
+mod pointers;
 mod printf;
 mod random;
 mod vectors;
@@ -42,6 +43,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("floats", floats::TESTS),
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),
+    ("pointers", pointers::TESTS),
     ("local_memory", local_memory::TESTS),
     ("functions", functions::TESTS),
     ("control_flow", control_flow::TESTS),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use pumice::compiler::capabilities::SubgroupOperations;
+use pumice::compiler::capabilities::{MemoryOrder, SubgroupOperations};
 use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram};
 use pumice::config::Config;
 use pumice::runtime::front_end::FrontEnd;
@@ -142,6 +142,9 @@ fn lavapipe() -> Capabilities {
     Capabilities {
         workgroup_explicit_layout: false,
         keeps_denormals32: true,
+        loses_loop_results: true,
+        overwrites_loop_state: true,
+        memory_order: MemoryOrder::LockedOperationsOnly,
         fused_fma32: false,
         fused_fma64: false,
         subgroup: SubgroupOperations {

@@ -153,14 +153,9 @@ impl Constants {
             let constant = self
                 .get(*id)
                 .ok_or_else(|| inst.error(format!("{id} is not a constant declared before")))?;
-            // clang 22 confuses pointee types, which mean nothing here.
-            let same = parts.ty(index).is_some_and(|ty| {
-                ty == constant.ty
-                    || matches!(
-                        (types.pointee(ty), types.pointee(constant.ty)),
-                        (Ok((a, _)), Ok((b, _))) if a == b
-                    )
-            });
+            let same = parts
+                .ty(index)
+                .is_some_and(|ty| types.alike(ty, constant.ty));
             if !same {
                 return Err(inst.error(format!("{id} has another type than the part it becomes")));
             }

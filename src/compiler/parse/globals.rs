@@ -72,7 +72,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
             let initializer = Id(initializer);
             // clang 22 gives pointers a null of an integer type, which is as null as any.
             let fits = source.constants.get(initializer).is_some_and(|constant| {
-                constant.ty == pointee || matches!(constant.data, Data::Null)
+                source.types.alike(constant.ty, pointee) || matches!(constant.data, Data::Null)
             });
             if !fits {
                 return Err(inst.error("the initializer is no constant of the variable's type"));

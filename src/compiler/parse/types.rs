@@ -113,6 +113,24 @@ impl Types {
         })
     }
 
+    /// Whether constants of the types are interchangeable: the same, but for what pointers point to, which
+    /// means nothing here and which clang 22 confuses.
+    pub fn alike(&self, a: Id, b: Id) -> bool {
+        let same_slots = || match (self.slots(a), self.slots(b)) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => false,
+        };
+        a == b || self.same_size(a, b) && same_slots()
+    }
+
+    /// Whether values of the types lie alike in memory.
+    pub fn same_size(&self, a: Id, b: Id) -> bool {
+        match (self.layout(a), self.layout(b)) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => false,
+        }
+    }
+
     pub fn layout(&self, id: Id) -> Result<Layout, CompileError> {
         let data = self.get(id)?;
         data.layout

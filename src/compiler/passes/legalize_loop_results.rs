@@ -6,7 +6,8 @@
 //! leaves it, and meanwhile computes in the lanes of those that have left as well, from what their phis
 //! hold, which stays: so it computes the same again. Not so what loads: a load gives nothing in a lane
 //! that has left. The phi behind the loop that should have kept the value has one source, and so
-//! SPIRV-Tools, which SwiftShader runs before anything else, has removed it.
+//! SPIRV-Tools, which SwiftShader runs before anything else, has removed it. llvmpipe (seen in Mesa 22.3) is
+//! the same: what it loads in such a lane is zero.
 //!
 //! What is loaded, or returned by a call or an atomic, in a loop, and used behind the loop by way of
 //! operations that are no phis, therefore gets a phi in the loop: the load stands under a condition that

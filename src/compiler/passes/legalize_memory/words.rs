@@ -6,9 +6,9 @@
 //!
 //! **Stores.** Words that are covered whole are stored. Of the others only some bytes may change, and
 //! another work-item may be storing to the rest of the same word at the same time: they are written by
-//! two atomics, an `And` that clears the bytes and an `Or` that sets them. Two are not one, but each
+//! two atomics, an `Or` that sets bits and an `And` that clears the others. Two are not one, but each
 //! touches only the bits of the bytes that are stored, so no neighbour's store is ever lost; only who
-//! reads these very bytes during the store, which is a data race in OpenCL C too, may see them cleared.
+//! reads these very bytes during the store, which is a data race in OpenCL C too, may see bits of both.
 
 use super::Memory;
 use super::groups::{alignment_at, groups};
@@ -254,7 +254,10 @@ fn store_masked(b: &mut Builder<'_>, place: Place, value: Value, mask: Value) {
         Some(mask) => b.constant(Type::I32, !mask),
         None => b.unary(Unary::Not, mask),
     };
-    for (op, operand) in [(AtomicOp::And, kept), (AtomicOp::Or, value)] {
+    // In this order nothing changes, not even for a moment, where the value is there already: work-items that
+    // store the same do not disturb one another.
+    let kept = b.binary(Binary::Or, kept, value);
+    for (op, operand) in [(AtomicOp::Or, value), (AtomicOp::And, kept)] {
         let atomic = Op::Atomic {
             op,
             place,

@@ -248,7 +248,9 @@ impl Elements<'_> {
                 self.store_elements(b, index, smallvec![new]);
             }
             ArrayStorage::Workgroup => {
-                for (op, value) in [(AtomicOp::And, keep), (AtomicOp::Or, bits)] {
+                // In this order nothing changes where the value is there already: see `legalize_memory`.
+                let keep = b.binary(Binary::Or, keep, bits);
+                for (op, value) in [(AtomicOp::Or, bits), (AtomicOp::And, keep)] {
                     let array = self.layout.array;
                     let place = Place::Element { array, index };
                     let atomic = Op::Atomic {

@@ -54,6 +54,16 @@ impl Lowering<'_> {
         }
     }
 
+    /// A pointer as an integer of 64 bits.
+    pub(super) fn number(&self, b: &mut Builder<'_>, pointer: Value) -> Value {
+        match self.old_type(b, pointer) {
+            Type::Ptr(space @ (AddressSpace::Private | AddressSpace::Local)) => {
+                tagged(b, pointer, tag_of(space).unwrap_or_default())
+            }
+            _ => pointer,
+        }
+    }
+
     pub(super) fn load_generic(
         &mut self,
         b: &mut Builder<'_>,

@@ -7,8 +7,8 @@
 //!   Pointers that may meet (by arithmetic, selection, comparison, block parameters) are one class
 //!   (`classes.rs`), a class is one array (`layout.rs`), whose element is as wide as its accesses agree on
 //!   (`elements.rs`). Null is offset 0; an array whose pointers may be null keeps its first bytes free.
-//!   In memory, and as integers, such a pointer is its offset, zero-extended; all that get there are one
-//!   class.
+//!   In memory such a pointer is its offset, zero-extended, and as an integer what the generic pointer to
+//!   the same is: clang subtracts the one from the other. All that get there are one class.
 //! - Generic pointers that `infer_address_spaces` could not resolve are 64-bit with the address space in the
 //!   high bits; accesses through them branch on it (`generic.rs`).
 
@@ -189,7 +189,8 @@ impl Lowering<'_> {
             Op::GlobalAddress(global) => self.start(b, Member::Local(global)),
             Op::Convert(Convert::PtrToInt, pointer) => {
                 let ty = b.ty(data.results[0]);
-                self.resize(b, pointer, ty)
+                let number = self.number(b, pointer);
+                self.resize(b, number, ty)
             }
             Op::Convert(Convert::IntToPtr, int) => {
                 let ty = b.ty(data.results[0]);
