@@ -120,7 +120,7 @@ pub struct Capabilities {
     /// `shaderMaximalReconvergence` (VK_KHR_shader_maximal_reconvergence).
     pub maximal_reconvergence: bool,
     /// Whether the driver loses what a loop has loaded and its work-items left the loop with at different
-    /// times, as SwiftShader does: see `passes::legalize_loop_results`.
+    /// times, as SwiftShader and llvmpipe do: see `passes::legalize_loop_results`.
     pub loses_loop_results: bool,
     /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
     /// see [`crate::compiler::passes::hold_loop_state`].

@@ -488,8 +488,8 @@ fn copies_of_any_alignment() {
 fn large_private_arrays() {
     let source = "
     kernel void test(global const uint *in, global uint *out, uint n) {
-        uint big[2048];
-        uchar bytes[3000];
+        uint big[512];
+        uchar bytes[700];
         size_t i = get_global_id(0);
         for (uint k = 0; k < n; k++) { big[k] = in[(k + i) % 64] * k; bytes[k] = big[k] >> 3; }
         uint s = 0, at = i;
@@ -497,7 +497,7 @@ fn large_private_arrays() {
         out[i] = s;
     }";
     let given: Vec<u32> = (0..64).map(|i| i * 7919 + 13).collect();
-    let n = 500usize;
+    let n = 400usize;
     let expected: Vec<u32> = (0..16usize)
         .map(|i| {
             let big: Vec<u32> = (0..n)

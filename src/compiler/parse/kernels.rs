@@ -188,8 +188,8 @@ fn execution_mode(
         }
         Some(ExecutionMode::Initializer) => attributes.is_initializer = true,
         Some(ExecutionMode::ContractionOff) => kernel.contraction_off = true,
-        // Program-scope constructors: no one would run them.
-        Some(mode @ (ExecutionMode::Initializer | ExecutionMode::Finalizer)) => {
+        // Program-scope destructors: no one would run them.
+        Some(mode @ ExecutionMode::Finalizer) => {
             return Err(inst.error(format!("execution mode {mode:?} is not supported")));
         }
         // Hints, and float behaviour that is the default of OpenCL.

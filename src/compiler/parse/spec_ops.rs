@@ -152,6 +152,12 @@ fn signed_index(
     }
 }
 
+/// Whether an index is of 64 bits.
+fn is_wide(inst: &Instruction<'_>, position: usize, types: &Types, constants: &Constants) -> bool {
+    let constant = inst.id(position).ok().and_then(|id| constants.get(id));
+    constant.is_some_and(|constant| types.scalar(constant.ty).is_ok_and(|ty| ty == Type::I64))
+}
+
 fn offset(pointer: &[Scalar], bytes: i64) -> Vec<Scalar> {
     pointer
         .iter()
@@ -180,11 +186,20 @@ fn chain(
     let mut bytes = 0i64;
     for position in first..inst.operands.len() {
         let index = signed_index(inst, position, types, constants)?;
+        // clang 22 writes an address in the middle of a variable, which LLVM counts in bytes, as a chain into
+        // the variable's type with that count: only the type of the result tells, and for structures that
+        // of the index, which LLVM gives 32 bits where it names a member.
+        if position + 1 == inst.operands.len()
+            && matches!(types.get(at)?.kind, Kind::Struct { .. })
+            && types.layout(wanted)?.size_bytes == 1
+            && is_wide(inst, position, types, constants)
+        {
+            bytes = bytes.wrapping_add(index);
+            break;
+        }
         let (part, step) = step_into(types, at, Some(index))?;
         let step = match step {
             Step::Bytes(bytes) => bytes as i64,
-            // clang 22 writes an address in the middle of a variable, which LLVM counts in bytes, as a chain
-            // into the variable's type with that count: only the type of the result tells.
             Step::Stride(_) if position + 1 == inst.operands.len() && part != wanted => {
                 index.wrapping_mul(types.layout(wanted)?.size_bytes as i64)
             }
