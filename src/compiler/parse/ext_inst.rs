@@ -2,6 +2,7 @@
 
 use super::ExtendedSet;
 use super::decode::Instruction;
+use super::ext_inst_types;
 use super::function::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Op as IrOp, OpenClStd, Type, Value, Values};
@@ -92,6 +93,15 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         let mut arguments = self.arguments(inst)?;
         let slots = self.result_slots(inst)?;
+        let types: Vec<Type> = arguments
+            .iter()
+            .filter_map(|argument| argument.first())
+            .map(|&value| self.ty(value))
+            .collect();
+        let result = slots.first().map(|slot| slot.ty);
+        if !result.is_some_and(|result| ext_inst_types::fits(function, &types, result)) {
+            return Err(inst.error("the function does not take operands of these types"));
+        }
         if function == ClStd::select && slots.len() > 1 {
             self.select_by_highest_bit(inst, &mut arguments)?;
         }

@@ -53,8 +53,8 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         let whole = self.slots(pointer.whole)?;
         let element = match whole.first() {
-            Some(slot) if slot.ty.is_int() => slot.ty,
-            _ => return Err(inst.error("the built-in is not of an integer type")),
+            Some(slot) if matches!(slot.ty, Type::I32 | Type::I64) => slot.ty,
+            _ => return Err(inst.error("the built-in is not of integers of 32 or 64 bits")),
         };
         let mask = super::group_masks::built_in(&mut self.build(), pointer.built_in);
         let all: Values = match mask {

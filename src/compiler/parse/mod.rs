@@ -23,6 +23,7 @@ mod decode;
 mod decorations;
 mod dot_products;
 mod ext_inst;
+mod ext_inst_types;
 mod function;
 mod globals;
 mod group_masks;
