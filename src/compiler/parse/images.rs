@@ -105,7 +105,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Op::Image => {
                 let both = self.operand(inst, 0)?;
                 let image = both.get(..ImageField::ALL.len()).unwrap_or(&both);
-                self.define(inst, &image.to_vec())?;
+                self.define(inst, image)?;
             }
             Op::ImageSampleExplicitLod => {
                 // Level of detail: there is but one level.
