@@ -65,6 +65,8 @@ pub struct Queue {
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
     pub(super) new_work: Condvar,
+    /// The application has let go of it.
+    pub(super) abandoned: AtomicBool,
 }
 
 // SAFETY: the only object of this kind.
@@ -150,6 +152,7 @@ impl Queue {
             broken: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
+            abandoned: AtomicBool::new(false),
         });
         context.add_queue(&queue);
         process::add_queue(&queue);
@@ -643,6 +646,8 @@ impl Queue {
         self.flush();
         let state = self.lock();
         let idle = state.is_idle() && state.held.is_empty();
+        self.abandoned.store(true, Ordering::Release);
+        self.new_work.notify_all();
         drop(state);
         if !idle {
             self.watch();

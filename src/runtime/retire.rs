@@ -209,6 +209,12 @@ impl Queue {
         loop {
             let mut state = self.lock();
             if state.in_flight.is_empty() {
+                // Nobody will enqueue anything: what the queue has is given back at once.
+                let abandoned = self.abandoned.load(Ordering::Acquire);
+                if abandoned && state.holds_nothing() && state.is_idle() {
+                    state.waiter = false;
+                    return;
+                }
                 let (woken, timeout) = self
                     .new_work
                     .wait_timeout(state, WAITER_LIFE)
