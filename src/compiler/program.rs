@@ -4,11 +4,11 @@
 //! here, plain values, 64-bit device addresses of buffers, and the implicit values that the kernel
 //! reads. It is the push-constant range `0..size_bytes` when it fits the device, otherwise it lies in
 //! device memory (16-byte aligned) and the push constants hold its 64-bit device address at offset 0.
-//! No descriptor set is used by a kernel without images.
+//! No descriptor set is used: images are memory, too ([`crate::compiler::image`]).
 //!
 //! **Specialization constants.** `SpecId` 0, 1, 2 are the local size in x, y, z (absent where
 //! `reqd_work_group_size` fixes it and work-groups are uniform, in which case giving them is harmless). [`ArgKind::Local`] carries the
-//! `SpecId` of the length of its workgroup array.
+//! `SpecId` of the length of its workgroup array; images that of their format, samplers that of their bits.
 //!
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
 

@@ -152,15 +152,16 @@ fn prints(code: &KernelCode) -> bool {
         .any(|(implicit, _)| matches!(implicit, Implicit::PrintfBuffer))
 }
 
-/// The buffers among the arguments whose place depends on the device, and whether the kernel writes them.
+/// The buffers and images among the arguments whose place depends on the device, and whether the kernel writes them.
 fn travellers(kernel: &Kernel, code: &KernelCode) -> Vec<(Arc<Memory>, bool)> {
     let state = kernel.lock();
     let arguments = code.compiled().arguments.iter().zip(&state.arguments);
     arguments
         .filter_map(|(argument, value)| match (&argument.kind, value) {
-            (ArgumentKind::Buffer { written, .. }, ArgumentValue::Memory(Some(memory))) => {
-                Some((memory.upgrade()?, *written))
-            }
+            (
+                ArgumentKind::Buffer { written, .. } | ArgumentKind::Image { written, .. },
+                ArgumentValue::Memory(Some(memory)),
+            ) => Some((memory.upgrade()?, *written)),
             _ => None,
         })
         .filter(|(memory, _)| memory.travels())
