@@ -23,6 +23,8 @@ pub struct Config {
     /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
     /// no. Default: yes with the drivers of hardware, no with those of software.
     pub sub_group_progress: Option<bool>,
+    /// `PUMICE_TRACE`: a file that gets the times of all commands, for the Perfetto viewer.
+    pub trace: Option<PathBuf>,
 }
 
 /// Where compiled programs are kept.
@@ -78,6 +80,7 @@ impl Config {
             sub_group_progress: text("PUMICE_SUB_GROUP_PROGRESS")
                 .filter(|value| !value.is_empty())
                 .map(|value| value != "0"),
+            trace: path("PUMICE_TRACE"),
         }
     }
 

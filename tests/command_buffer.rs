@@ -4,6 +4,7 @@ mod common;
 
 use std::ffi::{CString, c_void};
 use std::ptr;
+use std::sync::Arc;
 
 use opencl_sys as cl;
 use opencl_sys::{
@@ -86,7 +87,7 @@ impl Functions {
 /// A context with a queue, and the functions.
 struct Setup {
     device: Device,
-    context: Context,
+    context: Arc<Context>,
     queue: CommandQueue,
     functions: Functions,
 }
@@ -106,7 +107,7 @@ const BYTES: usize = COUNT * 4;
 impl Setup {
     fn new(flags: u64) -> Option<Self> {
         let device = common::device()?;
-        let context = Context::from_device(&device).expect("a context");
+        let context = Arc::new(Context::from_device(&device).expect("a context"));
         let queue =
             CommandQueue::create_default_with_properties(&context, flags, 0).expect("queue");
         let functions = Functions::load(&device);
@@ -679,6 +680,84 @@ fn commands_of_several_queues_share_a_command_buffer() {
         Some(cl::CL_INVALID_VALUE)
     );
     event.wait().unwrap();
+}
+
+/// Pages of memory that the process holds.
+fn resident_pages() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");
+    let field = statm.split_whitespace().nth(1).expect("the second field");
+    field.parse().expect("a number")
+}
+
+/// `PUMICE_SOAK=25000` makes it 100,000 replays and updates.
+#[test]
+fn replays_and_updates_from_several_threads_are_right_and_leave_nothing() {
+    const THREADS: u32 = 4;
+    let rounds: u32 = std::env::var("PUMICE_SOAK").map_or(300, |it| it.parse().unwrap());
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = setup.program() else {
+        return;
+    };
+    let setup = &setup;
+    let program = &program;
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || {
+                let setup = &Setup {
+                    device: setup.device,
+                    context: Arc::clone(&setup.context),
+                    queue: CommandQueue::create_default_with_properties(
+                        &setup.context,
+                        u64::from(thread % 2) * OUT_OF_ORDER,
+                        0,
+                    )
+                    .unwrap(),
+                    functions: Functions::load(&setup.device),
+                };
+                let mut sum = setup.buffer();
+                setup.write(&mut sum, 0);
+                let kernel = Kernel::create(program, "add").expect("a kernel");
+                // SAFETY: values of the right types.
+                unsafe {
+                    kernel.set_arg(0, &sum.get()).unwrap();
+                    kernel.set_arg(1, &0_u32).unwrap();
+                }
+                let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+                let command = buffer.launch_mutable(&kernel, &[]);
+                assert_eq!(buffer.finalize(), 0);
+                let mut last: Option<Event> = None;
+                let mut expected = 0_u32;
+                let mut pages = 0;
+                for round in 0..rounds {
+                    let value = round ^ thread;
+                    let arguments = [argument(1, &value)];
+                    let update = cl_mutable_dispatch_config_khr {
+                        num_args: 1,
+                        arg_list: arguments.as_ptr(),
+                        ..config(command)
+                    };
+                    assert_eq!(buffer.update(&[update]), 0);
+                    let waits: Vec<cl_event> = last.iter().map(Event::get).collect();
+                    let event = buffer.enqueue_on(&mut [], &waits).unwrap();
+                    last = Some(event);
+                    expected = expected.wrapping_add(value);
+                    if round % 100 == 99 {
+                        setup.queue.finish().unwrap();
+                        assert_eq!(setup.read(&sum), vec![expected; COUNT]);
+                    }
+                    if round == rounds / 3 {
+                        pages = resident_pages();
+                    }
+                }
+                setup.queue.finish().unwrap();
+                assert_eq!(setup.read(&sum), vec![expected; COUNT]);
+                let more = resident_pages().saturating_sub(pages);
+                assert!(more < 16 << 8, "{more} pages more than in the first third");
+            });
+        }
+    });
 }
 
 /// The sample of the extension's document.

@@ -125,6 +125,7 @@ impl Allocation {
     pub(super) fn count_with(&self, uses: &Arc<Uses>) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let new = Arc::downgrade(uses);
+        shared.retain(|known| known.strong_count() > 0);
         if !shared.iter().any(|known| known.ptr_eq(&new)) {
             shared.push(new);
         }

@@ -61,6 +61,8 @@ pub struct Entry {
     pub event: Arc<Event>,
     /// Number of its first timestamp; the second follows.
     pub timestamp: Option<u32>,
+    /// Host time at which it had been recorded, if anybody asks.
+    pub recorded_ns: u64,
 }
 
 /// What the host does when the device is done, in order.
@@ -188,6 +190,7 @@ impl Batch {
         match command {
             Command::Replay(replay) => {
                 self.end_part()?;
+                replay.begin();
                 self.weight += replay.weight();
                 let prints = replay.prints().iter().map(Arc::clone);
                 self.posts.extend(prints.map(Post::Print));

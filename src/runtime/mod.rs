@@ -38,6 +38,7 @@ pub mod shared_commands;
 pub mod spirv;
 mod staging;
 pub mod target;
+mod trace;
 pub mod transfer;
 pub mod upload;
 pub mod work_size;

@@ -22,6 +22,7 @@ use super::event::{Aftermath, Event, Stage};
 use super::hazard::Hazards;
 use super::object::{Handle, Kind, Object};
 use super::process;
+use super::trace::{self, Trace};
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
 use opencl_sys::{
@@ -51,6 +52,8 @@ pub struct Queue {
     flags: cl_command_queue_properties,
     properties: Option<Vec<cl_queue_properties>>,
     vk_queue: usize,
+    /// Where its commands are written to, and its number there.
+    pub(super) trace: Option<(&'static Trace, u64)>,
     pub(super) timeline: Timeline,
     pub(super) clock: Clock,
     pub(super) state: Mutex<State>,
@@ -143,6 +146,7 @@ impl Queue {
             flags,
             properties,
             vk_queue: vulkan.assign_queue_for(priority),
+            trace: trace::get().map(|trace| (trace, trace.queue())),
             timeline: Timeline::new(vulkan)?,
             clock: Clock::new(vulkan),
             state: Mutex::default(),
@@ -185,6 +189,11 @@ impl Queue {
         self.flags & (CL_QUEUE_PROFILING_ENABLE as cl_command_queue_properties) != 0
     }
 
+    /// Whether the times of its commands are taken.
+    pub(super) fn times_commands(&self) -> bool {
+        self.has_profiling() || self.trace.is_some()
+    }
+
     /// Enqueues the launch of a kernel.
     pub fn enqueue_dispatch(
         self: &Arc<Self>,
@@ -210,7 +219,7 @@ impl Queue {
         waits: Waits,
         order: Order,
     ) -> Result<Arc<Event>> {
-        let queued_ns = if self.has_profiling() {
+        let queued_ns = if self.times_commands() {
             host_now_ns()
         } else {
             0
@@ -489,7 +498,7 @@ impl Queue {
         state.hazards.note(&accesses, anything);
 
         let timestamp = batch.commands * 2;
-        let is_timed = self.has_profiling() && self.clock.has_timestamps();
+        let is_timed = self.times_commands() && self.clock.has_timestamps();
         if is_timed {
             batch.recorder()?;
         }
@@ -520,6 +529,7 @@ impl Queue {
         batch.entries.push(Entry {
             event: Arc::clone(event),
             timestamp,
+            recorded_ns: self.trace.map_or(0, |_| host_now_ns()),
         });
         aftermath.merge(event.issue(batch.value, sequence, was_held));
         let full = batch.weight >= MOST_COMMANDS;
@@ -541,7 +551,7 @@ impl Queue {
             Some(batch) => batch,
             None => Batch::new(&self.vulkan)?,
         };
-        batch.begin(state.last_value + 1, self.has_profiling())?;
+        batch.begin(state.last_value + 1, self.times_commands())?;
         state.last_value += 1;
         state.hazards.clear();
         state.barrier_sequence = state.sequence;
@@ -564,7 +574,7 @@ impl Queue {
                 log::error!("its timeline could not be raised: {error}");
             }
         }
-        if self.has_profiling() || self.watched.load(Ordering::Acquire) {
+        if self.times_commands() || self.watched.load(Ordering::Acquire) {
             for entry in &batch.entries {
                 // Sent off while nobody can retire the batch yet: "submitted" is told before "complete".
                 let queues = entry.event.submitted(batch.submitted_ns).run_callbacks();

@@ -8,6 +8,7 @@
 use super::batch::Batch;
 use super::event::Aftermath;
 use super::queue::Queue;
+use super::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_OUT_OF_RESOURCES};
 use std::sync::atomic::Ordering;
@@ -142,6 +143,7 @@ impl Queue {
         for entry in &batch.entries {
             aftermath.merge(entry.event.finish(status, times.of(entry.timestamp)));
         }
+        self.write_trace(&batch);
         self.retired.store(batch.value, Ordering::Release);
         drop(retiring);
 
@@ -150,9 +152,29 @@ impl Queue {
         Some(aftermath)
     }
 
+    /// Writes the commands of `batch`, which are done, to the trace.
+    fn write_trace(&self, batch: &Batch) {
+        let Some((trace, queue)) = self.trace else {
+            return;
+        };
+        for entry in &batch.entries {
+            if let Some(profile) = entry.event.profile() {
+                let times = CommandTimes {
+                    queued_ns: profile.queued_ns,
+                    recorded_ns: entry.recorded_ns,
+                    submit_ns: batch.submitted_ns,
+                    start_ns: profile.start_ns,
+                    end_ns: profile.end_ns,
+                };
+                trace.command(queue, entry.event.kind(), times);
+            }
+        }
+        trace.flush();
+    }
+
     /// When the commands of `batch` ran, on the host's clock.
     fn times(&self, batch: &Batch, failed: bool) -> Times {
-        if !self.has_profiling() || failed {
+        if !self.times_commands() || failed {
             return Times::default();
         }
         let seen_ns = host_now_ns();

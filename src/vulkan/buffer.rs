@@ -28,6 +28,9 @@ pub enum MemoryKind {
     Device,
     /// Host memory that the device reads: staging on the way to the device, arguments.
     Upload,
+    /// Small and read again and again by the device, now and then written by the host: the device's own memory
+    /// where the host can reach that, else as `Upload`.
+    Arguments,
     /// Cached host memory that the device writes: staging on the way back, `CL_MEM_ALLOC_HOST_PTR`.
     Readback,
 }
@@ -127,7 +130,7 @@ impl Device {
         };
         let location = match kind {
             MemoryKind::Device => MemoryLocation::GpuOnly,
-            MemoryKind::Upload => MemoryLocation::CpuToGpu,
+            MemoryKind::Upload | MemoryKind::Arguments => MemoryLocation::CpuToGpu,
             MemoryKind::Readback => MemoryLocation::GpuToCpu,
         };
         let allocation = self.allocator().allocate(&AllocationCreateDesc {
@@ -157,6 +160,9 @@ impl Device {
             // Staging in device memory would be written over the bus and then copied once more.
             MemoryKind::Upload => {
                 select(&|kind| kind.host_visible && kind.host_coherent && !kind.device_local)
+            }
+            MemoryKind::Arguments => {
+                select(&|kind| kind.host_visible && kind.host_coherent && kind.device_local)
             }
             MemoryKind::Readback => {
                 select(&|kind| kind.host_visible && kind.host_coherent && kind.host_cached)

@@ -79,7 +79,7 @@ impl Instance {
         ordered.sort_by_key(|recordable| recordable.level);
         let mut recording = Recording {
             recorder: Recorder::new(device)?,
-            arguments: Arena::new(MemoryKind::Upload),
+            arguments: Arena::new(MemoryKind::Arguments),
             held: Held::new(),
             prints: Vec::new(),
             slots: HashMap::new(),
@@ -329,6 +329,8 @@ impl Recording {
 pub struct Replay {
     instance: Arc<Instance>,
     uses: Arc<Uses>,
+    /// Whether `uses` counts it.
+    begun: AtomicBool,
     ended: AtomicBool,
 }
 
@@ -336,10 +338,10 @@ impl Replay {
     /// `uses` counts for the allocations of the command buffer.
     pub(super) fn new(instance: &Arc<Instance>, uses: &Arc<Uses>) -> Self {
         instance.executions.begin();
-        uses.begin();
         Self {
             instance: Arc::clone(instance),
             uses: Arc::clone(uses),
+            begun: AtomicBool::new(false),
             ended: AtomicBool::new(false),
         }
     }
@@ -358,11 +360,20 @@ impl Replay {
         self.instance.commands
     }
 
+    /// It is part of a batch: from now on the host must not touch its memory.
+    pub fn begin(&self) {
+        if !self.begun.swap(true, Ordering::AcqRel) {
+            self.uses.begin();
+        }
+    }
+
     /// It is done, or will never run. What it holds it holds until it is dropped.
     pub fn end(&self) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             self.instance.executions.end();
-            self.uses.end();
+            if self.begun.load(Ordering::Acquire) {
+                self.uses.end();
+            }
         }
     }
 }

@@ -81,6 +81,7 @@ struct Node {
     mutable: Option<Arc<MutableCommand>>,
 }
 
+#[derive(Clone)]
 struct Traveller {
     memory: Weak<Memory>,
     queue: usize,
@@ -337,9 +338,10 @@ impl CommandBuffer {
             queues => queues,
         };
         let queue = &queues[0];
+        let travellers = self.lock().travellers.clone();
+        settle(&travellers, queues)?;
         let (replay, leftovers) = {
             let mut state = self.lock();
-            state.settle(queues)?;
             let (instance, leftovers) = self.instance(&mut state)?;
             (Replay::new(&instance, &self.uses), leftovers)
         };
@@ -452,15 +454,15 @@ impl State {
             }),
         }
     }
+}
 
-    /// Brings buffers that several devices use to the one that is going to.
-    fn settle(&self, queues: &[Arc<Queue>]) -> Result<()> {
-        for traveller in &self.travellers {
-            let queue = queues.get(traveller.queue);
-            if let (Some(memory), Some(queue)) = (traveller.memory.upgrade(), queue) {
-                memory.access(queue, traveller.written)?;
-            }
+/// Brings buffers that several devices use to the one that is going to. Hold no lock: it may wait.
+fn settle(travellers: &[Traveller], queues: &[Arc<Queue>]) -> Result<()> {
+    for traveller in travellers {
+        let queue = queues.get(traveller.queue);
+        if let (Some(memory), Some(queue)) = (traveller.memory.upgrade(), queue) {
+            memory.access(queue, traveller.written)?;
         }
-        Ok(())
     }
+    Ok(())
 }
