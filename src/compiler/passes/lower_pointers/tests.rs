@@ -238,7 +238,7 @@ fn atomics_of_several_sizes_share_memory() {
             let high = b.ptr_add_const(at, 4);
             let wide = b.convert(Convert::ZeroExtend, number, Type::I64);
             let narrow = b.convert(Convert::Truncate, number, Type::I16);
-            let mut atomic = |b: &mut Builder<'_>, op, place, values: &[Value], ty| {
+            let atomic = |b: &mut Builder<'_>, op, place, values: &[Value], ty| {
                 let op = Op::Atomic {
                     op,
                     place: Place::Pointer(place),
