@@ -134,6 +134,12 @@ fn saturations_to(text: &mut String, to: &Integer, width: &str) {
 fn where_defined(text: &mut String, condition: &str, line: &str) {
     let _ = match condition {
         "" => writeln!(text, "{line}"),
+        // The type needs more than that its extension is there.
+        "cl_khr_fp16" => writeln!(
+            text,
+            "#ifdef {condition}\n#pragma OPENCL EXTENSION {condition} : enable\n{line}\n\
+             #pragma OPENCL EXTENSION {condition} : disable\n#endif"
+        ),
         _ => writeln!(text, "#ifdef {condition}\n{line}\n#endif"),
     };
 }
@@ -189,6 +195,7 @@ mod tests {
             "PUMICE_ROUND float4 __pumice_rte(float4 x) { return rint(x); }",
             "PUMICE_ROUND uint4 __pumice_rtp(uint4 x) { return x; }",
             "#ifdef cl_khr_fp64\nPUMICE_ROUND double __pumice_rtn(double x) { return floor(x); }\n#endif",
+            "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\nPUMICE_ROUND half2 __pumice_rtz(half2 x) { return trunc(x); }",
             "#define convert_char_sat_rte(x) convert_char_sat(__pumice_rte(x))",
             "#define convert_int4_rtp(x) convert_int4(__pumice_rtp(x))",
         ] {

@@ -43,6 +43,9 @@ pub struct Lower<'a, 'f> {
     pub imports: &'a mut Imports,
     /// Whether `-cl-fast-relaxed-math`'s limits of error hold.
     pub relaxed: bool,
+    /// Whether an instruction on halves is being computed in single precision: what it stores behind a
+    /// pointer is to be a half.
+    pub on_halves: bool,
 }
 
 impl<'a, 'f> Lower<'a, 'f> {
@@ -57,6 +60,7 @@ impl<'a, 'f> Lower<'a, 'f> {
             cx,
             imports,
             relaxed,
+            on_halves: false,
         }
     }
 
@@ -109,7 +113,10 @@ impl<'a, 'f> Lower<'a, 'f> {
     fn through_f32(&mut self, op: Std, args: &[Value], ty: Type) -> Lowered {
         let args: Values = args.iter().map(|v| self.widen(*v)).collect();
         let wide = if ty == Type::F16 { Type::F32 } else { ty };
-        let Some(values) = self.dispatch(op, &args, &[wide])? else {
+        self.on_halves = true;
+        let values = self.dispatch(op, &args, &[wide]);
+        self.on_halves = false;
+        let Some(values) = values? else {
             return Ok(None);
         };
         let narrowed = values.iter().map(|v| self.float_to(*v, ty)).collect();

@@ -212,6 +212,10 @@ impl Lower<'_, '_> {
         let Some((value, second)) = results else {
             return Ok(None);
         };
+        let second = match self.b.ty(second) {
+            Type::F32 if self.on_halves => self.float_to(second, Type::F16),
+            _ => second,
+        };
         let access = Access::aligned(self.b.ty(second).size_bytes());
         self.b.store1(Place::Pointer(pointer), second, access);
         Ok(Some(value))

@@ -228,6 +228,21 @@ fn results_behind_pointers() {
 }
 
 #[test]
+fn halves_behind_pointers_are_halves() {
+    let types = [Type::F16, Type::Ptr(AddressSpace::Global)];
+    // Of -2.5: the fraction above the floor, -3; the fraction after the whole part, -2.
+    for (op, value, second) in [(Std::fract, 0x3800, 0xc200), (Std::modf, 0xb800, 0xc000)] {
+        let lowered = Lowered::new(&plain(), op, &types, &[Type::F16]);
+        let (found, behind) = lowered.run_with_pointer(&[0xc100]);
+        assert_eq!(
+            (found, behind),
+            (value, 0xEEEE_EEEE_EEEE_0000 | second),
+            "{op:?}"
+        );
+    }
+}
+
+#[test]
 fn doubles_and_halves_too() {
     let double = Lowered::new(&plain(), Std::remainder, &[Type::F64; 2], &[Type::F64]);
     assert_eq!(
