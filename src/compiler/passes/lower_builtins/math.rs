@@ -51,6 +51,14 @@ impl Lower<'_, '_> {
                     && single
                     && let Some(value) = self.native(native, args)
                 {
+                    // Vulkan says nothing of NaN, which SwiftShader takes for infinity.
+                    let value = match *args {
+                        [x] if native != op && !self.relaxed => {
+                            let nan = self.b.unary(Unary::IsNan, x);
+                            self.select(nan, x, value)
+                        }
+                        _ => value,
+                    };
                     return Ok(Some(value));
                 }
                 return Ok(self.precise(op, args, ty));

@@ -255,6 +255,29 @@ fn doubles_and_halves_too() {
 }
 
 #[test]
+fn half_precision_exponentials_do_not_ask_the_device_about_nan() {
+    use crate::compiler::ir::{
+        Builder, FuncId, Function, Module, Op, OpenClStd, Terminator, Unary,
+    };
+    for (op, asks) in [(Std::half_exp2, true), (Std::native_exp2, false)] {
+        let mut function = Function::new("f");
+        let entry = function.entry();
+        let x = function.add_param(entry, Type::F32);
+        let mut b = Builder::new(&mut function, entry);
+        let op = OpenClStd(op as u32);
+        b.op1(Op::OpenClStd(op, [x].into_iter().collect()), Type::F32);
+        b.terminate(Terminator::Return(Default::default()));
+        let mut module = Module::default();
+        module.add_function(function);
+        crate::compiler::passes::testing::run(&mut module, super::run).unwrap();
+        let function = module.function(FuncId(0));
+        let mut insts = function.block(entry).insts.iter();
+        let found = insts.any(|i| matches!(function.inst(*i).op, Op::Unary(Unary::IsNan, _)));
+        assert_eq!(found, asks);
+    }
+}
+
+#[test]
 fn relaxed_and_native_functions_call_nothing() {
     use crate::compiler::ir::{Builder, FuncId, Function, Module, Op, OpenClStd, Terminator};
     let mut function = Function::new("f");
