@@ -1,9 +1,24 @@
-//! The embedded headers of `clCompileProgram`, as files that clang can include.
+//! The embedded headers of `clCompileProgram`, and our own, as files that clang can include.
 
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Headers that every source can include.
+const OWN: [(&str, &str); 1] = [(
+    "pumice/non_uniform_groups.clh",
+    include_str!("../../device/pumice/non_uniform_groups.clh"),
+)];
+
+/// The application's headers and ours; of two with the same name the application's.
+pub fn with_own(headers: &[(String, String)]) -> Vec<(String, String)> {
+    let own = OWN
+        .iter()
+        .filter(|(name, _)| headers.iter().all(|(given, _)| given != name))
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    headers.iter().cloned().chain(own).collect()
+}
 
 /// A private directory with the headers in it; gone when dropped.
 #[derive(Debug)]
@@ -88,6 +103,14 @@ mod tests {
         );
         drop(directory);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn an_application_s_header_goes_before_ours() {
+        let (name, text) = OWN[0];
+        assert_eq!(with_own(&[]), [(name.to_owned(), text.to_owned())]);
+        let given = [(name.to_owned(), "int x;".to_owned())];
+        assert_eq!(with_own(&given), given);
     }
 
     #[test]

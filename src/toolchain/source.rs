@@ -10,7 +10,7 @@ use super::argument_info::Wanted;
 use super::cache::{DiskCache, Key, KeyBuilder};
 use super::clang::{Clang, EMIT_ARGUMENTS, NoClang, TARGET_ARGUMENTS};
 use super::diagnostics::{self, SOURCE_NAME};
-use super::headers::HeaderDirectory;
+use super::headers::{self, HeaderDirectory};
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
@@ -63,9 +63,9 @@ fn compile_within(
     request: &CompileRequest<'_>,
     limit: Duration,
 ) -> SourceOutcome {
-    let headers = match request.headers {
-        [] => None,
-        headers => match HeaderDirectory::new(headers) {
+    let headers = match includes(request) {
+        false => None,
+        true => match HeaderDirectory::new(&headers::with_own(request.headers)) {
             Ok(directory) => Some(directory),
             Err(error) => {
                 return SourceOutcome::failed(format!(
@@ -98,9 +98,14 @@ fn compile_within(
     outcome
 }
 
+/// Whether more of the program may come from other files.
+fn includes(request: &CompileRequest<'_>) -> bool {
+    !request.headers.is_empty() || request.source.contains("include")
+}
+
 /// The text given to clang: what we add, marked as a system header, then the source under its own name.
 fn input(request: &CompileRequest<'_>) -> String {
-    let includes = !request.headers.is_empty() || request.source.contains("include");
+    let includes = includes(request);
     let mut prelude = conversions::prelude(request.source, includes);
     prelude.push_str(half_vectors::prelude(request.source, includes));
     prelude.push_str(atomics::prelude(request.source, includes));

@@ -21,6 +21,7 @@ mod integers;
 mod local_memory;
 mod maths;
 mod memory;
+mod non_uniform_groups;
 mod options;
 mod pointers;
 mod printf;
@@ -54,6 +55,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("printf", printf::TESTS),
     ("groups", groups::TESTS),
     ("groups_intel", groups_intel::TESTS),
+    ("non_uniform_groups", non_uniform_groups::TESTS),
 ];
 
 /// Set in the process that runs the tests.

@@ -1,0 +1,279 @@
+//! `pumice/non_uniform_groups.clh`: SYCL's non-uniform groups in C++ for OpenCL.
+
+use super::Test;
+use super::harness::{Launch, assert_equal, session, skip};
+use super::random::Random;
+
+pub const TESTS: &[Test] = &[
+    ("ballot_groups", ballot_groups),
+    ("fixed_size_groups", fixed_size_groups),
+    ("tangle_groups", tangle_groups),
+    ("aggregated_atomics", aggregated_atomics),
+    ("joint_algorithms", joint_algorithms),
+    ("examples", examples),
+];
+
+const COUNT: usize = 96;
+const LOCAL: usize = 48;
+
+fn launch(body: &str) -> Option<Launch> {
+    if !session().is_some_and(|session| session.has("cl_ext_cxx_for_opencl")) {
+        skip("no cl_ext_cxx_for_opencl");
+        return None;
+    }
+    let source = format!(
+        "#include <pumice/non_uniform_groups.clh>
+         using namespace sycl::ext::oneapi::experimental;
+         kernel void test(global uint4 *place, global const int *in, global int *out) {{
+             size_t i = get_global_id(0);
+             place[i] = (uint4)((uint)get_group_id(0), get_sub_group_id(), get_sub_group_local_id(), get_sub_group_size());
+             auto all = this_sub_group();
+             int x = in[i];
+             {body} }}"
+    );
+    Some(Launch::new(source).option("-cl-std=CLC++2021"))
+}
+
+/// Runs it on random numbers: where each work-item is, the numbers, and so many results for each.
+fn run(body: &str, results: usize) -> Option<(Vec<[u32; 4]>, Vec<i32>, Vec<i32>)> {
+    let mut random = Random::new(21);
+    let values: Vec<i32> = (0..COUNT).map(|_| (random.next() % 20) as i32).collect();
+    let found = launch(body)?
+        .output::<[u32; 4]>(COUNT)
+        .buffer(&values)
+        .output::<i32>(COUNT * results)
+        .run(&[COUNT], &[LOCAL]);
+    Some((found.get(0), values, found.get(2)))
+}
+
+/// Those in the sub-group of `i` that also fulfil a condition, in order.
+fn members(places: &[[u32; 4]], i: usize, also: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..places.len())
+        .filter(|&j| places[i][..2] == places[j][..2] && also(j))
+        .collect();
+    all.sort_by_key(|&j| places[j][2]);
+    all
+}
+
+fn ballot_groups() {
+    let body = "
+        auto group = get_ballot_group(all, x % 3 == 0);
+        static_assert(sycl::is_group_v<decltype(group)> && is_user_constructed_group_v<decltype(group)>
+            && !is_fixed_topology_group_v<decltype(group)> && is_fixed_topology_group_v<sycl::sub_group>);
+        global int *o = out + i * 16;
+        // Both groups at once.
+        o[0] = group.get_group_id(); o[1] = group.get_group_range(); o[2] = group.get_local_id();
+        o[3] = group.get_local_range(); o[4] = group.leader();
+        o[5] = sycl::reduce_over_group(group, x, sycl::plus<>());
+        o[6] = sycl::inclusive_scan_over_group(group, x, sycl::maximum<>());
+        o[7] = sycl::exclusive_scan_over_group(group, x, sycl::minimum<>());
+        o[8] = sycl::group_broadcast(group, x);
+        o[9] = sycl::shift_group_left(group, x);
+        o[10] = sycl::shift_group_right(group, x);
+        o[11] = sycl::permute_group_by_xor(group, x, 1);
+        o[12] = sycl::any_of_group(group, x > 17) | sycl::all_of_group(group, x > 1) << 1
+            | sycl::none_of_group(group, x, [](int v) { return v == 4; }) << 2;
+        // One in a branch of its own.
+        o[13] = 0;
+        if (x % 3 == 0) {
+            sycl::group_barrier(group);
+            o[13] = sycl::reduce_over_group(group, x, 1000, sycl::bit_xor<>());
+        }
+        o[14] = sycl::select_from_group(group, x, group.get_local_linear_range() - 1);
+        o[15] = sycl::exclusive_scan_over_group(group, x, 7, sycl::plus<>());";
+    let Some((places, values, found)) = run(body, 16) else {
+        return;
+    };
+    for i in 0..COUNT {
+        let group = members(&places, i, |j| (values[j] % 3 == 0) == (values[i] % 3 == 0));
+        let of: Vec<i32> = group.iter().map(|&j| values[j]).collect();
+        let at = group.iter().position(|&j| j == i).expect("itself");
+        let o = &found[i * 16..][..16];
+        let x = values[i];
+        assert_eq!(o[0], i32::from(x % 3 != 0));
+        assert_eq!(o[1..5], [2, at as i32, of.len() as i32, i32::from(at == 0)]);
+        assert_eq!(o[5], of.iter().sum::<i32>());
+        assert_eq!(o[6], of[..=at].iter().copied().max().unwrap_or(0));
+        assert_eq!(o[7], of[..at].iter().copied().min().unwrap_or(i32::MAX));
+        assert_eq!(o[8], of[0]);
+        if let Some(&next) = of.get(at + 1) {
+            assert_eq!(o[9], next);
+        }
+        if at > 0 {
+            assert_eq!(o[10], of[at - 1]);
+        }
+        if let Some(&other) = of.get(at ^ 1) {
+            assert_eq!(o[11], other);
+        }
+        let any = of.iter().any(|&x| x > 17);
+        let all = of.iter().all(|&x| x > 1);
+        let none = of.iter().all(|&x| x != 4);
+        assert_eq!(
+            o[12],
+            i32::from(any) | i32::from(all) << 1 | i32::from(none) << 2
+        );
+        let xor = of.iter().fold(1000, |a, b| a ^ b);
+        assert_eq!(o[13], if x % 3 == 0 { xor } else { 0 });
+        assert_eq!(o[14], of[of.len() - 1]);
+        assert_eq!(o[15], 7 + of[..at].iter().sum::<i32>());
+    }
+}
+
+fn fixed_size_groups() {
+    let body = "
+        global int *o = out + i * 6;
+        auto pairs = get_fixed_size_group<2>(all);
+        auto ones = get_fixed_size_group<1>(all);
+        auto fours = get_fixed_size_group<4>(all);
+        o[0] = sycl::reduce_over_group(pairs, x, sycl::multiplies<>());
+        o[1] = sycl::reduce_over_group(ones, x, sycl::plus<>());
+        o[2] = sycl::inclusive_scan_over_group(fours, x, sycl::plus<>());
+        o[3] = fours.get_group_id(); o[4] = fours.get_local_id();
+        o[5] = sycl::permute_group_by_xor(fours, x, 3);";
+    let Some((places, values, found)) = run(body, 6) else {
+        return;
+    };
+    for i in 0..COUNT {
+        let [_, _, lane, size] = places[i];
+        if size % 4 != 0 {
+            continue;
+        }
+        let part = |width: u32| -> Vec<i32> {
+            let group = members(&places, i, |j| places[j][2] / width == lane / width);
+            group.iter().map(|&j| values[j]).collect()
+        };
+        let (pair, four) = (part(2), part(4));
+        let at = lane as usize % 4;
+        let expected = [
+            pair[0] * pair[1],
+            values[i],
+            four[..=at].iter().sum(),
+            lane as i32 / 4,
+            at as i32,
+            four[at ^ 3],
+        ];
+        assert_eq!(found[i * 6..][..6], expected, "work-item {i}");
+    }
+}
+
+fn tangle_groups() {
+    let body = "
+        global int *o = out + i * 3;
+        if (x % 2) {
+            auto group = get_tangle_group(all);
+            sycl::group_barrier(group);
+            o[0] = sycl::reduce_over_group(group, x, sycl::plus<>());
+            o[1] = group.get_local_range(); o[2] = group.leader();
+        } else {
+            auto group = get_tangle_group(all);
+            sycl::group_barrier(group);
+            o[0] = sycl::reduce_over_group(group, x, sycl::plus<>());
+            o[1] = group.get_local_range(); o[2] = group.leader();
+        }";
+    let Some((places, values, found)) = run(body, 3) else {
+        return;
+    };
+    let expected: Vec<i32> = (0..COUNT)
+        .flat_map(|i| {
+            let group = members(&places, i, |j| values[j] % 2 == values[i] % 2);
+            let sum = group.iter().map(|&j| values[j]).sum();
+            [sum, group.len() as i32, i32::from(group[0] == i)]
+        })
+        .collect();
+    assert_equal(&found, &expected, |i| {
+        format!("result {} of work-item {}", i % 3, i / 3)
+    });
+}
+
+/// The document's example: one addition for all that are here, and each gets what it alone had got.
+fn aggregated_atomics() {
+    let body = "
+        volatile global atomic_int *counter = (volatile global atomic_int *)(out + get_global_size(0));
+        int old = 0;
+        if (x > 4) {
+            auto active = this_kernel::get_opportunistic_group();
+            int before = 0;
+            if (active.leader())
+                before = atomic_fetch_add_explicit(counter, (int)active.get_local_linear_range(),
+                    memory_order_relaxed, memory_scope_work_group);
+            old = 1 + sycl::group_broadcast(active, before) + active.get_local_linear_id();
+        }
+        out[i] = old;";
+    let Some(launch) = launch(body) else { return };
+    let values: Vec<i32> = (0..LOCAL as i32).map(|i| i * 7 % 11).collect();
+    let found = launch
+        .output::<[u32; 4]>(LOCAL)
+        .buffer(&values)
+        .buffer(&[0i32; LOCAL + 1])
+        .run(&[LOCAL], &[LOCAL]);
+    let out: Vec<i32> = found.get(2);
+    let taking = values.iter().filter(|&&x| x > 4).count();
+    assert_eq!(out[LOCAL] as usize, taking);
+    let mut tickets: Vec<i32> = out[..LOCAL].iter().copied().filter(|&x| x > 0).collect();
+    tickets.sort_unstable();
+    assert_equal(&tickets, &(1..=taking as i32).collect::<Vec<_>>(), |i| {
+        format!("ticket {i}")
+    });
+}
+
+fn joint_algorithms() {
+    let body = "
+        auto group = get_ballot_group(all, x % 2);
+        global int *o = out + i * 5;
+        o[0] = sycl::joint_reduce(group, in, in + 37, sycl::plus<>());
+        o[1] = sycl::joint_reduce(group, in, in + 37, 50, sycl::minimum<>());
+        o[2] = sycl::joint_any_of(group, in, in + 37, [](int v) { return v == 19; })
+            | sycl::joint_all_of(group, in, in + 37, [](int v) { return v >= 0; }) << 1
+            | sycl::joint_none_of(group, in, in + 37, [](int v) { return v > 90; }) << 2;
+        int scanned[37];
+        sycl::joint_exclusive_scan(all, in, in + 37, scanned, sycl::plus<>());
+        int mine = 0;
+        // Each member holds the results of its own elements.
+        for (int k = all.get_local_linear_id(); k < 37; k += all.get_local_linear_range()) mine += scanned[k];
+        o[3] = sycl::reduce_over_group(all, mine, sycl::plus<>());
+        sycl::joint_inclusive_scan(all, in, in + 37, scanned, sycl::maximum<>());
+        mine = 0;
+        for (int k = all.get_local_linear_id(); k < 37; k += all.get_local_linear_range()) mine += scanned[k];
+        o[4] = sycl::reduce_over_group(all, mine, sycl::plus<>());";
+    let Some((_, values, found)) = run(body, 5) else {
+        return;
+    };
+    let first = &values[..37];
+    let sums = (0..37).map(|k| first[..k].iter().sum::<i32>()).sum();
+    let least = first.iter().copied().min().unwrap_or(50).min(50);
+    let any = i32::from(first.contains(&19));
+    let most = (0..37).map(|k| first[..=k].iter().copied().max().unwrap_or(0));
+    let row = [
+        first.iter().sum(),
+        least,
+        any | 2 | 4,
+        sums,
+        most.sum::<i32>(),
+    ];
+    assert_equal(&found, &row.repeat(COUNT), |i| {
+        format!("result {} of work-item {}", i % 5, i / 5)
+    });
+}
+
+/// Every example of the documentation builds.
+fn examples() {
+    if !session().is_some_and(|session| session.has("cl_ext_cxx_for_opencl")) {
+        return skip("no cl_ext_cxx_for_opencl");
+    }
+    let page = include_str!("../../device/README.md");
+    let blocks: Vec<&str> = page
+        .split("```c++")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    let (start, examples) = blocks.split_first().expect("the page has examples");
+    assert_eq!(examples.len(), 4, "one for each class");
+    for example in examples {
+        let source = format!("{start}{example}kernel void test(global int *out) {{ *out = 1; }}");
+        let found = Launch::new(source)
+            .option("-cl-std=CLC++2021")
+            .output::<i32>(1)
+            .run(&[1], &[1]);
+        assert_eq!(found.get::<i32>(0), [1]);
+    }
+}
