@@ -53,6 +53,8 @@ pub struct SubgroupOperations {
     pub rotate: bool,
     /// `shaderSubgroupExtendedTypes`: 8-, 16- and 64-bit operands.
     pub extended_types: bool,
+    /// `subgroupBroadcastDynamicId`: broadcasts from where a variable says, the same for all.
+    pub broadcast_dynamic_id: bool,
 }
 
 impl SubgroupOperations {
@@ -191,6 +193,7 @@ impl Capabilities {
                 clustered: true,
                 rotate: true,
                 extended_types: true,
+                broadcast_dynamic_id: true,
             },
             subgroup_size: 32,
             min_subgroup_size: 32,

@@ -78,13 +78,16 @@ pub fn local_size(
         }
         (Some(local), _) => local,
         (None, Some(required)) => required.map(u64::from),
-        (None, None) => {
-            let uniform = kernel.uniform_work_groups && kernel.sees_work_groups;
-            return Ok(match uniform {
-                true => choose_local_size(range.global, limits),
-                false => choose_any_local_size(range.global, limits),
-            });
-        }
+        (None, None) => match required_work_items(kernel, limits) {
+            Some(work_items) => [work_items, 1, 1],
+            None => {
+                let uniform = kernel.uniform_work_groups && kernel.sees_work_groups;
+                return Ok(match uniform {
+                    true => choose_local_size(range.global, limits),
+                    false => choose_any_local_size(range.global, limits),
+                });
+            }
+        },
     };
     // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and the total number of work-items in the
     // work-group computed as local_work_size[0] × … local_work_size[work_dim - 1] is greater than the value
@@ -100,6 +103,17 @@ pub fn local_size(
     }
     if local.contains(&0) {
         return Err(bad_group(format!("local_work_size {local:?} has a zero")));
+    }
+    // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and is not consistent with the required number
+    // of sub-groups for kernel in the program source."
+    let sub_groups = |work_items: u64| work_items.div_ceil(sub_group_size(kernel, limits));
+    if let (Some(sub_groups_required), Some(total)) = (kernel.attributes.required_sub_groups, total)
+        && sub_groups(total) != u64::from(sub_groups_required)
+    {
+        return Err(bad_group(format!(
+            "local_work_size {local:?} makes {} sub-groups, the kernel requires {sub_groups_required}",
+            sub_groups(total)
+        )));
     }
     // "CL_INVALID_WORK_GROUP_SIZE if the program was compiled with -cl-uniform-work-group-size and the number
     // of work-items specified by global_work_size is not evenly divisible by size of work-group given by
@@ -129,6 +143,17 @@ pub fn local_size(
     }
     // Within limits of 32 bits by now.
     Ok(local.map(|size| size as u32))
+}
+
+fn sub_group_size(kernel: &CompiledKernel, limits: &WorkLimits) -> u64 {
+    let required = kernel.attributes.required_sub_group_size;
+    required.unwrap_or(limits.subgroup_size).max(1).into()
+}
+
+/// Work-items in a work-group of as many whole sub-groups as the kernel requires.
+fn required_work_items(kernel: &CompiledKernel, limits: &WorkLimits) -> Option<u64> {
+    let sub_groups = kernel.attributes.required_sub_groups?;
+    u64::from(sub_groups).checked_mul(sub_group_size(kernel, limits))
 }
 
 /// The plan for a launch on the device at `place` of the program's list: the one kept of the kernel's last
@@ -316,6 +341,25 @@ mod tests {
         local_size(&kernel(required), &range, &LIMITS)
             .err()
             .map(|error| error.code())
+    }
+
+    #[test]
+    fn a_number_of_sub_groups_may_be_required() {
+        let mut kernel = kernel(None);
+        kernel.attributes.required_sub_groups = Some(3);
+        let size = |local: Option<[u64; 3]>| {
+            let range = NdRange {
+                dimensions: 1,
+                offset: [0; 3],
+                global: [480, 1, 1],
+                local,
+            };
+            local_size(&kernel, &range, &LIMITS)
+        };
+        let least = u64::from(LIMITS.subgroup_size);
+        assert_eq!(size(None).unwrap(), [3 * LIMITS.subgroup_size, 1, 1]);
+        assert!(size(Some([2 * least, 1, 1])).is_err());
+        assert!(size(Some([3 * least, 1, 1])).is_ok());
     }
 
     #[test]

@@ -141,6 +141,7 @@ fn map_subgroup(subgroup: &info::SubgroupInfo) -> SubgroupOperations {
         clustered: here && subgroup.clustered,
         rotate: here && subgroup.rotate,
         extended_types: here && subgroup.extended_types,
+        broadcast_dynamic_id: here && subgroup.broadcast_dynamic_id,
     }
 }
 

@@ -333,6 +333,7 @@ fn create_raw(
         vulkan_memory_model_device_scope: flag(features.vulkan_memory_model_device_scope),
         scalar_block_layout: flag(features.scalar_block_layout),
         shader_subgroup_extended_types: flag(info.subgroup.extended_types),
+        subgroup_broadcast_dynamic_id: flag(info.subgroup.broadcast_dynamic_id),
         ..Default::default()
     };
     let mut v13 = vk::PhysicalDeviceVulkan13Features {

@@ -72,6 +72,8 @@ pub struct SubgroupInfo {
     pub rotate_clustered: bool,
     /// `shaderSubgroupExtendedTypes`
     pub extended_types: bool,
+    /// `subgroupBroadcastDynamicId`
+    pub broadcast_dynamic_id: bool,
 }
 
 /// `VkPhysicalDeviceLimits`, as far as compute needs it, and limits of later versions.

@@ -125,6 +125,7 @@ struct FoundFeatures {
     extended_types: bool,
     rotate: bool,
     rotate_clustered: bool,
+    broadcast_dynamic_id: bool,
 }
 
 struct FoundProperties {
@@ -259,6 +260,7 @@ impl Query<'_> {
             size_control: is(v13.subgroup_size_control),
             full_subgroups: is(v13.compute_full_subgroups),
             extended_types: is(v12.shader_subgroup_extended_types),
+            broadcast_dynamic_id: is(v12.subgroup_broadcast_dynamic_id),
             rotate: is(rotate.shader_subgroup_rotate),
             rotate_clustered: is(rotate.shader_subgroup_rotate_clustered),
         }
@@ -489,6 +491,7 @@ fn map_subgroup(
         quad: has(vk::SubgroupFeatureFlags::QUAD),
         rotate: found.rotate,
         rotate_clustered: found.rotate_clustered,
+        broadcast_dynamic_id: found.broadcast_dynamic_id,
         extended_types: found.extended_types,
     }
 }

@@ -13,6 +13,7 @@ pub const TESTS: &[Test] = &[
     ("work_group_functions_in_loops", in_loops),
     ("uniform_arithmetic", uniform_arithmetic),
     ("sub_group_queries", sub_group_queries),
+    ("ranges_that_groups_do_not_divide", remainders),
     ("sub_group_arithmetic", sub_group_arithmetic),
     ("sub_group_votes", sub_group_votes),
     ("sub_group_barriers", sub_group_barriers),
@@ -21,6 +22,8 @@ pub const TESTS: &[Test] = &[
     ("ballots", ballots),
     ("shuffles", shuffles),
     ("vectors_move_whole", vectors_move_whole),
+    ("loops_that_diverge", divergent_loops),
+    ("branches_that_diverge", divergent_branches),
 ];
 
 /// A work-item's group (work-group, and sub-group in it), its place in that, and the sub-group's size.
@@ -564,6 +567,162 @@ fn sub_group_queries() {
             );
         }
     }
+}
+
+/// Work-groups at the end of a range are smaller, and so are their sub-groups.
+fn remainders() {
+    if !session().is_some_and(|session| session.has_non_uniform_groups()) {
+        return skip("work-groups are uniform");
+    }
+    for (global, local) in [
+        (&[100usize][..], &[32usize][..]),
+        (&[13, 7], &[8, 4]),
+        (&[9, 5, 3], &[4, 2, 2]),
+    ] {
+        let count: usize = global.iter().product();
+        let source = format!(
+            "kernel void test(global uint4 *place, global uint8 *out) {{ {PLACE}
+                 uint x = i % 7;
+                 out[i] = (uint8)(work_group_reduce_add(x), work_group_scan_exclusive_add(x),
+                     sub_group_reduce_add(x), get_num_sub_groups(), get_enqueued_num_sub_groups(),
+                     get_local_size(0) * get_local_size(1) * get_local_size(2), get_local_linear_id(),
+                     get_max_sub_group_size()); }}"
+        );
+        let found = Launch::new(source)
+            .output::<[u32; 4]>(count)
+            .output::<[u32; 8]>(count)
+            .run(global, local);
+        let places = places(&found.get(0));
+        let results: Vec<[u32; 8]> = found.get(1);
+        for i in 0..count {
+            let [
+                sum,
+                before,
+                in_sub_group,
+                groups,
+                enqueued,
+                size,
+                linear,
+                most,
+            ] = results[i];
+            let mut group: Vec<usize> = (0..count)
+                .filter(|&j| places[j].work_group == places[i].work_group)
+                .collect();
+            group.sort_by_key(|&j| results[j][6]);
+            let value = |j: usize| j as u32 % 7;
+            assert_eq!(group.len(), size as usize, "{global:?} by {local:?}");
+            assert_eq!(group[linear as usize], i);
+            assert_eq!(sum, group.iter().map(|&j| value(j)).sum::<u32>());
+            let earlier = &group[..linear as usize];
+            assert_eq!(before, earlier.iter().map(|&j| value(j)).sum::<u32>());
+            let members = together(&places, i, |_| true);
+            assert_eq!(in_sub_group, members.iter().map(|&j| value(j)).sum::<u32>());
+            assert_eq!(members.len(), places[i].size as usize);
+            assert_eq!(groups, size.div_ceil(most));
+            let full = local.iter().product::<usize>() as u32;
+            assert_eq!(enqueued, full.div_ceil(most));
+        }
+    }
+}
+
+/// Work-items leave loops at different times; those that stay act together, and after it all do again.
+fn divergent_loops() {
+    if !has("cl_khr_subgroup_ballot") || !has("cl_khr_subgroup_non_uniform_arithmetic") {
+        return skip("no cl_khr_subgroup_ballot or no cl_khr_subgroup_non_uniform_arithmetic");
+    }
+    let (global, local) = SIZES[3];
+    let count = global[0];
+    let source = format!(
+        "kernel void test(global uint4 *place, global const uint *in, global uint4 *out) {{ {PLACE}
+             uint sum = 0, rounds = 0;
+             for (uint n = 0; n < in[i]; n++) {{
+                 sum += sub_group_non_uniform_reduce_add(n + i % 3);
+                 rounds++;
+             }}
+             uint after = sub_group_ballot_bit_count(sub_group_ballot(1));
+             out[i] = (uint4)(sum, rounds, after, 0); }}"
+    );
+    let mut random = Random::new(11);
+    let values: Vec<u32> = (0..count).map(|_| random.next() as u32 % 9).collect();
+    let found = Launch::new(source)
+        .output::<[u32; 4]>(count)
+        .buffer(&values)
+        .output::<[u32; 4]>(count)
+        .run(global, local);
+    let places = places(&found.get(0));
+    let results: Vec<[u32; 4]> = found.get(2);
+    for i in 0..count {
+        let all = together(&places, i, |_| true);
+        let sum: u32 = (0..values[i])
+            .map(|n| {
+                let staying = all.iter().filter(|&&j| values[j] > n);
+                staying.map(|&j| n + j as u32 % 3).sum::<u32>()
+            })
+            .sum();
+        assert_eq!(results[i][..2], [sum, values[i]], "work-item {i}");
+        assert_eq!(results[i][2], places[i].size, "all are together again");
+    }
+}
+
+/// A switch, and branches within branches.
+fn divergent_branches() {
+    if !has("cl_khr_subgroup_ballot") {
+        return skip("no cl_khr_subgroup_ballot");
+    }
+    let (global, local) = SIZES[3];
+    let count = global[0];
+    let source = format!(
+        "kernel void test(global uint4 *place, global const uint *in, global uint4 *out) {{ {PLACE}
+             uint x = in[i], inner = 0, outer = 0, first = 0;
+             switch (x % 5) {{
+             case 0: outer = sub_group_ballot(1).x; break;
+             case 1: outer = sub_group_ballot(1).x; first = sub_group_broadcast_first(x); break;
+             case 2: case 3:
+                 if (x & 8) inner = sub_group_ballot(1).x; else inner = sub_group_ballot(1).x;
+                 outer = sub_group_ballot(1).x; break;
+             default: first = sub_group_broadcast_first(x);
+             }}
+             out[i] = (uint4)(outer, inner, first, sub_group_ballot(1).x); }}"
+    );
+    let mut random = Random::new(12);
+    let values: Vec<u32> = (0..count).map(|_| random.next() as u32 % 64).collect();
+    let found = Launch::new(source)
+        .output::<[u32; 4]>(count)
+        .buffer(&values)
+        .output::<[u32; 4]>(count)
+        .run(global, local);
+    let places = places(&found.get(0));
+    // Cases 2 and 3 are one.
+    let case = |j: usize| match values[j] % 5 {
+        3 => 2,
+        other => other,
+    };
+    let expected: Vec<[u32; 4]> = (0..count)
+        .map(|i| {
+            let mask = |of: &dyn Fn(usize) -> bool| -> u32 {
+                let members = together(&places, i, of);
+                let low = members.iter().filter(|&&j| places[j].lane < 32);
+                low.map(|&j| 1u32 << places[j].lane).sum()
+            };
+            let here = |j: usize| case(j) == case(i);
+            let first = values[together(&places, i, here)[0]];
+            let mut row = [0; 4];
+            if case(i) != 4 {
+                row[0] = mask(&here);
+            }
+            if case(i) == 2 {
+                row[1] = mask(&|j| here(j) && values[j] & 8 == values[i] & 8);
+            }
+            if matches!(case(i), 1 | 4) {
+                row[2] = first;
+            }
+            row[3] = mask(&|_| true);
+            row
+        })
+        .collect();
+    assert_equal(&found.get(2), &expected, |i| {
+        format!("work-item {i}: {}", values[i])
+    });
 }
 
 fn sub_group_votes() {

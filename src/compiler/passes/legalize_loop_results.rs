@@ -5,12 +5,12 @@
 //! SwiftShader runs several work-items in the lanes of one register. A loop goes on until the last of them
 //! leaves it, and meanwhile computes in the lanes of those that have left as well, from what their phis
 //! hold, which stays: so it computes the same again. Not so what loads: a load gives nothing in a lane
-//! that has left. The phi behind the loop that should have kept the value has one source, and so
-//! SPIRV-Tools, which SwiftShader runs before anything else, has removed it. llvmpipe (seen in Mesa 22.3) is
-//! the same: what it loads in such a lane is zero.
+//! that has left, and a collective gives the result of those that have not. The phi behind the loop that should
+//! have kept the value has one source, and so SPIRV-Tools, which SwiftShader runs before anything else, has
+//! removed it. llvmpipe (seen in Mesa 22.3) is the same: what it loads in such a lane is zero.
 //!
-//! What is loaded, or returned by a call or an atomic, in a loop, and used behind the loop by way of
-//! operations that are no phis, therefore gets a phi in the loop: the load stands under a condition that
+//! What is loaded, or returned by a call, an atomic or a collective, in a loop, and used behind the loop by way
+//! of operations that are no phis, therefore gets a phi in the loop: the load stands under a condition that
 //! always holds, which no optimizer knows.
 
 use crate::compiler::analysis::{Dominators, Loops};
@@ -144,7 +144,7 @@ impl<'a> Lost<'a> {
                     let op = &self.function.inst(inst).op;
                     match op {
                         Op::Load(Place::Argument { .. }, _) => {}
-                        Op::Load(..) | Op::Atomic { .. } | Op::Call(..) => {
+                        Op::Load(..) | Op::Atomic { .. } | Op::Call(..) | Op::Group(..) => {
                             self.lost.insert(inst);
                         }
                         _ => pending.extend(op.operands()),
@@ -185,7 +185,7 @@ fn only_edges(function: &Function) -> Vec<Option<Values>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, Binary, FuncId, Terminator};
+    use crate::compiler::ir::{Access, Binary, FuncId, Group, GroupOp, Scope, Terminator};
     use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
     use smallvec::smallvec;
 
@@ -229,6 +229,30 @@ mod tests {
             .flat_map(|x| x.to_le_bytes())
             .collect();
         assert_eq!(run.call(FuncId(0), &[0, 4]), [27 + 2 * 9 + 3 * 3 + 4]);
+    }
+
+    #[test]
+    fn a_collective_that_leaves_a_loop_gets_a_phi() {
+        let group = Group {
+            op: GroupOp::Reduce(Binary::Add),
+            scope: Scope::Subgroup,
+        };
+        let mut module = module_of(&[Type::I32], |b, p| {
+            let (body, done) = (b.function.add_block(), b.function.add_block());
+            let index = b.function.add_param(body, Type::I32);
+            let zero = b.i32(0);
+            b.jump(Edge::new(body, [zero]));
+            b.switch_to(body);
+            let sum = b.op1(Op::Group(group, smallvec![index]), Type::I32);
+            let next = b.binary_const(Binary::Add, index, 1);
+            let goes_on = b.compare(Compare::NotEqual, next, p[0]);
+            b.branch(goes_on, Edge::new(body, [next]), done);
+            b.switch_to(done);
+            smallvec![sum]
+        });
+        keep_results(&mut module.functions[0]).unwrap();
+        let text = module.functions[0].to_string();
+        assert_eq!(text.matches("branch").count(), 2, "{text}");
     }
 
     #[test]

@@ -19,8 +19,8 @@ mod tests;
 use super::expand_values::{Expanded, Expander, Expansion, expand_function};
 use super::folding;
 use crate::compiler::ir::{
-    Access, Binary, Compare, Convert, Edge, FuncId, Function, Group, GroupOp, Module, Op, Place,
-    Rounding, Scope, Terminator, Type, Unary, Value, Values,
+    Access, Binary, Compare, Convert, Edge, FuncId, Function, Module, Op, Place, Rounding,
+    Terminator, Type, Unary, Value, Values,
 };
 use crate::compiler::{Capabilities, CompileError, Context};
 use smallvec::smallvec;
@@ -171,7 +171,6 @@ impl Expander for Int64 {
                 let results = x.b.op(atomic, types.iter().copied());
                 return Ok(results.into_iter().map(|v| smallvec![v]).collect());
             }
-            Op::Group(group, values) => broadcast(x, *group, values, types)?,
             other => return Err(lacking(&format!("'{other}'"))),
         };
         Ok(vec![result.values()])
@@ -297,39 +296,6 @@ fn address_pair(x: &Expansion<'_>, place: Place) -> Place {
         },
         other @ (Place::Pointer(_) | Place::Argument { .. }) => other,
     }
-}
-
-/// A broadcast is one of each half; other collectives need the whole number.
-fn broadcast(
-    x: &mut Expansion<'_>,
-    group: Group,
-    values: &Values,
-    types: &[Type],
-) -> Result<Pair, CompileError> {
-    if group.op != GroupOp::Broadcast || types != [Type::I64] {
-        let scope = match group.scope {
-            Scope::Subgroup => "sub-group",
-            _ => "work-group",
-        };
-        return Err(CompileError::new(format!(
-            "{scope} operation {:?} on 64-bit integers is not supported on a device without them",
-            group.op
-        )));
-    }
-    let [value, ids @ ..] = values.as_slice() else {
-        return Err(lacking("a broadcast of nothing"));
-    };
-    let ids: Values = ids.iter().map(|&id| low_word(x, id)).collect();
-    let (lo, hi) = x.pair(*value);
-    let mut half = |word: Value| {
-        let mut values: Values = smallvec![word];
-        values.extend_from_slice(&ids);
-        x.b.op1(Op::Group(group, values), Type::I32)
-    };
-    Ok(Pair {
-        lo: half(lo),
-        hi: half(hi),
-    })
 }
 
 /// One switch on the low word for each high word that a case has.

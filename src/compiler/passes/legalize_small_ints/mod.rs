@@ -16,8 +16,7 @@ mod tests;
 use super::expand_values::{Expanded, Expander, Expansion, expand_function};
 use super::folding;
 use crate::compiler::ir::{
-    Binary, Compare, Convert, Edge, GroupOp, Module, Op, Place, Terminator, Type, Unary, Value,
-    Values,
+    Binary, Compare, Convert, Edge, Module, Op, Place, Terminator, Type, Unary, Value, Values,
 };
 use crate::compiler::{Capabilities, CompileError, Context};
 use smallvec::smallvec;
@@ -101,22 +100,6 @@ impl Expander for SmallInts {
                 return Ok(vec![smallvec![low], smallvec![high]]);
             }
             Op::Glsl(number, values) => self.glsl(x, *number, values)?,
-            Op::Group(group, values) => {
-                let signed = match group.op {
-                    GroupOp::ExclusiveScan(op @ (Binary::SMin | Binary::SMax)) => {
-                        // Its identity is the least or greatest number of the type.
-                        let what = format!("exclusive scan {op:?} of {}", types[0]);
-                        return Err(lacking(&what));
-                    }
-                    GroupOp::Reduce(op) | GroupOp::InclusiveScan(op) => {
-                        matches!(op, Binary::SMin | Binary::SMax)
-                    }
-                    _ => false,
-                };
-                let values: Values = values.iter().map(|&v| self.whole(x, v, signed)).collect();
-                let ty = self.replacement(types[0]);
-                x.b.op1(Op::Group(*group, values), ty)
-            }
             Op::Load(Place::Argument { .. }, _) => {
                 return Err(lacking("a narrow word of the argument block"));
             }

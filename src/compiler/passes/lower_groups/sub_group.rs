@@ -38,7 +38,15 @@ pub fn lower(
         return Ok(native(b, op, values, &[Type::I32; 4]));
     }
     if let (GroupOp::Broadcast, [rest @ .., index]) = (op, values) {
-        let index = b.resize_int(*index, Type::I32, false);
+        let fixed = b.function.constant(*index).is_some();
+        let index = match b.function.constant(*index) {
+            Some(place) => b.i32(place as u32),
+            None => b.resize_int(*index, Type::I32, false),
+        };
+        let op = match fixed || device.caps.subgroup.broadcast_dynamic_id {
+            true => GroupOp::Broadcast,
+            false => GroupOp::Shuffle,
+        };
         return rest
             .iter()
             .map(|&value| moved(b, device, op, value, Some(index)))
