@@ -75,6 +75,7 @@ fn round(context: &Context, queue: &CommandQueue, kernel: &Kernel, seed: u32) {
     let source: Vec<u32> = (0..WORDS as u32).map(|i| i ^ seed).collect();
     let mut back = vec![0; WORDS];
     let gate = create_user_event(context.get()).expect("a user event");
+    let notify = entry!(clSetEventCallback_t, "clSetEventCallback");
     // SAFETY: the arrays outlive the blocking read that everything leads to; handles are live.
     unsafe {
         let written = queue
@@ -97,7 +98,6 @@ fn round(context: &Context, queue: &CommandQueue, kernel: &Kernel, seed: u32) {
         let copied = queue
             .enqueue_copy_buffer(&words, &mut copy, 0, 0, WORDS * 4, &[ran.get()])
             .expect("copy");
-        let notify = entry!(clSetEventCallback_t, "clSetEventCallback");
         let code = notify(copied.get(), CL_COMPLETE, Some(release_both), copy.get());
         assert_eq!(code, CL_SUCCESS);
         std::mem::forget((copied, copy));

@@ -131,7 +131,7 @@ unsafe fn read_properties(context: &Context, list: *const cl_mem_properties) -> 
                 return invalid(format!("property {name:#x} = {value} can't be imported"));
             }
             wanted.external = Some((kind, fd));
-        } else if name == CL_MEM_DEVICE_HANDLE_LIST_KHR.into() {
+        } else if name == CL_MEM_DEVICE_HANDLE_LIST_KHR {
             // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR is not a
             // valid device or is not associated with context".
             let mut value = value;

@@ -147,6 +147,10 @@ unsafe fn read_properties(list: *const cl_semaphore_properties_khr) -> Result<Wa
                         break;
                     }
                     match u32::try_from(value).ok().and_then(kind_of) {
+                        // "CL_INVALID_VALUE … if sema_props specify … the same handle type more than once".
+                        Some(kind) if exports.contains(&kind) => {
+                            return Err(Error::invalid_value("a handle type is given twice"));
+                        }
                         Some(kind) => exports.push(kind),
                         None => return invalid(format!("a handle of type {value:#x}")),
                     }
@@ -187,6 +191,14 @@ fn sharing(
     wanted_exports: Option<Vec<SemaphoreFd>>,
     import: Option<(SemaphoreFd, cl_int)>,
 ) -> Result<Sharing> {
+    // "CL_INVALID_OPERATION if sema_props specifies a cl_external_semaphore_handle_type_khr followed by a handle
+    // as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR. Exporting a semaphore handle from a semaphore that was
+    // created by importing an external semaphore handle is not permitted."
+    if wanted_exports.is_some() && import.is_some() {
+        return Err(Error::invalid_operation(
+            "an imported semaphore can't be exported",
+        ));
+    }
     let wanted_exports = wanted_exports.unwrap_or_default();
     let can = |of: fn(&Device) -> Vec<cl_uint>, kind| {
         devices.iter().all(|it| of(it).contains(&type_of(kind)))

@@ -14,6 +14,7 @@ use super::image::Image;
 use super::layout::{Extent, Layout};
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
+use super::shared::SharedMemory;
 use super::upload;
 use crate::vulkan::{self, MemoryFd, MemoryKind};
 use opencl_sys::{
@@ -110,6 +111,8 @@ struct Storage {
 
 enum Places {
     One(Arc<Allocation>),
+    /// Shared virtual memory, which every device reaches at its one address.
+    Shared(Arc<SharedMemory>),
     Several(Mutex<Several>),
 }
 
@@ -161,15 +164,10 @@ impl Memory {
             let offset_bytes = (pointer.as_ptr() as u64 - memory.address()) as usize;
             Some((memory, offset_bytes))
         });
-        let in_svm = match (context.devices(), &svm) {
-            ([_], Some((memory, offset_bytes))) => memory
-                .place(0)
-                .map(|allocation| (Arc::clone(allocation), *offset_bytes)),
-            _ => None,
-        };
-        let base_bytes = in_svm.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
-        let places = match (in_svm, context.devices()) {
-            (Some((allocation, _)), _) => Places::One(allocation),
+        let base_bytes = svm.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
+        let uses_svm = svm.is_some();
+        let places = match (svm, context.devices()) {
+            (Some((memory, _)), _) => Places::Shared(memory),
             (None, [device]) => Places::One(allocate(
                 device.vulkan()?,
                 kind,
@@ -195,7 +193,7 @@ impl Memory {
                 kind,
                 shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
                 base_bytes,
-                uses_svm: svm.is_some(),
+                uses_svm,
                 places,
                 mirror: Mutex::default(),
             }),
@@ -365,6 +363,7 @@ impl Memory {
     pub fn access(&self, queue: &Arc<Queue>, written: bool) -> Result<Place> {
         let allocation = match &self.storage.places {
             Places::One(allocation) => Arc::clone(allocation),
+            Places::Shared(memory) => Arc::clone(memory.on(queue)?),
             Places::Several(several) => {
                 let mut several = several.lock().unwrap_or_else(PoisonError::into_inner);
                 several.reside(&self.storage, queue, written)?
@@ -390,6 +389,10 @@ impl Memory {
         let offset_bytes = (self.storage.base_bytes + self.origin_bytes()) as u64;
         let allocations = match &self.storage.places {
             Places::One(allocation) => vec![Arc::clone(allocation)],
+            Places::Shared(memory) => {
+                let devices = self.context.devices();
+                return Ok(vec![memory.address() + offset_bytes; devices.len()]);
+            }
             Places::Several(several) => {
                 let mut several = several.lock().unwrap_or_else(PoisonError::into_inner);
                 several.allocate_all(&self.storage, self.context.devices())?
