@@ -246,7 +246,7 @@ fn check_substitutes(queues: &[Arc<Queue>], buffer: &CommandBuffer) -> Result<()
     for queue in queues {
         // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the properties of any command-queue in queues contains a property
         // not specified by CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR.", "… does not contain the
-        // minimum properties specified by CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR."
+        // minimum properties specified by CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR": there are none.
         let flags = queue.flags();
         if flags & !SUPPORTED_QUEUE_PROPERTIES != 0
             || flags & REQUIRED_QUEUE_PROPERTIES != REQUIRED_QUEUE_PROPERTIES
