@@ -267,7 +267,7 @@ fn fences_in_divergent_code() {
         out[get_global_id(0)] = d[k ^ 33];
     }";
     let value = |k: u32| k + (0..k % 5).sum::<u32>();
-    let expected: Vec<u32> = (0..128).map(|i| value(i % 64 ^ 33)).collect();
+    let expected: Vec<u32> = (0..128).map(|i| value((i % 64) ^ 33)).collect();
     let found = Launch::new(source).output::<u32>(128).run(&[128], &[64]);
     assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
 }

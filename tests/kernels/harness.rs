@@ -59,7 +59,7 @@ impl Session {
     pub fn has_feature(&self, feature: &str) -> bool {
         let all = self.device.opencl_c_features().unwrap_or_default();
         all.iter().any(|one| {
-            let name = one.name.iter().take_while(|&&c| c != 0).map(|&c| c as u8);
+            let name = one.name.iter().copied().take_while(|&c| c != 0);
             name.eq(feature.bytes())
         })
     }
