@@ -126,6 +126,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::legalize_small_ints::run,
             PointersLowered,
         ),
+        ("distribute", passes::distribute::run, PointersLowered),
         ("simplify", passes::simplify::run, Stage::Emit),
         (
             "legalize_loop_results",

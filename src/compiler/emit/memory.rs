@@ -186,7 +186,9 @@ impl FunctionEmitter<'_, '_> {
         if access.volatile {
             bits |= MemoryAccess::VOLATILE;
         }
-        if self.emitter.capabilities.vulkan_memory_model && !access.read_only {
+        // Only these are ordered by barriers and atomics. Others may stay in a cache of the core's own.
+        let shared = self.emitter.orders_device_memory || access.volatile;
+        if self.emitter.capabilities.vulkan_memory_model && shared && !access.read_only {
             bits |= MemoryAccess::NON_PRIVATE_POINTER;
         }
         Ok(vec![bits.bits(), access.align_bytes])

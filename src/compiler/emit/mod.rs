@@ -54,6 +54,9 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         push_constants: None,
         used_floats: BTreeSet::new(),
         uses_collectives: false,
+        orders_device_memory: reached
+            .iter()
+            .any(|&id| orders_device_memory(module.function(id))),
     };
     for &id in &reached {
         let spirv_id = emitter.asm.new_id();
@@ -107,6 +110,8 @@ struct Emitter<'a> {
     used_floats: BTreeSet<u32>,
     /// Whether any instruction depends on which work-items execute it together.
     uses_collectives: bool,
+    /// Whether work-items of one launch may speak to each other through device memory.
+    orders_device_memory: bool,
 }
 
 impl Emitter<'_> {
@@ -178,6 +183,19 @@ fn has_barrier(function: &Function) -> bool {
     ops_of(function).any(|op| match op {
         Op::Group(..) => true,
         Op::ControlBarrier { execution, .. } => *execution != Scope::Invocation,
+        _ => false,
+    })
+}
+
+/// Whether a function has an atomic on device memory, or a fence that orders it.
+fn orders_device_memory(function: &Function) -> bool {
+    ops_of(function).any(|op| match op {
+        Op::Atomic { place, .. } => {
+            matches!(place, Place::Address(_) | Place::AddressPair { .. })
+        }
+        Op::ControlBarrier { semantics, .. } | Op::MemoryBarrier { semantics, .. } => {
+            semantics.has(semantics::DEVICE_MEMORY)
+        }
         _ => false,
     })
 }

@@ -7,6 +7,12 @@ use super::Emitter;
 use crate::compiler::ir::{Scope, Semantics};
 use rspirv::spirv::{self, Capability, MemorySemantics};
 
+/// Memory kinds that are device memory to Vulkan. Images are in global memory.
+pub const DEVICE_MEMORY: u32 = Semantics::CROSS_WORKGROUP_MEMORY
+    | Semantics::UNIFORM_MEMORY
+    | Semantics::SUBGROUP_MEMORY
+    | Semantics::IMAGE_MEMORY;
+
 /// Which half of acquire and release an instruction can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -59,13 +65,8 @@ impl Emitter<'_> {
         if scope == Scope::Invocation {
             return 0;
         }
-        let global = Semantics::CROSS_WORKGROUP_MEMORY
-            | Semantics::UNIFORM_MEMORY
-            | Semantics::SUBGROUP_MEMORY
-            // Images are in global memory.
-            | Semantics::IMAGE_MEMORY;
         let mut memory = storage;
-        if semantics.has(global) {
+        if semantics.has(DEVICE_MEMORY) {
             memory |= MemorySemantics::UNIFORM_MEMORY;
         }
         if semantics.has(Semantics::WORKGROUP_MEMORY) {

@@ -130,8 +130,44 @@ fn every_width_is_loaded_and_stored() {
                 b.store(Place::Address(to), values, access);
             }));
             if !text.is_empty() {
-                assert!(text.contains("NonPrivatePointer"), "{text}");
+                assert!(text.contains("Aligned"), "{text}");
             }
+        }
+    }
+}
+
+/// Nobody else can look in the same launch but through a fence, an atomic or a volatile access.
+#[test]
+fn accesses_are_private_where_nothing_orders_them() {
+    let text_of = |order: Option<u32>, volatile| {
+        emit_valid(&straight(|b| {
+            let address = argument64(b, 8);
+            let access = Access {
+                volatile,
+                ..Access::aligned(4)
+            };
+            let values = b.load(Place::Address(address), Type::I32, 1, access);
+            if let Some(bits) = order {
+                b.op0(Op::ControlBarrier {
+                    execution: Scope::Workgroup,
+                    memory: Scope::Workgroup,
+                    semantics: Semantics(bits),
+                });
+            }
+            b.store(Place::Address(address), values, access);
+        }))
+    };
+    let (local, global) = (0x110, 0x210);
+    for (order, volatile, expected) in [
+        (None, false, false),
+        (Some(local), false, false),
+        (Some(global), false, true),
+        (Some(local | global), false, true),
+        (None, true, true),
+    ] {
+        let text = text_of(order, volatile);
+        if !text.is_empty() {
+            assert_eq!(text.contains("NonPrivatePointer"), expected, "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod atomic;
 pub mod data_segment;
+pub mod distribute;
 mod expand_values;
 pub mod float_format;
 mod folding;
