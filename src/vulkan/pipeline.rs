@@ -92,6 +92,7 @@ impl Pipeline {
         let create = [vk::ComputePipelineCreateInfo::default()
             .stage(stage)
             .layout(device.pipeline_layout)];
+        let _code = device.change_code();
         // SAFETY: everything that `create` reaches outlives the call; the module is the device's.
         let made = unsafe {
             device
@@ -117,6 +118,7 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
+        let _code = self.device.change_code();
         // SAFETY: whoever submits work holds its pipelines until the work is done.
         unsafe { self.device.raw.destroy_pipeline(self.handle, None) };
     }

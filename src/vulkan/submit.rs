@@ -179,6 +179,7 @@ impl Device {
             .command_buffer_infos(&buffers)
             .signal_semaphore_infos(&signals)];
         let queue = self.queue(queue);
+        let _code = self.run_code();
         // SAFETY: the lock on the queue is held; the recorders have ended; every handle is alive and stays
         // so until the owner has seen `value`.
         let result = unsafe {

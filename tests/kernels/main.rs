@@ -26,6 +26,7 @@ mod options;
 mod pointers;
 mod printf;
 mod random;
+mod threads;
 mod vectors;
 mod work_items;
 
@@ -50,6 +51,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("control_flow", control_flow::TESTS),
     ("atomics", atomics::TESTS),
     ("work_items", work_items::TESTS),
+    ("threads", threads::TESTS),
     ("maths", maths::TESTS),
     ("options", options::TESTS),
     ("printf", printf::TESTS),

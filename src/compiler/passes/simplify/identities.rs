@@ -269,6 +269,13 @@ fn with_constant(
             let op = if op == Mul { Shl } else { LShr };
             return Some(make(sweep, Op::Binary(op, a, amount), ty));
         }
+        // A choice is cheaper than a product. NVIDIA's driver (580.159) also computes `(x & 1) * 6` wrong
+        // where the remainder of the same 64-bit `x` is taken.
+        Mul if (bits::known_zero(sweep, a) | 1) & all == all => {
+            let zero = sweep.constant(ty, 0);
+            let is_one = make(sweep, Op::Compare(Compare::NotEqual, a, zero), Type::Bool);
+            return Some(make(sweep, Op::Select(is_one, b, zero), ty));
+        }
         URem if is_power => {
             let mask = sweep.constant(ty, bits - 1);
             return Some(make(sweep, Op::Binary(And, a, mask), ty));

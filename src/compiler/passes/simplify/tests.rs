@@ -342,3 +342,17 @@ fn random_value(
         _ => b.unary([Unary::Not, Unary::Negate][random(2)], x),
     }
 }
+
+#[test]
+fn a_bit_times_a_constant_is_a_choice() {
+    let text = check(function(&[Type::I32, Type::I64], |b, [_, _, wide]| {
+        let bit = b.binary_const(Binary::And, wide, 1);
+        let bit = b.resize_int(bit, Type::I32, false);
+        let product = b.binary_const(Binary::Mul, bit, 6);
+        let two = b.binary_const(Binary::And, wide, 3);
+        let kept = b.binary_const(Binary::Mul, two, 6);
+        b.terminate(Terminator::Return(smallvec![product, kept]));
+    }));
+    assert!(text.contains("select"), "{text}");
+    assert_eq!(text.matches("mul").count(), 1, "{text}");
+}
