@@ -55,28 +55,31 @@ impl Functions {
         // SAFETY: the function has this signature.
         let lookup: Lookup = unsafe { std::mem::transmute(address) };
         macro_rules! find {
-            ($name:literal) => {{
+            ($name:literal, $ty:ident) => {{
                 // SAFETY: a valid platform and a C string.
                 let found = unsafe { lookup(platform, $name.as_ptr()) };
                 assert!(!found.is_null(), "{:?} is not found", $name);
                 // SAFETY: the function of that name has the signature of the headers.
-                unsafe { std::mem::transmute(found) }
+                unsafe { std::mem::transmute::<*mut c_void, cl::$ty>(found) }
             }};
         }
         Self {
-            create: find!(c"clCreateCommandBufferKHR"),
-            release: find!(c"clReleaseCommandBufferKHR"),
-            retain: find!(c"clRetainCommandBufferKHR"),
-            finalize: find!(c"clFinalizeCommandBufferKHR"),
-            enqueue: find!(c"clEnqueueCommandBufferKHR"),
-            info: find!(c"clGetCommandBufferInfoKHR"),
-            barrier: find!(c"clCommandBarrierWithWaitListKHR"),
-            copy: find!(c"clCommandCopyBufferKHR"),
-            copy_rect: find!(c"clCommandCopyBufferRectKHR"),
-            fill: find!(c"clCommandFillBufferKHR"),
-            launch: find!(c"clCommandNDRangeKernelKHR"),
-            update: find!(c"clUpdateMutableCommandsKHR"),
-            command_info: find!(c"clGetMutableCommandInfoKHR"),
+            create: find!(c"clCreateCommandBufferKHR", clCreateCommandBufferKHR_fn),
+            release: find!(c"clReleaseCommandBufferKHR", clReleaseCommandBufferKHR_fn),
+            retain: find!(c"clRetainCommandBufferKHR", clRetainCommandBufferKHR_fn),
+            finalize: find!(c"clFinalizeCommandBufferKHR", clFinalizeCommandBufferKHR_fn),
+            enqueue: find!(c"clEnqueueCommandBufferKHR", clEnqueueCommandBufferKHR_fn),
+            info: find!(c"clGetCommandBufferInfoKHR", clGetCommandBufferInfoKHR_fn),
+            barrier: find!(
+                c"clCommandBarrierWithWaitListKHR",
+                clCommandBarrierWithWaitListKHR_fn
+            ),
+            copy: find!(c"clCommandCopyBufferKHR", clCommandCopyBufferKHR_fn),
+            copy_rect: find!(c"clCommandCopyBufferRectKHR", clCommandCopyBufferRectKHR_fn),
+            fill: find!(c"clCommandFillBufferKHR", clCommandFillBufferKHR_fn),
+            launch: find!(c"clCommandNDRangeKernelKHR", clCommandNDRangeKernelKHR_fn),
+            update: find!(c"clUpdateMutableCommandsKHR", clUpdateMutableCommandsKHR_fn),
+            command_info: find!(c"clGetMutableCommandInfoKHR", clGetMutableCommandInfoKHR_fn),
         }
     }
 }

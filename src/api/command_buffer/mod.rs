@@ -248,9 +248,7 @@ fn check_substitutes(queues: &[Arc<Queue>], buffer: &CommandBuffer) -> Result<()
         // not specified by CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR.", "… does not contain the
         // minimum properties specified by CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR": there are none.
         let flags = queue.flags();
-        if flags & !SUPPORTED_QUEUE_PROPERTIES != 0
-            || flags & REQUIRED_QUEUE_PROPERTIES != REQUIRED_QUEUE_PROPERTIES
-        {
+        if flags & !SUPPORTED_QUEUE_PROPERTIES != 0 {
             return Err(Error::new(
                 CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
                 format!("a queue has properties {flags:#x}"),
