@@ -34,8 +34,11 @@ fn launch(body: &str) -> Option<Launch> {
     Some(Launch::new(source).option("-cl-std=CLC++2021"))
 }
 
-/// Runs it on random numbers: where each work-item is, the numbers, and so many results for each.
-fn run(body: &str, results: usize) -> Option<(Vec<[u32; 4]>, Vec<i32>, Vec<i32>)> {
+/// Where each work-item is, its number, and its results.
+type Outcome = (Vec<[u32; 4]>, Vec<i32>, Vec<i32>);
+
+/// Runs it on random numbers, with so many results for each.
+fn run(body: &str, results: usize) -> Option<Outcome> {
     let mut random = Random::new(21);
     let values: Vec<i32> = (0..COUNT).map(|_| (random.next() % 20) as i32).collect();
     let found = launch(body)?
