@@ -65,9 +65,9 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
 
 /// What no device can do, because Pumice can't.
 const NOT_YET: &[(&str, &str)] = &[
-    ("images", "not written yet"),
-    ("shared virtual memory", "not written yet"),
-    ("sub-group functions", "not written yet"),
+    ("mipmaps", "not written yet"),
+    ("device-side enqueue", "Vulkan has nothing to build it from"),
+    ("pipes", "not written yet"),
 ];
 
 /// What depends on the device, and on which feature.
