@@ -16,6 +16,7 @@ use super::buffer::{Buffer, Memory, MemoryKind, USAGE};
 use super::device::Device;
 use super::error::Error;
 use super::host_range::{HostRange, HostUse, page_bytes};
+use super::info::{DeviceType, MemoryType};
 
 /// How the host sees the addresses of a unified buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,7 @@ impl Device {
     /// A device that runs in this process and gives memory that it did not allocate (imported memory) the
     /// address that the host knows it by has the process's address space for its own.
     fn sees_host_memory(self: &Arc<Self>) -> bool {
-        if self.info().device_type != super::info::DeviceType::Cpu || !self.addresses_are_pointers()
-        {
+        if self.info().device_type != DeviceType::Cpu || !self.addresses_are_pointers() {
             return false;
         }
         let Ok(range) = HostRange::anywhere(page_bytes(), HostUse::Memory) else {
@@ -150,15 +150,17 @@ impl Device {
             HostView::Shadow | HostView::None => MemoryKind::Device,
         };
         let bits = self.preferred_types(requirements.memory_type_bits, kind);
-        let suits = |index: &usize| bits & (1 << index) != 0;
         let types = &self.info().memory_types;
-        let memory_type = (0..types.len())
-            .filter(suits)
-            .find(|&index| {
-                types[index].host_visible && types[index].host_coherent
-                    || view != HostView::Direct && types[index].device_local
-            })
-            .ok_or_else(|| Error::Unsupported("a memory type for it".to_owned()))?;
+        let first = |wanted: &dyn Fn(&MemoryType) -> bool| {
+            (0..types.len()).find(|&index| bits & (1 << index) != 0 && wanted(&types[index]))
+        };
+        let host = || first(&|kind| kind.host_visible && kind.host_coherent);
+        let memory_type = match view {
+            HostView::Direct => host(),
+            HostView::Shadow | HostView::None => first(&|kind| kind.device_local).or_else(host),
+        };
+        let memory_type =
+            memory_type.ok_or_else(|| Error::Unsupported("a memory type for it".to_owned()))?;
         let memory_bytes = requirements
             .size
             .checked_next_multiple_of(granule_bytes)
@@ -269,7 +271,7 @@ mod tests {
             assert_eq!(pointer.as_ptr() as u64, buffer.device_address());
         }
         // Software drivers all have it.
-        if device.info().device_type == super::super::info::DeviceType::Cpu {
+        if device.info().device_type == DeviceType::Cpu {
             assert!(works.direct && works.shadow);
         }
     }
