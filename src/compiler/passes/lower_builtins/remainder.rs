@@ -233,7 +233,7 @@ mod tests {
         let (rest, size, half) = (rest.abs(), y.abs(), y.abs() / 2.0);
         // `rest` is below twice the divisor; what lies beyond adds an even number to the quotient.
         let (value, odd) = match () {
-            () if rest < half || rest == half => (rest, 0),
+            () if rest <= half => (rest, 0),
             () if rest < 3.0 * half => (rest - size, 1),
             () => (rest - 2.0 * size, 0),
         };
