@@ -112,7 +112,7 @@ fn each_command_prints_at_its_end_and_in_order() {
     let gate = create_user_event(setup.context.get()).expect("an event");
     let mut last = gate;
     let mut held = Vec::new();
-    let unordered = setup.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE.into());
+    let unordered = setup.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     for number in 0..50 {
         let event = setup.print(&unordered, number, &[last]);
         last = event.get();
