@@ -32,7 +32,7 @@ install_base() {
 
 # What only the tests need.
 install_test() {
-    install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd
+    install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd g++ opencl-c-headers
     install_swiftshader
 }
 
