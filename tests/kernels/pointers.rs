@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("several_local_arguments", several_local_arguments),
     ("volatile_accesses", volatile_accesses),
     ("integers", integers),
+    ("narrow_integers", narrow_integers),
 ];
 
 fn has_variables() -> bool {
@@ -617,4 +618,23 @@ fn integers() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
     let expected: Vec<u32> = (0..8).map(|i| i * 4 + 1).collect();
     assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
+}
+
+/// An integer that is too narrow for an address has its low bits, also where the compiler knows the address.
+fn narrow_integers() {
+    let source = "
+    typedef struct { char first; uint4 vector; short last; } item;
+    kernel void test(global uint *out) {
+        local item at, other;
+        uint i = get_global_id(0);
+        local void *p = i & 1 ? (local void *)&other.vector : (local void *)&at.vector;
+        if (i == 1000) at.first = other.first = 0;
+        out[4 * i] = (uint)&at.vector % 16;
+        out[4 * i + 1] = (uint)&at.last - (uint)&at.first;
+        out[4 * i + 2] = (uint)p == (i & 1 ? (uint)&other.vector : (uint)&at.vector);
+        out[4 * i + 3] = (ushort)&at.last == (ushort)((uint)&at + 32);
+    }";
+    let found = Launch::new(source).output::<u32>(4 * 8).run(&[8], &[4]);
+    let expected = [0u32, 32, 1, 1].repeat(8);
+    assert_equal(&found.get(0), &expected, |at| format!("value {}", at % 4));
 }

@@ -12,7 +12,8 @@ use std::collections::HashMap;
 pub(super) enum Scalar {
     Bits(u64),
     Undef,
-    /// The address of a module-scope variable, or an integer made of it.
+    /// The address of a module-scope variable, or an integer made of it: as many of its low bits as the
+    /// type has.
     Address {
         global: GlobalId,
         addend: i64,

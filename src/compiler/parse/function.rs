@@ -421,6 +421,10 @@ impl<'a> FunctionParser<'_, 'a> {
                     _ if ty == own => value,
                     Type::Ptr(_) => self.early(IrOp::Convert(Convert::AddressSpaceCast, value), ty),
                     Type::I64 => self.early(IrOp::Convert(Convert::PtrToInt, value), ty),
+                    _ if ty.is_int() => {
+                        let whole = self.early(IrOp::Convert(Convert::PtrToInt, value), Type::I64);
+                        self.early(IrOp::Convert(Convert::Truncate, whole), ty)
+                    }
                     _ => return Err(CompileError::new("an address is no value of this type")),
                 }
             }

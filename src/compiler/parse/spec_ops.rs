@@ -62,7 +62,8 @@ fn evaluate(
         Op::CopyObject => a,
         Op::ConvertPtrToU | Op::ConvertUToPtr => match a.as_slice() {
             [Scalar::Bits(bits)] => vec![Scalar::Bits(bits & types.scalar(ty)?.mask())],
-            _ if types.scalar(ty)?.bits() == 64 => a,
+            // An integer narrower than the address has its low bits, of which no address is made again.
+            _ if op == Op::ConvertPtrToU || types.scalar(a_type)?.bits() == 64 => a,
             _ => return Err(not_supported()),
         },
         Op::CompositeExtract => {
@@ -259,6 +260,9 @@ fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Sc
         }
         (Op::ISub, Scalar::Address { .. }, Some(Scalar::Bits(bits))) => {
             return offset(&[a], (bits as i64).wrapping_neg()).pop();
+        }
+        (Op::UConvert | Op::SConvert, Scalar::Address { .. }, None) if to.bits() <= from.bits() => {
+            return Some(a);
         }
         (_, Scalar::Undef, _) | (_, _, Some(Scalar::Undef)) => return Some(Scalar::Undef),
         _ => {}
