@@ -144,9 +144,20 @@ impl Lower<'_, '_> {
 
     /// The one of greater (or lesser) magnitude; the greater (lesser) number if that does not tell.
     fn by_magnitude(&mut self, x: Value, y: Value, greater: bool) -> Value {
-        let (size_x, size_y) = (self.magnitude(x), self.magnitude(y));
-        let x_less = self.compare(Compare::FOrdLess, size_x, size_y);
-        let y_less = self.compare(Compare::FOrdLess, size_y, size_x);
+        // By the bits, since a device that flushes denormals may see all of them as equal. NaN is neither
+        // less nor greater.
+        let format = FloatFormat::of(self.b.ty(x));
+        let [size_x, size_y] = [x, y].map(|value| {
+            let bits = self.bits(value);
+            self.binary_const(Binary::And, bits, format.magnitude())
+        });
+        let mut is_less = |a, b| {
+            let less = self.compare(Compare::ULess, a, b);
+            let number = self.compare_const(Compare::ULess, b, format.infinity() + 1);
+            self.binary(Binary::And, less, number)
+        };
+        let x_less = is_less(size_x, size_y);
+        let y_less = is_less(size_y, size_x);
         let (op, take_x, take_y) = if greater {
             (Binary::FMax, y_less, x_less)
         } else {

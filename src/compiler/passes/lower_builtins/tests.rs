@@ -200,6 +200,17 @@ fn floats_of_two_operands() {
     }
 }
 
+/// A device that flushes denormals compares them as equal.
+#[test]
+fn the_greater_magnitude_is_found_without_a_comparison_of_floats() {
+    for op in [Std::maxmag, Std::minmag] {
+        let Lowered(module) = Lowered::new(&plain(), op, &[Type::F32; 2], &[Type::F32]);
+        let text = module.to_string();
+        assert!(text.contains("u_less"), "{text}");
+        assert!(!text.contains("f_ord"), "{text}");
+    }
+}
+
 #[test]
 fn ldexp_rounds_once() {
     let single = Lowered::new(&plain(), Std::ldexp, &[Type::F32, Type::I32], &[Type::F32]);
