@@ -4,7 +4,7 @@
 //! recorded long before, and the batch goes on with another one after it: all are one submission.
 
 use super::allocation::Allocation;
-use super::command::{Arguments, Command, Dispatch, HostPointer};
+use super::command::{Command, Dispatch, HostPointer};
 use super::command_buffer::Replay;
 use super::error::Result;
 use super::event::Event;
@@ -261,27 +261,7 @@ impl Batch {
             self.posts.push(Post::Print(output));
         }
         for region in dispatch.regions {
-            match &region.arguments {
-                Arguments::PushConstants(bytes) => {
-                    self.recorder
-                        .dispatch(&region.pipeline, bytes, region.groups);
-                }
-                Arguments::Block(bytes) => {
-                    let size_bytes = bytes.len().max(16) as u64;
-                    let piece = self.upload.take(&self.device, size_bytes)?;
-                    // SAFETY: the piece is ours alone and as long as the block.
-                    unsafe {
-                        std::ptr::copy_nonoverlapping(
-                            bytes.as_ptr(),
-                            piece.pointer.as_ptr(),
-                            bytes.len(),
-                        );
-                    }
-                    let address = piece.device_address().to_le_bytes();
-                    self.recorder
-                        .dispatch(&region.pipeline, &address, region.groups);
-                }
-            }
+            region.record(&mut self.recorder, &mut self.upload, &self.device)?;
             self.keep_alive.push(region.pipeline);
         }
         for access in dispatch.accesses {

@@ -30,6 +30,7 @@ pub mod printf;
 pub mod process;
 pub mod program;
 pub mod queue;
+mod region;
 mod retire;
 pub mod sampler;
 pub mod semaphore;

@@ -13,6 +13,8 @@ mod control_flow;
 mod conversions;
 mod floats;
 mod functions;
+#[macro_use]
+mod group_model;
 mod groups;
 mod groups_intel;
 mod harness;
@@ -26,6 +28,7 @@ mod options;
 mod pointers;
 mod printf;
 mod random;
+mod sub_groups;
 mod threads;
 mod vectors;
 mod work_items;
@@ -56,6 +59,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("options", options::TESTS),
     ("printf", printf::TESTS),
     ("groups", groups::TESTS),
+    ("sub_groups", sub_groups::TESTS),
     ("groups_intel", groups_intel::TESTS),
     ("non_uniform_groups", non_uniform_groups::TESTS),
 ];

@@ -286,27 +286,7 @@ impl Recording {
     fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         self.prints.extend(dispatch.printf.as_ref().map(Arc::clone));
         for region in &dispatch.regions {
-            match &region.arguments {
-                Arguments::PushConstants(bytes) => {
-                    self.recorder
-                        .dispatch(&region.pipeline, bytes, region.groups);
-                }
-                Arguments::Block(bytes) => {
-                    let size_bytes = bytes.len().max(16) as u64;
-                    let piece = self.arguments.take(&self.device, size_bytes)?;
-                    // SAFETY: the piece is ours alone and as long as the block.
-                    unsafe {
-                        std::ptr::copy_nonoverlapping(
-                            bytes.as_ptr(),
-                            piece.pointer.as_ptr(),
-                            bytes.len(),
-                        );
-                    }
-                    let address = piece.device_address().to_le_bytes();
-                    self.recorder
-                        .dispatch(&region.pipeline, &address, region.groups);
-                }
-            }
+            region.record(&mut self.recorder, &mut self.arguments, &self.device)?;
         }
         self.held.extend(held_by(dispatch));
         Ok(())
