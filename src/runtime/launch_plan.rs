@@ -29,9 +29,9 @@ pub struct LaunchPlan {
     global: [u64; 3],
     requested: Option<[u64; 3]>,
     local_arguments: LocalArguments,
-    /// `get_enqueued_local_size`
+    /// `get_enqueued_local_size`, where the kernel can tell
     pub local: [u32; 3],
-    /// `get_num_groups`
+    /// `get_num_groups`, where the kernel can tell
     pub groups: [u64; 3],
     pub regions: SmallVec<[PlannedRegion; 1]>,
 }
@@ -145,6 +145,21 @@ pub fn local_size(
     Ok(local.map(|size| size as u32))
 }
 
+/// The local size that a range runs with: the given one, unless it fills less than a sub-group and the kernel
+/// can't tell. A device runs a work-group of one work-item at the cost of a whole sub-group.
+fn executed_size(
+    kernel: &CompiledKernel,
+    range: &NdRange,
+    local: [u32; 3],
+    limits: &WorkLimits,
+) -> [u32; 3] {
+    let work_items: u32 = local.iter().product();
+    match kernel.sees_work_groups || work_items >= limits.subgroup_size {
+        true => local,
+        false => choose_any_local_size(range.global, limits),
+    }
+}
+
 fn sub_group_size(kernel: &CompiledKernel, limits: &WorkLimits) -> u64 {
     let required = kernel.attributes.required_sub_group_size;
     required.unwrap_or(limits.subgroup_size).max(1).into()
@@ -180,7 +195,12 @@ pub fn plan<'a>(
     });
     if !fits {
         let limits = work_limits(device);
-        let local = local_size(compiled, range, &limits)?;
+        let local = executed_size(
+            compiled,
+            range,
+            local_size(compiled, range, &limits)?,
+            &limits,
+        );
         let regions = split_range(range.global, local, &limits).ok_or_else(|| {
             Error::new(
                 CL_INVALID_GLOBAL_WORK_SIZE,
@@ -442,5 +462,23 @@ mod tests {
         assert_eq!(local_size(&uniform, &range, &LIMITS).unwrap(), [1, 1, 1]);
         uniform.sees_work_groups = false;
         assert_eq!(local_size(&uniform, &range, &LIMITS).unwrap(), [256, 1, 1]);
+    }
+    #[test]
+    fn small_work_groups_are_merged_where_the_kernel_cannot_tell() {
+        let mut kernel = kernel(None);
+        let range = NdRange {
+            dimensions: 2,
+            offset: [0; 3],
+            global: [1024, 1024, 1],
+            local: Some([1, 1, 1]),
+        };
+        let executed =
+            |kernel: &CompiledKernel, local| executed_size(kernel, &range, local, &LIMITS);
+        assert_eq!(executed(&kernel, [1, 1, 1]), [1, 1, 1]);
+        kernel.sees_work_groups = false;
+        assert_eq!(executed(&kernel, [1, 1, 1]), [256, 1, 1]);
+        assert_eq!(executed(&kernel, [7, 1, 1]), [256, 1, 1]);
+        // A whole sub-group is the application's choice of what runs near what.
+        assert_eq!(executed(&kernel, [1, 8, 1]), [1, 8, 1]);
     }
 }
