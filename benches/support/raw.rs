@@ -1,0 +1,427 @@
+//! The same work in Vulkan, called directly: what a driver on top of it can at best cost.
+
+use super::{Result, median};
+use ash::{ext, vk};
+use std::time::{Duration, Instant};
+
+/// An empty compute shader of 64 work-items, as words of SPIR-V.
+#[rustfmt::skip]
+const EMPTY: [u32; 35] = [
+    0x0723_0203, 0x0001_0000, 0, 5, 0, // header, ids below 5
+    2 << 16 | 17, 1, // OpCapability Shader
+    3 << 16 | 14, 0, 1, // OpMemoryModel Logical GLSL450
+    5 << 16 | 15, 5, 1, 0x6e69_616d, 0, // OpEntryPoint GLCompute %1 "main"
+    6 << 16 | 16, 1, 17, 64, 1, 1, // OpExecutionMode %1 LocalSize 64 1 1
+    2 << 16 | 19, 2, // %2 = OpTypeVoid
+    3 << 16 | 33, 3, 2, // %3 = OpTypeFunction %2
+    5 << 16 | 54, 2, 1, 0, 3, // %1 = OpFunction %2 None %3
+    2 << 16 | 248, 4, // %4 = OpLabel
+    1 << 16 | 253, // OpReturn
+    1 << 16 | 56, // OpFunctionEnd
+];
+
+/// Push constants of a launch: one pointer.
+const PUSH_BYTES: u32 = 8;
+
+/// A Vulkan device with an empty kernel and what it takes to run it. Lives until the process ends.
+pub struct Raw {
+    pub name: String,
+    device: ash::Device,
+    queue: vk::Queue,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    pool: vk::CommandPool,
+    buffer: vk::CommandBuffer,
+    timeline: vk::Semaphore,
+    value: u64,
+    queries: vk::QueryPool,
+    ns_per_tick: f64,
+    calibration: Option<ext::calibrated_timestamps::Device>,
+}
+
+/// What is recorded around the launch.
+#[derive(Clone, Copy, Default)]
+pub struct Around {
+    /// A full barrier first, and one to the host last.
+    pub barriers: bool,
+    /// Timestamps before and after; the first at the top of the pipe or after all commands.
+    pub stamps: Option<First>,
+    /// Queries reset within the command buffer; without, the host resets them.
+    pub reset: u32,
+    /// The command buffer is recorded once and not for each submission.
+    pub reused: bool,
+    /// How the end is waited for.
+    pub wait: Wait,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    Top,
+    All,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// `vkWaitSemaphores`
+    #[default]
+    Block,
+    /// `vkGetSemaphoreCounterValue` until it is there.
+    Poll,
+}
+
+/// Medians, microseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    pub record_us: f64,
+    pub submit_us: f64,
+    /// From the beginning of the recording until the end is seen.
+    pub total_us: f64,
+    /// From the beginning of the recording to the first timestamp; where the clocks can be compared.
+    pub to_start_us: Option<f64>,
+}
+
+/// Timestamps that the pool holds.
+const QUERIES: u32 = 512;
+
+impl Raw {
+    /// The first device with a compute queue; a discrete GPU before others.
+    pub fn new() -> Result<Self> {
+        // SAFETY: the loader stays loaded: nothing made here is ever destroyed.
+        let entry = unsafe { ash::Entry::load()? };
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let create = vk::InstanceCreateInfo::default().application_info(&application);
+        // SAFETY: no layers, no extensions.
+        let instance = unsafe { entry.create_instance(&create, None)? };
+        // SAFETY: a live instance.
+        let mut all = unsafe { instance.enumerate_physical_devices()? };
+        let properties = |physical: vk::PhysicalDevice| {
+            // SAFETY: a physical device of the instance.
+            unsafe { instance.get_physical_device_properties(physical) }
+        };
+        all.sort_by_key(|it| properties(*it).device_type != vk::PhysicalDeviceType::DISCRETE_GPU);
+        let physical = *all.first().ok_or("no Vulkan device")?;
+        let info = properties(physical);
+        // SAFETY: as above.
+        let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+        let family = families
+            .iter()
+            .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
+            .ok_or("no compute queue")? as u32;
+        // SAFETY: as above.
+        let extensions = unsafe { instance.enumerate_device_extension_properties(physical)? };
+        let calibrates = extensions.iter().any(|extension| {
+            extension.extension_name_as_c_str() == Ok(ext::calibrated_timestamps::NAME)
+        });
+        let names: Vec<_> = calibrates
+            .then_some(ext::calibrated_timestamps::NAME.as_ptr())
+            .into_iter()
+            .collect();
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
+            .timeline_semaphore(true)
+            .host_query_reset(true);
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(family)
+            .queue_priorities(&[0.5])];
+        let create = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&names)
+            .push_next(&mut v12)
+            .push_next(&mut v13);
+        // SAFETY: features that every Vulkan 1.3 device has.
+        let device = unsafe { instance.create_device(physical, &create, None)? };
+        let calibration =
+            calibrates.then(|| ext::calibrated_timestamps::Device::new(&instance, &device));
+        let raw = Self::on(device, family, &info, calibration)?;
+        // It must outlive the device, which is never destroyed.
+        std::mem::forget((instance, entry));
+        Ok(raw)
+    }
+
+    fn on(
+        device: ash::Device,
+        family: u32,
+        info: &vk::PhysicalDeviceProperties,
+        calibration: Option<ext::calibrated_timestamps::Device>,
+    ) -> Result<Self> {
+        let push = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+            .size(PUSH_BYTES)];
+        let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
+        let module = vk::ShaderModuleCreateInfo::default().code(&EMPTY);
+        let pool = vk::CommandPoolCreateInfo::default()
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+            .queue_family_index(family);
+        let mut kind =
+            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let semaphore = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        let queries = vk::QueryPoolCreateInfo::default()
+            .query_type(vk::QueryType::TIMESTAMP)
+            .query_count(QUERIES);
+        // SAFETY: a live device; each structure outlives its call.
+        unsafe {
+            let layout = device.create_pipeline_layout(&layout, None)?;
+            let module = device.create_shader_module(&module, None)?;
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module)
+                .name(c"main");
+            let create = vk::ComputePipelineCreateInfo::default()
+                .stage(stage)
+                .layout(layout);
+            let pipelines = device
+                .create_compute_pipelines(vk::PipelineCache::null(), &[create], None)
+                .map_err(|(_, error)| error)?;
+            let pool = device.create_command_pool(&pool, None)?;
+            let allocate = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .command_buffer_count(1);
+            let name = info.device_name_as_c_str()?.to_string_lossy().into_owned();
+            Ok(Self {
+                name,
+                queue: device.get_device_queue(family, 0),
+                layout,
+                pipeline: pipelines[0],
+                pool,
+                buffer: device.allocate_command_buffers(&allocate)?[0],
+                timeline: device.create_semaphore(&semaphore, None)?,
+                value: 0,
+                queries: device.create_query_pool(&queries, None)?,
+                ns_per_tick: info.limits.timestamp_period.into(),
+                calibration,
+                device,
+            })
+        }
+    }
+
+    fn begin(&self, usage: vk::CommandBufferUsageFlags) -> Result<()> {
+        let begin = vk::CommandBufferBeginInfo::default().flags(usage);
+        // SAFETY: the device is done with the pool.
+        unsafe {
+            self.device
+                .reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())?;
+            Ok(self.device.begin_command_buffer(self.buffer, &begin)?)
+        }
+    }
+
+    fn barrier(&self, to: (vk::PipelineStageFlags2, vk::AccessFlags2)) {
+        let barriers = [vk::MemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+            .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
+            .dst_stage_mask(to.0)
+            .dst_access_mask(to.1)];
+        let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
+        // SAFETY: recording.
+        unsafe { self.device.cmd_pipeline_barrier2(self.buffer, &dependency) };
+    }
+
+    fn full_barrier(&self) {
+        self.barrier((
+            vk::PipelineStageFlags2::ALL_COMMANDS,
+            vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+        ));
+    }
+
+    fn dispatch(&self) {
+        // SAFETY: recording; a pipeline of this layout is bound.
+        unsafe {
+            self.device.cmd_push_constants(
+                self.buffer,
+                self.layout,
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                &[0; PUSH_BYTES as usize],
+            );
+            self.device.cmd_dispatch(self.buffer, 1, 1, 1);
+        }
+    }
+
+    fn bind(&self) {
+        // SAFETY: recording.
+        unsafe {
+            self.device.cmd_bind_pipeline(
+                self.buffer,
+                vk::PipelineBindPoint::COMPUTE,
+                self.pipeline,
+            );
+        }
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.value += 1;
+        let signals = [vk::SemaphoreSubmitInfo::default()
+            .semaphore(self.timeline)
+            .value(self.value)
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+        let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(self.buffer)];
+        let submits = [vk::SubmitInfo2::default()
+            .command_buffer_infos(&buffers)
+            .signal_semaphore_infos(&signals)];
+        // SAFETY: one thread; the command buffer is complete.
+        Ok(unsafe {
+            self.device
+                .queue_submit2(self.queue, &submits, vk::Fence::null())?
+        })
+    }
+
+    fn wait(&self, how: Wait) -> Result<()> {
+        if how == Wait::Poll {
+            // SAFETY: a live semaphore.
+            while unsafe { self.device.get_semaphore_counter_value(self.timeline)? } < self.value {
+                std::hint::spin_loop();
+            }
+            return Ok(());
+        }
+        let (semaphores, values) = ([self.timeline], [self.value]);
+        let wait = vk::SemaphoreWaitInfo::default()
+            .semaphores(&semaphores)
+            .values(&values);
+        // SAFETY: a live semaphore.
+        Ok(unsafe { self.device.wait_semaphores(&wait, u64::MAX)? })
+    }
+
+    /// Host microseconds for each launch of a stream of `launches`, recorded; `ordered`: each after the one before.
+    pub fn record(&mut self, launches: usize, ordered: bool, rounds: usize) -> Result<f64> {
+        let mut samples = Vec::new();
+        for round in 0..rounds + 2 {
+            let start = Instant::now();
+            self.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
+            self.bind();
+            for _ in 0..launches {
+                if ordered {
+                    self.full_barrier();
+                }
+                self.dispatch();
+            }
+            // SAFETY: recording.
+            unsafe { self.device.end_command_buffer(self.buffer)? };
+            if round >= 2 {
+                samples.push(start.elapsed().as_secs_f64() * 1e6 / launches as f64);
+            }
+            self.submit()?;
+            self.wait(Wait::Block)?;
+        }
+        Ok(median(samples))
+    }
+
+    fn record_one(&self, around: Around) -> Result<()> {
+        self.begin(match around.reused {
+            true => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
+            false => vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
+        })?;
+        let (device, buffer, queries) = (&self.device, self.buffer, self.queries);
+        // SAFETY: recording, within the pool.
+        unsafe {
+            if around.reset > 0 {
+                device.cmd_reset_query_pool(buffer, queries, 0, around.reset.min(QUERIES));
+            }
+            if around.barriers {
+                self.full_barrier();
+            }
+            if let Some(first) = around.stamps {
+                let stage = match first {
+                    First::Top => vk::PipelineStageFlags2::TOP_OF_PIPE,
+                    First::All => vk::PipelineStageFlags2::ALL_COMMANDS,
+                };
+                device.cmd_write_timestamp2(buffer, stage, queries, 0);
+            }
+            self.bind();
+            self.dispatch();
+            if around.stamps.is_some() {
+                let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+                device.cmd_write_timestamp2(buffer, stage, queries, 1);
+            }
+            if around.barriers {
+                self.barrier((vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ));
+            }
+            Ok(device.end_command_buffer(buffer)?)
+        }
+    }
+
+    /// One empty kernel, recorded, submitted and waited for.
+    pub fn round_trip(&mut self, around: Around, rounds: usize) -> Result<RoundTrip> {
+        let offset_ns = self.calibrate();
+        let (mut record, mut submit) = (Vec::new(), Vec::new());
+        let (mut total, mut to_start) = (Vec::new(), Vec::new());
+        for round in 0..rounds + 10 {
+            let start_ns = now_ns();
+            let start = Instant::now();
+            if round == 0 || !around.reused {
+                self.record_one(around)?;
+            }
+            let recorded = start.elapsed();
+            self.submit()?;
+            let submitted = start.elapsed();
+            self.wait(around.wait)?;
+            let done = start.elapsed();
+            if around.stamps.is_some() {
+                let mut ticks = [0_u64; 2];
+                let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+                // SAFETY: both were written by work that is done.
+                unsafe {
+                    self.device
+                        .get_query_pool_results(self.queries, 0, &mut ticks, flags)?;
+                    if around.reset == 0 {
+                        self.device.reset_query_pool(self.queries, 0, 2);
+                    }
+                }
+                if let Some(offset_ns) = offset_ns.filter(|_| round >= 10) {
+                    let begun_ns = ticks[0] as f64 * self.ns_per_tick + offset_ns;
+                    to_start.push((begun_ns - start_ns as f64) / 1e3);
+                }
+            }
+            if round >= 10 {
+                let us = |time: Duration| time.as_secs_f64() * 1e6;
+                record.push(us(recorded));
+                submit.push(us(submitted - recorded));
+                total.push(us(done));
+            }
+        }
+        Ok(RoundTrip {
+            record_us: median(record),
+            submit_us: median(submit),
+            total_us: median(total),
+            to_start_us: (!to_start.is_empty()).then(|| median(to_start)),
+        })
+    }
+
+    /// Host time less device time, nanoseconds: the least uncertain of several answers.
+    fn calibrate(&self) -> Option<f64> {
+        let calibration = self.calibration.as_ref()?;
+        let domains = [
+            vk::CalibratedTimestampInfoEXT::default().time_domain(vk::TimeDomainEXT::DEVICE),
+            vk::CalibratedTimestampInfoEXT::default()
+                .time_domain(vk::TimeDomainEXT::CLOCK_MONOTONIC),
+        ];
+        (0..16)
+            // SAFETY: the extension is enabled; both domains are the usual ones.
+            .filter_map(|_| unsafe { calibration.get_calibrated_timestamps(&domains) }.ok())
+            .min_by_key(|(_, deviation_ns)| *deviation_ns)
+            .map(|(times, _)| times[1] as f64 - times[0] as f64 * self.ns_per_tick)
+    }
+
+    /// How uncertain a calibration is and how long it takes: nanoseconds, microseconds.
+    pub fn calibration(&self) -> Option<(u64, f64)> {
+        let calibration = self.calibration.as_ref()?;
+        let domains = [
+            vk::CalibratedTimestampInfoEXT::default().time_domain(vk::TimeDomainEXT::DEVICE),
+            vk::CalibratedTimestampInfoEXT::default()
+                .time_domain(vk::TimeDomainEXT::CLOCK_MONOTONIC),
+        ];
+        let start = Instant::now();
+        // SAFETY: as above.
+        let (_, deviation_ns) = unsafe { calibration.get_calibrated_timestamps(&domains) }.ok()?;
+        Some((deviation_ns, start.elapsed().as_secs_f64() * 1e6))
+    }
+}
+
+/// CLOCK_MONOTONIC.
+fn now_ns() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
