@@ -11,11 +11,9 @@ use opencl_sys::{
     CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_command_queue,
     cl_mem, cl_mem_flags,
 };
-use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The events of a wait list.
-pub type WaitList = SmallVec<[Arc<Event>; 4]>;
+pub use crate::runtime::residence::WaitList;
 
 /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
 pub fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {

@@ -3,14 +3,13 @@
 use super::enqueue;
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use crate::runtime::command::{Command, HostPointer, Ordering};
+use super::transfer::{HostTransfer, Transfer};
+use crate::runtime::command::{Command, HostPointer};
 use crate::runtime::layout::Shape;
-use crate::runtime::memory::Memory;
-use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER, CL_COMMAND_FILL_BUFFER, CL_COMMAND_READ_BUFFER,
-    CL_COMMAND_WRITE_BUFFER, CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS,
-    CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_queue, cl_mem,
+    CL_COMMAND_WRITE_BUFFER, cl_bool, cl_command_queue, cl_mem,
 };
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -31,24 +30,16 @@ pub unsafe fn enqueue_read_buffer(
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
     let memory = enqueue::memory(&queue, buffer)?;
-    check_transfer(&memory, offset, size, ptr)?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &memory)?;
-    // "CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
-    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
-    enqueue::check_host_access(&memory, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)?;
-
-    let source = memory.access(&queue, false)?;
-    let event = queue.enqueue_read(
-        CL_COMMAND_READ_BUFFER,
-        &source,
-        Shape::linear(offset, 0, size),
-        HostPointer(ptr.cast()),
-        blocking_read != CL_FALSE,
-        &wait_list,
-    )?;
-    events.give(event);
-    Ok(())
+    // "CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of bounds".
+    enqueue::check_bounds(&memory, offset, size)?;
+    let transfer = HostTransfer {
+        kind: CL_COMMAND_READ_BUFFER,
+        memory,
+        shape: Shape::linear(offset, 0, size),
+        pointer: HostPointer(ptr.cast()),
+        blocking: blocking_read,
+    };
+    transfer.read(&queue, events)
 }
 
 /// `clEnqueueWriteBuffer`
@@ -66,35 +57,16 @@ pub unsafe fn enqueue_write_buffer(
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
     let memory = enqueue::memory(&queue, buffer)?;
-    check_transfer(&memory, offset, size, ptr)?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &memory)?;
-    // "CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created with
-    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
-    enqueue::check_host_access(&memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)?;
-
-    let target = memory.access(&queue, true)?;
-    let event = queue.enqueue_write(
-        CL_COMMAND_WRITE_BUFFER,
-        &target,
-        Shape::linear(0, offset, size),
-        HostPointer(ptr.cast_mut().cast()),
-        blocking_write != CL_FALSE,
-        events.wants_event(),
-        &wait_list,
-    )?;
-    events.give(event);
-    Ok(())
-}
-
-/// "CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of bounds or if
-/// ptr is a NULL value."
-fn check_transfer(memory: &Memory, offset: usize, size: usize, ptr: *const c_void) -> Result<()> {
-    enqueue::check_bounds(memory, offset, size)?;
-    if ptr.is_null() {
-        return Err(Error::invalid_value("ptr is NULL"));
-    }
-    Ok(())
+    // "CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of bounds".
+    enqueue::check_bounds(&memory, offset, size)?;
+    let transfer = HostTransfer {
+        kind: CL_COMMAND_WRITE_BUFFER,
+        memory,
+        shape: Shape::linear(0, offset, size),
+        pointer: HostPointer(ptr.cast_mut().cast()),
+        blocking: blocking_write,
+    };
+    transfer.write(&queue, events)
 }
 
 /// `clEnqueueCopyBuffer`
@@ -116,20 +88,7 @@ pub fn enqueue_copy_buffer(
         size,
     };
     let (transfer, wait_list) = copy.check(&queue, || enqueue::wait_list(&queue, &events))?;
-    let event = queue.enqueue(
-        CL_COMMAND_COPY_BUFFER,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
-}
-
-/// A checked command, and the memory objects that it reads (false) and writes (true).
-pub(super) struct Transfer {
-    pub command: Command,
-    pub memories: Vec<(Arc<Memory>, bool)>,
+    transfer.enqueue(&queue, CL_COMMAND_COPY_BUFFER, wait_list, events)
 }
 
 /// The arguments of a copy between buffers.
@@ -164,38 +123,13 @@ impl Copy {
         let wait_list = wait_list()?;
         enqueue::check_alignment(queue, &source)?;
         enqueue::check_alignment(queue, &target)?;
-        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the
-        // source and destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of
-        // the same associated buffer object and they overlap."
-        if source.shares_storage(&target) {
-            let from = source.origin_bytes() + src_offset;
-            let to = target.origin_bytes() + dst_offset;
-            if from < to + size && to < from + size {
-                return Err(Error::new(
-                    CL_MEM_COPY_OVERLAP,
-                    "the source and destination regions overlap",
-                ));
-            }
-        }
-
-        let from = source.access(queue, false)?;
-        let to = target.access(queue, true)?;
-        let shape = Shape::linear(
-            from.offset_bytes + src_offset,
-            to.offset_bytes + dst_offset,
-            size,
-        );
-        let command = if size == 0 {
-            Command::Nothing
-        } else {
-            Command::Copy {
-                source: from.allocation,
-                target: to.allocation,
-                shape,
-            }
-        };
-        let memories = vec![(source, false), (target, true)];
-        Ok((Transfer { command, memories }, wait_list))
+        let Shape {
+            extent,
+            source: from,
+            target: to,
+        } = Shape::linear(src_offset, dst_offset, size);
+        let transfer = Transfer::copy(queue, (source, from), (target, to), extent)?;
+        Ok((transfer, wait_list))
     }
 }
 
@@ -223,14 +157,7 @@ pub unsafe fn enqueue_fill_buffer(
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { fill.check(&queue, || enqueue::wait_list(&queue, &events)) }?;
-    let event = queue.enqueue(
-        CL_COMMAND_FILL_BUFFER,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.enqueue(&queue, CL_COMMAND_FILL_BUFFER, wait_list, events)
 }
 
 /// The arguments of a fill.
@@ -281,18 +208,16 @@ impl Fill {
 
         // SAFETY: the caller's promise.
         let pattern = unsafe { std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-        let place = memory.access(queue, true)?;
-        let command = if size == 0 {
-            Command::Nothing
-        } else {
-            Command::Fill {
+        let Shape { extent, target, .. } = Shape::linear(0, offset, size);
+        let transfer = Transfer::fill(queue, (memory, target), extent, |place| match size {
+            0 => Command::Nothing,
+            size => Command::Fill {
                 target: Arc::clone(&place.allocation),
                 offset_bytes: (place.offset_bytes + offset) as u64,
                 size_bytes: size as u64,
                 pattern: SmallVec::from_slice(pattern),
-            }
-        };
-        let memories = vec![(memory, true)];
-        Ok((Transfer { command, memories }, wait_list))
+            },
+        })?;
+        Ok((transfer, wait_list))
     }
 }

@@ -6,14 +6,13 @@ use super::error::{Error, Result};
 use super::image_region::{HostPitches, Region};
 use super::image_transfer::{CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage};
 use super::out::{EventArguments, Out};
-use crate::runtime::command::{HostPointer, Ordering};
+use super::transfer::HostTransfer;
+use crate::runtime::command::HostPointer;
 use crate::runtime::layout::Shape;
-use crate::runtime::queue::Waits;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
     CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,
-    CL_FALSE, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, cl_bool,
-    cl_command_queue, cl_map_flags, cl_mem,
+    CL_FALSE, cl_bool, cl_command_queue, cl_map_flags, cl_mem,
 };
 use std::ffi::c_void;
 
@@ -39,31 +38,18 @@ pub unsafe fn enqueue_read_image(
     // SAFETY: the caller's promise.
     let region = unsafe { Region::parse(&image, origin, region) }?;
     let host = HostPitches::check(&image, &region, row_pitch, slice_pitch)?;
-    // "CL_INVALID_VALUE if … ptr is a NULL value."
-    if ptr.is_null() {
-        return Err(Error::invalid_value("ptr is NULL"));
-    }
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
-    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
-    enqueue::check_host_access(&memory, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)?;
-
-    let source = memory.access(&queue, false)?;
-    let shape = Shape {
-        extent: image.extent(region.size),
-        source: image.layout(region.origin),
-        target: host.layout(),
+    let transfer = HostTransfer {
+        kind: CL_COMMAND_READ_IMAGE,
+        memory,
+        shape: Shape {
+            extent: image.extent(region.size),
+            source: image.layout(region.origin),
+            target: host.layout(),
+        },
+        pointer: HostPointer(ptr.cast()),
+        blocking: blocking_read,
     };
-    let event = queue.enqueue_read(
-        CL_COMMAND_READ_IMAGE,
-        &source,
-        shape,
-        HostPointer(ptr.cast()),
-        blocking_read != CL_FALSE,
-        &wait_list,
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.read(&queue, events)
 }
 
 /// `clEnqueueWriteImage` (section 5.3.3)
@@ -87,32 +73,18 @@ pub unsafe fn enqueue_write_image(
     // SAFETY: the caller's promise.
     let region = unsafe { Region::parse(&image, origin, region) }?;
     let host = HostPitches::check(&image, &region, input_row_pitch, input_slice_pitch)?;
-    // "CL_INVALID_VALUE if … ptr is a NULL value."
-    if ptr.is_null() {
-        return Err(Error::invalid_value("ptr is NULL"));
-    }
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    // "CL_INVALID_OPERATION if clEnqueueWriteImage is called on image which has been created with
-    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
-    enqueue::check_host_access(&memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)?;
-
-    let target = memory.access(&queue, true)?;
-    let shape = Shape {
-        extent: image.extent(region.size),
-        source: host.layout(),
-        target: image.layout(region.origin),
+    let transfer = HostTransfer {
+        kind: CL_COMMAND_WRITE_IMAGE,
+        memory,
+        shape: Shape {
+            extent: image.extent(region.size),
+            source: host.layout(),
+            target: image.layout(region.origin),
+        },
+        pointer: HostPointer(ptr.cast_mut().cast()),
+        blocking: blocking_write,
     };
-    let event = queue.enqueue_write(
-        CL_COMMAND_WRITE_IMAGE,
-        &target,
-        shape,
-        HostPointer(ptr.cast_mut().cast()),
-        blocking_write != CL_FALSE,
-        events.wants_event(),
-        &wait_list,
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.write(&queue, events)
 }
 
 /// `clEnqueueCopyImage` (section 5.3.3)
@@ -139,14 +111,7 @@ pub unsafe fn enqueue_copy_image(
     let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    let event = queue.enqueue(
-        CL_COMMAND_COPY_IMAGE,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.enqueue(&queue, CL_COMMAND_COPY_IMAGE, wait_list, events)
 }
 
 /// `clEnqueueCopyImageToBuffer` (section 5.3.5)
@@ -173,14 +138,7 @@ pub unsafe fn enqueue_copy_image_to_buffer(
     let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    let event = queue.enqueue(
-        CL_COMMAND_COPY_IMAGE_TO_BUFFER,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wait_list, events)
 }
 
 /// `clEnqueueCopyBufferToImage` (section 5.3.5)
@@ -207,14 +165,7 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    let event = queue.enqueue(
-        CL_COMMAND_COPY_BUFFER_TO_IMAGE,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wait_list, events)
 }
 
 /// `clEnqueueMapImage` (section 5.3.6)
@@ -261,7 +212,7 @@ pub unsafe fn enqueue_map_image(
         image.extent(region.size),
         image.layout(region.origin),
         blocking_map != CL_FALSE,
-        &wait_list,
+        wait_list,
     )?;
     row_pitch.write(image.row_pitch_bytes);
     // "For a 1D image, a 2D image … the slice pitch returned is 0".
@@ -296,12 +247,5 @@ pub unsafe fn enqueue_fill_image(
     let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    let event = queue.enqueue(
-        CL_COMMAND_FILL_IMAGE,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.enqueue(&queue, CL_COMMAND_FILL_IMAGE, wait_list, events)
 }

@@ -4,11 +4,10 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::{handle, kernel};
 use crate::runtime::callback::NativeKernel;
-use crate::runtime::command::{Command, Ordering};
-use crate::runtime::dispatch::{self, NdRange};
+use crate::runtime::dispatch::NdRange;
 use crate::runtime::event::Event;
 use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
-use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
     CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE,
@@ -197,13 +196,7 @@ fn enqueue(
         ));
     }
     check_arguments(&kernel)?;
-    let dispatch = dispatch::prepare(&kernel, &queue, &range()?)?;
-    let event = queue.enqueue(
-        command_type,
-        Command::Dispatch(dispatch),
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
+    let event = queue.launch(command_type, &kernel, &range()?, wait_list)?;
     events.give(event);
     Ok(())
 }

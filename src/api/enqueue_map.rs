@@ -2,10 +2,11 @@
 
 use super::error::{Error, Result};
 use super::out::EventArguments;
+use super::transfer::Transfer;
 use super::{enqueue, handle};
-use crate::runtime::command::{Command, HostPointer, Ordering};
+use crate::runtime::command::{Command, HostPointer};
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::Waits;
+use crate::runtime::residence::{Mode, Use};
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_MAP_READ, CL_MAP_WRITE,
     CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
@@ -44,7 +45,7 @@ pub fn enqueue_map_buffer(
         offset,
         size,
         blocking_map != CL_FALSE,
-        &wait_list,
+        wait_list,
     )?;
     events.give(event);
     Ok(pointer.0.cast())
@@ -87,7 +88,7 @@ pub fn enqueue_unmap_mem_object(
     let wait_list = enqueue::wait_list(&queue, &events)?;
     // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
     // clEnqueueMapImage for memobj."
-    let event = queue.enqueue_unmap(&memory, HostPointer(mapped_ptr.cast()), &wait_list)?;
+    let event = queue.enqueue_unmap(&memory, HostPointer(mapped_ptr.cast()), wait_list)?;
     events.give(event);
     Ok(())
 }
@@ -133,17 +134,19 @@ pub unsafe fn enqueue_migrate_mem_objects(
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
 
-    if flags & CL_MIGRATE_MEM_OBJECT_HOST == 0 {
-        for memory in &list {
-            memory.access(&queue, false)?;
-        }
-    }
-    let event = queue.enqueue(
-        CL_COMMAND_MIGRATE_MEM_OBJECTS,
-        Command::Nothing,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    // "CL_MIGRATE_MEM_OBJECT_HOST: … the specified set of memory objects are to be migrated to the host": a
+    // device keeps its copy, and the next map or read finds it there.
+    let to_device = flags & CL_MIGRATE_MEM_OBJECT_HOST == 0;
+    // "CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED: … the contents of the set of memory objects are undefined after
+    // migration".
+    let mode = match flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED {
+        0 => Mode::Read,
+        _ => Mode::Overwrite,
+    };
+    let moved = list.into_iter().filter(|_| to_device);
+    let transfer = Transfer {
+        command: Command::Nothing,
+        uses: moved.map(|memory| Use::whole(memory, mode)).collect(),
+    };
+    transfer.enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_list, events)
 }

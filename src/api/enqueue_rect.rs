@@ -1,17 +1,16 @@
 //! Rectangles of buffers (section 5.2.2).
 
 use super::enqueue;
-use super::enqueue_buffer::Transfer;
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use crate::runtime::command::{Command, HostPointer, Ordering};
+use super::transfer::{HostTransfer, Transfer};
+use crate::runtime::command::HostPointer;
 use crate::runtime::layout::{Extent, Layout, Shape};
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT,
-    CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
-    CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_queue, cl_mem,
+    cl_bool, cl_command_queue, cl_mem,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -48,28 +47,19 @@ pub unsafe fn enqueue_read_buffer_rect(
             (host_row_pitch, host_slice_pitch),
         )
     }?;
-    rectangle.check(&memory, ptr)?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &memory)?;
-    // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
-    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
-    enqueue::check_host_access(&memory, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)?;
-
-    let source = memory.access(&queue, false)?;
-    let event = queue.enqueue_read(
-        CL_COMMAND_READ_BUFFER_RECT,
-        &source,
-        Shape {
+    check_inside(&memory, rectangle.buffer, rectangle.extent)?;
+    let transfer = HostTransfer {
+        kind: CL_COMMAND_READ_BUFFER_RECT,
+        memory,
+        shape: Shape {
             extent: rectangle.extent,
             source: rectangle.buffer,
             target: rectangle.host,
         },
-        HostPointer(ptr.cast()),
-        blocking_read != CL_FALSE,
-        &wait_list,
-    )?;
-    events.give(event);
-    Ok(())
+        pointer: HostPointer(ptr.cast()),
+        blocking: blocking_read,
+    };
+    transfer.read(&queue, events)
 }
 
 /// `clEnqueueWriteBufferRect`
@@ -103,29 +93,19 @@ pub unsafe fn enqueue_write_buffer_rect(
             (host_row_pitch, host_slice_pitch),
         )
     }?;
-    rectangle.check(&memory, ptr)?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::check_alignment(&queue, &memory)?;
-    // "CL_INVALID_OPERATION if clEnqueueWriteBufferRect is called on buffer which has been created with
-    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
-    enqueue::check_host_access(&memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)?;
-
-    let target = memory.access(&queue, true)?;
-    let event = queue.enqueue_write(
-        CL_COMMAND_WRITE_BUFFER_RECT,
-        &target,
-        Shape {
+    check_inside(&memory, rectangle.buffer, rectangle.extent)?;
+    let transfer = HostTransfer {
+        kind: CL_COMMAND_WRITE_BUFFER_RECT,
+        memory,
+        shape: Shape {
             extent: rectangle.extent,
             source: rectangle.host,
             target: rectangle.buffer,
         },
-        HostPointer(ptr.cast_mut().cast()),
-        blocking_write != CL_FALSE,
-        events.wants_event(),
-        &wait_list,
-    )?;
-    events.give(event);
-    Ok(())
+        pointer: HostPointer(ptr.cast_mut().cast()),
+        blocking: blocking_write,
+    };
+    transfer.write(&queue, events)
 }
 
 /// `clEnqueueCopyBufferRect`
@@ -159,14 +139,7 @@ pub unsafe fn enqueue_copy_buffer_rect(
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { copy.check(&queue, || enqueue::wait_list(&queue, &events)) }?;
-    let event = queue.enqueue(
-        CL_COMMAND_COPY_BUFFER_RECT,
-        transfer.command,
-        Waits::on(&wait_list),
-        Ordering::default(),
-    )?;
-    events.give(event);
-    Ok(())
+    transfer.enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wait_list, events)
 }
 
 /// The arguments of a copy of a rectangle between buffers.
@@ -208,10 +181,9 @@ impl CopyRect {
         check_inside(&target, to, extent)?;
         // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
         // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch."
-        let shares = source.shares_storage(&target);
         let same_pitches = from.row_pitch_bytes == to.row_pitch_bytes
             && from.slice_pitch_bytes == to.slice_pitch_bytes;
-        if shares && std::ptr::eq(&*source, &*target) && !same_pitches {
+        if Arc::ptr_eq(&source, &target) && !same_pitches {
             return Err(Error::invalid_value(
                 "within one buffer the pitches of source and destination must be equal",
             ));
@@ -220,35 +192,8 @@ impl CopyRect {
         enqueue::check_alignment(queue, &source)?;
         enqueue::check_alignment(queue, &target)?;
 
-        let from_place = source.access(queue, false)?;
-        let to_place = target.access(queue, true)?;
-        let shape = Shape {
-            extent,
-            source: Layout {
-                offset_bytes: from.offset_bytes + from_place.offset_bytes,
-                ..from
-            },
-            target: Layout {
-                offset_bytes: to.offset_bytes + to_place.offset_bytes,
-                ..to
-            },
-        };
-        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the
-        // source and destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of
-        // the same associated buffer object and they overlap."
-        if shares && shape.overlaps() {
-            return Err(Error::new(
-                CL_MEM_COPY_OVERLAP,
-                "the source and destination regions overlap",
-            ));
-        }
-        let command = Command::Copy {
-            source: from_place.allocation,
-            target: to_place.allocation,
-            shape,
-        };
-        let memories = vec![(source, false), (target, true)];
-        Ok((Transfer { command, memories }, wait_list))
+        let transfer = Transfer::copy(queue, (source, from), (target, to), extent)?;
+        Ok((transfer, wait_list))
     }
 }
 
@@ -280,16 +225,6 @@ impl HostRectangle {
             buffer: layout(buffer, region, buffer_pitches.0, buffer_pitches.1)?,
             host: layout(host, region, host_pitches.0, host_pitches.1)?,
         })
-    }
-
-    /// "CL_INVALID_VALUE if the region being read or written specified by (buffer_origin, region,
-    /// buffer_row_pitch, buffer_slice_pitch) is out of bounds", "if ptr is NULL"
-    fn check(&self, memory: &Memory, ptr: *const c_void) -> Result<()> {
-        check_inside(memory, self.buffer, self.extent)?;
-        if ptr.is_null() {
-            return Err(Error::invalid_value("ptr is NULL"));
-        }
-        Ok(())
     }
 }
 
@@ -355,6 +290,8 @@ fn layout(
     })
 }
 
+/// "CL_INVALID_VALUE if the region being read or written specified by (buffer_origin, region, buffer_row_pitch,
+/// buffer_slice_pitch) is out of bounds".
 fn check_inside(memory: &Memory, layout: Layout, extent: Extent) -> Result<()> {
     enqueue::check_bounds(
         memory,

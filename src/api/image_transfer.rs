@@ -1,23 +1,13 @@
 //! Copies and fills of images, checked: for queues and for command buffers alike.
 
 use super::enqueue;
-use super::enqueue_buffer::Transfer;
 use super::error::{Error, Result};
 use super::image_region::{Region, texels_of_color};
-use crate::runtime::command::Command;
-use crate::runtime::layout::{Layout, Shape};
-use crate::runtime::memory::Place;
+use super::transfer::Transfer;
 use crate::runtime::queue::Queue;
-use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, CL_MEM_COPY_OVERLAP, cl_mem};
+use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, cl_mem};
 use std::ffi::c_void;
 use std::sync::Arc;
-
-fn moved(layout: Layout, place: &Place) -> Layout {
-    Layout {
-        offset_bytes: layout.offset_bytes + place.offset_bytes,
-        ..layout
-    }
-}
 
 /// The arguments of a copy between images.
 pub(super) struct CopyImage {
@@ -56,28 +46,12 @@ impl CopyImage {
         };
         let wait_list = wait_list()?;
 
-        let from_place = source.access(queue, false)?;
-        let to_place = target.access(queue, true)?;
-        let shape = Shape {
-            extent: from_image.extent(from.size),
-            source: moved(from_image.layout(from.origin), &from_place),
-            target: moved(to_image.layout(to.origin), &to_place),
-        };
-        // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and
-        // destination regions overlap."
-        if source.shares_storage(&target) && shape.overlaps() {
-            return Err(Error::new(
-                CL_MEM_COPY_OVERLAP,
-                "the source and destination regions overlap",
-            ));
-        }
-        let command = Command::Copy {
-            source: from_place.allocation,
-            target: to_place.allocation,
-            shape,
-        };
-        let memories = vec![(source, false), (target, true)];
-        Ok((Transfer { command, memories }, wait_list))
+        let (source, target) = (
+            (source, from_image.layout(from.origin)),
+            (target, to_image.layout(to.origin)),
+        );
+        let transfer = Transfer::copy(queue, source, target, from_image.extent(from.size))?;
+        Ok((transfer, wait_list))
     }
 }
 
@@ -111,19 +85,10 @@ impl CopyImageToBuffer {
         let wait_list = wait_list()?;
         enqueue::check_alignment(queue, &target)?;
 
-        let from_place = source.access(queue, false)?;
-        let to_place = target.access(queue, true)?;
-        let command = Command::Copy {
-            shape: Shape {
-                extent,
-                source: moved(image.layout(region.origin), &from_place),
-                target: extent.packed(to_place.offset_bytes + self.dst_offset),
-            },
-            source: from_place.allocation,
-            target: to_place.allocation,
-        };
-        let memories = vec![(source, false), (target, true)];
-        Ok((Transfer { command, memories }, wait_list))
+        let source = (source, image.layout(region.origin));
+        let target = (target, extent.packed(self.dst_offset));
+        let transfer = Transfer::copy(queue, source, target, extent)?;
+        Ok((transfer, wait_list))
     }
 }
 
@@ -157,19 +122,10 @@ impl CopyBufferToImage {
         let wait_list = wait_list()?;
         enqueue::check_alignment(queue, &source)?;
 
-        let from_place = source.access(queue, false)?;
-        let to_place = target.access(queue, true)?;
-        let command = Command::Copy {
-            shape: Shape {
-                extent,
-                source: extent.packed(from_place.offset_bytes + self.src_offset),
-                target: moved(image.layout(region.origin), &to_place),
-            },
-            source: from_place.allocation,
-            target: to_place.allocation,
-        };
-        let memories = vec![(source, false), (target, true)];
-        Ok((Transfer { command, memories }, wait_list))
+        let source = (source, extent.packed(self.src_offset));
+        let target = (target, image.layout(region.origin));
+        let transfer = Transfer::copy(queue, source, target, extent)?;
+        Ok((transfer, wait_list))
     }
 }
 
@@ -200,9 +156,9 @@ impl FillImage {
         let region = unsafe { Region::parse(&image, self.origin, self.region) }?;
         let wait_list = wait_list()?;
 
-        let target = memory.access(queue, true)?;
-        let command = image.fill(&target, region.origin, region.size, texel);
-        let memories = vec![(memory, true)];
-        Ok((Transfer { command, memories }, wait_list))
+        let target = (memory, image.layout(region.origin));
+        let fill = |place: &_| image.fill(place, region.origin, region.size, texel);
+        let transfer = Transfer::fill(queue, target, image.extent(region.size), fill)?;
+        Ok((transfer, wait_list))
     }
 }

@@ -40,4 +40,5 @@ pub mod sampler;
 pub mod semaphore;
 pub mod sharing;
 pub mod svm;
+mod transfer;
 pub mod usm;

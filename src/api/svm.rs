@@ -170,6 +170,7 @@ pub unsafe fn enqueue_svm_free(
             for UserData(pointer) in pointers {
                 of_queue.context().shared().remove(pointer as u64);
             }
+            Ok(())
         })),
         Some(free) => Job::CallsApplication(Box::new(move || {
             let user_data = user_data;

@@ -5,6 +5,7 @@ use super::device::Device;
 use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
+use super::residence::{Mode, Use};
 use super::shared::SharedMemories;
 use opencl_sys::cl_context_properties;
 use std::ffi::CString;
@@ -89,6 +90,13 @@ impl Context {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         addressed.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// What a command that may touch any of them does with them.
+    pub(super) fn addressed_uses(&self) -> impl Iterator<Item = Use> {
+        let travel = |memory: &Arc<Memory>| memory.travels();
+        let addressed = self.addressed().into_iter().filter(travel);
+        addressed.map(|memory| Use::whole(memory, Mode::Modify))
     }
 
     /// There is a new one of them.

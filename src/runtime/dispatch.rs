@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE};
+use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE, cl_command_type};
 use smallvec::SmallVec;
 
 use super::allocation::Access;
-use super::command::{Arguments, Dispatch, DispatchRegion};
+use super::command::{Arguments, Command, Dispatch, DispatchRegion, Ordering};
+use super::event::Event;
 use super::kernel::{ArgumentValue, Kernel, KernelCode};
 use super::launch_plan::{self, LaunchPlan};
 use super::printf;
-use super::queue::Queue;
+use super::queue::{Queue, Waits};
+use super::residence::{Mode, Use, WaitList};
 use super::{Error, Result};
 use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit, Placement};
 
@@ -31,7 +33,56 @@ impl NdRange {
     }
 }
 
-/// Makes the command for one launch.
+/// The memory objects among the arguments whose place depends on the device.
+pub fn travellers(kernel: &Kernel, code: &KernelCode) -> Vec<Use> {
+    let state = kernel.lock();
+    let arguments = code.compiled().arguments.iter().zip(&state.arguments);
+    arguments
+        .filter_map(|(argument, value)| match (&argument.kind, value) {
+            (
+                ArgumentKind::Buffer { written, .. } | ArgumentKind::Image { written, .. },
+                ArgumentValue::Memory(Some(memory)),
+            ) => Some(Use::whole(memory.upgrade()?, Mode::of(*written))),
+            _ => None,
+        })
+        .filter(|it| it.memory.travels())
+        .collect()
+}
+
+impl Queue {
+    /// Enqueues the launch of a kernel; `kind` is what its event says it is.
+    ///
+    /// # Errors
+    /// As `clEnqueueNDRangeKernel`.
+    pub fn launch(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        kernel: &Kernel,
+        range: &NdRange,
+        mut wait_list: WaitList,
+    ) -> Result<Arc<Event>> {
+        let dispatch = prepare(kernel, self, range)?;
+        if self.context().devices().len() > 1 && !range.is_empty() {
+            let mut uses = match kernel.code(self.device()) {
+                Some((_, code)) => travellers(kernel, code),
+                None => Vec::new(),
+            };
+            if dispatch.touches_anything {
+                uses.extend(self.context().addressed_uses());
+            }
+            self.bring(&uses, &mut wait_list)?;
+        }
+        let waits = Waits::on(&wait_list);
+        self.enqueue(
+            kind,
+            Command::Dispatch(dispatch),
+            waits,
+            Ordering::default(),
+        )
+    }
+}
+
+/// Makes the command for one launch. What it uses must be brought to the device before it ([`Queue::bring`]).
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
@@ -91,7 +142,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
     if dispatch.touches_anything && queue.context().devices().len() > 1 {
         // Whatever the kernel may find an address of has to be on its device.
         for memory in queue.context().addressed() {
-            let place = memory.access(queue, true)?;
+            let place = memory.place(queue)?;
             dispatch.accesses.push(Access {
                 allocation: place.allocation,
                 write: true,
@@ -157,7 +208,7 @@ fn add_argument(
                     "a buffer set as an argument was released before the launch",
                 )
             })?;
-            let place = memory.access(queue, *written)?;
+            let place = memory.place(queue)?;
             block.put(*offset_bytes, &place.device_address().to_le_bytes());
             dispatch.accesses.push(Access {
                 allocation: place.allocation,
@@ -195,7 +246,7 @@ fn add_argument(
             };
             let memory = memory.upgrade().ok_or_else(released)?;
             let image = memory.image().ok_or_else(released)?;
-            let place = memory.access(queue, *written)?;
+            let place = memory.place(queue)?;
             for (field, offset_bytes) in fields {
                 let value = image.field(*field, place.device_address()).to_le_bytes();
                 if let Some(bytes) = value.get(..field.size_bytes() as usize) {

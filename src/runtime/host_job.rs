@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 /// What is to be done.
 pub enum HostJob {
-    /// Work of our own: runs on whatever thread sees that its turn has come.
-    Own(Box<dyn FnOnce() + Send>),
+    /// Work of our own: runs on whatever thread sees that its turn has come. If it fails, so does the command.
+    Own(Box<dyn FnOnce() -> Result<()> + Send>),
     /// Calls the application: runs on the thread for that.
     CallsApplication(Box<dyn FnOnce() + Send>),
 }
@@ -80,16 +80,16 @@ impl Queue {
             HostJob::Own(job) if self.is_turn_of_host(wait_list) => {
                 let event = Event::of_command(self, kind, host_now_ns());
                 let start_ns = host_now_ns();
-                job();
+                job()?;
                 return Ok(done_on_host(event, start_ns));
             }
             job => job,
         };
         let (key, gate) = Gate::new(self.context());
         let on_complete: Box<dyn FnOnce() + Send> = match job {
-            HostJob::Own(job) => Box::new(move || {
-                job();
-                key.open();
+            HostJob::Own(job) => Box::new(move || match job() {
+                Ok(()) => key.open(),
+                Err(error) => log::error!("a host command failed: {error}"),
             }),
             HostJob::CallsApplication(job) => Box::new(move || {
                 notifier::send(Box::new(move || {
@@ -120,12 +120,9 @@ impl Queue {
         if !wait_list.iter().all(is_done) {
             return false;
         }
-        if self.is_in_order() {
-            self.retire();
-            let state = self.lock();
-            return state.is_idle() && state.holds_nothing();
-        }
         // After a barrier even a command of an out-of-order queue has to wait.
-        self.lock().holds_nothing()
+        self.retire();
+        let state = self.lock();
+        state.is_idle() && state.holds_nothing()
     }
 }

@@ -1,19 +1,19 @@
 //! Memory objects: buffers and their sub-buffers.
 //!
 //! A buffer has one allocation on each device that has used it. In a context with one device, which is
-//! the rule, it is made with the buffer and stays. With several, the contents follow the commands: a
-//! device that uses the buffer gets them from the device that wrote them last, through the host.
+//! the rule, it is made with the buffer and stays. With several, the contents follow the commands
+//! ([`super::residence`]).
 
 use super::allocation::Allocation;
 use super::callback::{MemoryDestructor, UserData};
 use super::command::HostPointer;
 use super::context::Context;
-use super::device::Device;
 use super::error::{Error, Result};
 use super::image::Image;
 use super::layout::{Extent, Layout};
 use super::object::{Handle, Kind, Object};
 use super::queue::Queue;
+use super::residence::{Fetch, Mode, Residence};
 use super::shared::SharedMemory;
 use super::upload;
 use crate::vulkan::{self, MemoryFd, MemoryKind};
@@ -21,10 +21,10 @@ use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags,
     cl_mem_properties,
 };
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Buffers up to this size are mirrored whole however little of them is mapped.
 const MIRROR_BYTES: usize = 16 << 20;
@@ -67,6 +67,9 @@ pub struct Mapping {
     pub layout: Layout,
     pub flags: cl_map_flags,
     pub way: MappingWay,
+    /// The device whose contents the host sees, by its place in the context, and where they are.
+    pub(super) device: Option<usize>,
+    pub(super) place: Place,
 }
 
 /// How the host sees a mapped region.
@@ -95,7 +98,7 @@ impl Place {
 }
 
 /// The allocations behind a buffer and its sub-buffers.
-struct Storage {
+pub(super) struct Storage {
     size_bytes: usize,
     kind: MemoryKind,
     /// The application's memory, which the allocation shares or copies (`CL_MEM_USE_HOST_PTR`).
@@ -105,29 +108,15 @@ struct Storage {
     /// `CL_MEM_USES_SVM_POINTER`
     uses_svm: bool,
     places: Places,
-    /// What the host sees of memory that it can't reach, made by the first map.
-    mirror: Mutex<Option<Arc<Allocation>>>,
+    /// What the host sees of memory that it can't reach, made by the first map on each device.
+    mirrors: Mutex<Vec<(usize, Arc<Allocation>)>>,
 }
 
 enum Places {
     One(Arc<Allocation>),
     /// Shared virtual memory, which every device reaches at its one address.
     Shared(Arc<SharedMemory>),
-    Several(Mutex<Several>),
-}
-
-struct Several {
-    devices: Vec<Option<Resident>>,
-    /// Contents from the creation, until a device has them.
-    initial: Option<Vec<u8>>,
-    users: Vec<Weak<Queue>>,
-}
-
-struct Resident {
-    allocation: Arc<Allocation>,
-    vulkan: Arc<vulkan::Device>,
-    /// Whether it has the latest contents.
-    valid: bool,
+    Several(Residence),
 }
 
 impl Memory {
@@ -175,11 +164,10 @@ impl Memory {
                 shared,
                 initial,
             )?),
-            (None, devices) => Places::Several(Mutex::new(Several {
-                devices: devices.iter().map(|_| None).collect(),
-                initial: initial.map(<[u8]>::to_vec),
-                users: Vec::new(),
-            })),
+            (None, devices) => {
+                let initial = initial.map(<[u8]>::to_vec);
+                Places::Several(Residence::new(devices, size_bytes, initial))
+            }
         };
         Ok(Arc::new(Self {
             handle: Handle::default(),
@@ -195,7 +183,7 @@ impl Memory {
                 base_bytes,
                 uses_svm,
                 places,
-                mirror: Mutex::default(),
+                mirrors: Mutex::default(),
             }),
             part: None,
             image: None,
@@ -282,7 +270,7 @@ impl Memory {
                 base_bytes: 0,
                 uses_svm: false,
                 places: Places::One(Allocation::from_shared_buffer(buffer)),
-                mirror: Mutex::default(),
+                mirrors: Mutex::default(),
             }),
             image: None,
             part: None,
@@ -356,23 +344,43 @@ impl Memory {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
 
-    /// Where a command of `queue` finds the contents; `written` when it may change them.
+    /// Where a command of `queue` finds the contents, once [`Queue::bring`] has had them brought there.
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when the device has no room for it.
-    pub fn access(&self, queue: &Arc<Queue>, written: bool) -> Result<Place> {
-        let allocation = match &self.storage.places {
+    pub fn place(&self, queue: &Queue) -> Result<Place> {
+        let storage = &*self.storage;
+        let allocation = match &storage.places {
             Places::One(allocation) => Arc::clone(allocation),
             Places::Shared(memory) => Arc::clone(memory.on(queue)?),
-            Places::Several(several) => {
-                let mut several = several.lock().unwrap_or_else(PoisonError::into_inner);
-                several.reside(&self.storage, queue, written)?
+            Places::Several(residence) => {
+                let device = self.context.device_index(queue.device());
+                let device = device.unwrap_or(usize::MAX);
+                residence.place(device, storage.kind, storage.size_bytes)?
             }
         };
         Ok(Place {
             allocation,
-            offset_bytes: self.storage.base_bytes + self.origin_bytes(),
+            offset_bytes: storage.base_bytes + self.origin_bytes(),
         })
+    }
+
+    /// What has to be fetched before a command of the device at place `device` uses `range`.
+    pub(super) fn fetch(&self, device: usize, range: &Range<usize>, mode: Mode) -> Option<Fetch> {
+        let range = self.in_storage(range);
+        Fetch::new(&self.storage, device, &range, mode)
+    }
+
+    /// The host writes `range` of the copy of the device at place `device`.
+    pub(super) fn note_write(&self, device: usize, range: &Range<usize>) {
+        if let Some(residence) = self.storage.residence() {
+            residence.note_write(device, &self.in_storage(range));
+        }
+    }
+
+    fn in_storage(&self, range: &Range<usize>) -> Range<usize> {
+        let origin_bytes = self.origin_bytes();
+        range.start + origin_bytes..range.end + origin_bytes
     }
 
     /// `CL_MEM_USES_SVM_POINTER`
@@ -393,9 +401,11 @@ impl Memory {
                 let devices = self.context.devices();
                 return Ok(vec![memory.address() + offset_bytes; devices.len()]);
             }
-            Places::Several(several) => {
-                let mut several = several.lock().unwrap_or_else(PoisonError::into_inner);
-                several.allocate_all(&self.storage, self.context.devices())?
+            Places::Several(residence) => {
+                let storage = &*self.storage;
+                (0..self.context.devices().len())
+                    .map(|device| residence.place(device, storage.kind, storage.size_bytes))
+                    .collect::<Result<_>>()?
             }
         };
         self.context.add_addressed(self);
@@ -408,7 +418,7 @@ impl Memory {
             .collect())
     }
 
-    /// Whether its place depends on the device that uses it: [`Memory::access`] must be asked before each use.
+    /// Whether its place depends on the device that uses it: [`Queue::bring`] must be asked before each use.
     pub fn travels(&self) -> bool {
         matches!(self.storage.places, Places::Several(_))
     }
@@ -437,29 +447,48 @@ impl Drop for Memory {
         if destructors.is_empty() {
             return;
         }
-        let handle = UserData(self.handle.as_ptr());
-        let call_all = move || {
-            let handle = handle;
-            for (notify, user_data) in destructors.into_iter().rev() {
-                if let Some(notify) = notify {
-                    // SAFETY: the application's function, with the handle that it knew the object by.
-                    unsafe { notify(handle.0, user_data.0) };
-                }
-            }
+        let calls = Destruction {
+            handle: UserData(self.handle.as_ptr()),
+            destructors,
         };
         // "called when the reference count becomes zero and the object's resources are about to be freed":
         // an application frees its host_ptr there, so commands that use it must be done.
         match (&self.part, &self.storage.places) {
             (None, Places::One(allocation)) if !self.storage.uses_svm => {
-                allocation.on_release(Box::new(call_all));
+                allocation.on_release(Box::new(move || drop(calls)));
             }
-            _ => call_all(),
+            (None, Places::Several(residence)) => {
+                // The last one to go makes the calls.
+                let calls = Arc::new(calls);
+                for allocation in residence.allocations() {
+                    let calls = Arc::clone(&calls);
+                    allocation.on_release(Box::new(move || drop(calls)));
+                }
+            }
+            _ => drop(calls),
+        }
+    }
+}
+
+/// Makes the destructor callbacks when it is dropped.
+struct Destruction {
+    handle: UserData,
+    destructors: Vec<(MemoryDestructor, UserData)>,
+}
+
+impl Drop for Destruction {
+    fn drop(&mut self) {
+        for (notify, user_data) in self.destructors.drain(..).rev() {
+            if let Some(notify) = notify {
+                // SAFETY: the application's function, with the handle that it knew the object by.
+                unsafe { notify(self.handle.0, user_data.0) };
+            }
         }
     }
 }
 
 /// An allocation, sharing the application's memory where the device can, with its first contents.
-fn allocate(
+pub(super) fn allocate(
     device: &Arc<vulkan::Device>,
     kind: MemoryKind,
     size_bytes: usize,
@@ -482,114 +511,6 @@ fn allocate(
         upload::upload(device, &allocation, 0, bytes).map_err(failed)?;
     }
     Ok(allocation)
-}
-
-impl Several {
-    /// An allocation on every device, with whatever contents.
-    fn allocate_all(
-        &mut self,
-        storage: &Storage,
-        devices: &[Arc<Device>],
-    ) -> Result<Vec<Arc<Allocation>>> {
-        self.devices
-            .iter_mut()
-            .zip(devices)
-            .map(|(slot, device)| {
-                if let Some(resident) = slot {
-                    return Ok(Arc::clone(&resident.allocation));
-                }
-                let vulkan = device.vulkan()?;
-                let resident = Resident {
-                    allocation: allocate(vulkan, storage.kind, storage.size_bytes, None, None)?,
-                    vulkan: Arc::clone(vulkan),
-                    valid: false,
-                };
-                Ok(Arc::clone(&slot.insert(resident).allocation))
-            })
-            .collect()
-    }
-
-    fn reside(
-        &mut self,
-        storage: &Storage,
-        queue: &Arc<Queue>,
-        written: bool,
-    ) -> Result<Arc<Allocation>> {
-        let index = queue
-            .context()
-            .device_index(queue.device())
-            .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
-        let is_valid = |resident: &Option<Resident>| resident.as_ref().is_some_and(|it| it.valid);
-        if !self.devices.get(index).is_some_and(is_valid) {
-            let contents = self.contents(storage)?;
-            let vulkan = queue.device().vulkan()?;
-            let target = match self.devices.get(index).and_then(Option::as_ref) {
-                Some(resident) => Arc::clone(&resident.allocation),
-                // The application's memory can't be shared with several devices at once.
-                None => allocate(vulkan, storage.kind, storage.size_bytes, None, None)?,
-            };
-            self.wait_idle(&target);
-            if let Some(contents) = &contents {
-                upload::upload(vulkan, &target, 0, contents)?;
-            }
-            if let Some(slot) = self.devices.get_mut(index) {
-                *slot = Some(Resident {
-                    allocation: target,
-                    vulkan: Arc::clone(vulkan),
-                    valid: true,
-                });
-            }
-        }
-        if written {
-            for (other, resident) in self.devices.iter_mut().enumerate() {
-                if let Some(resident) = resident {
-                    resident.valid = other == index;
-                }
-            }
-        }
-        self.users.retain(|user| user.strong_count() > 0);
-        if !self
-            .users
-            .iter()
-            .any(|user| std::ptr::eq(user.as_ptr(), Arc::as_ptr(queue)))
-        {
-            self.users.push(Arc::downgrade(queue));
-        }
-        self.devices
-            .get(index)
-            .and_then(Option::as_ref)
-            .map(|resident| Arc::clone(&resident.allocation))
-            .ok_or_else(|| Error::out_of_resources("the buffer is on no device"))
-    }
-
-    /// The latest contents, `None` when there never were any.
-    fn contents(&mut self, storage: &Storage) -> Result<Option<Vec<u8>>> {
-        let latest = self
-            .devices
-            .iter()
-            .flatten()
-            .find(|resident| resident.valid);
-        let Some(latest) = latest else {
-            return Ok(self.initial.take());
-        };
-        self.wait_idle(&latest.allocation);
-        let mut bytes = vec![0; storage.size_bytes];
-        upload::download(&latest.vulkan, &latest.allocation, 0, &mut bytes)?;
-        Ok(Some(bytes))
-    }
-
-    /// Blocks until no command that was recorded uses `allocation`.
-    fn wait_idle(&self, allocation: &Allocation) {
-        for queue in self.users.iter().filter_map(Weak::upgrade) {
-            queue.flush();
-        }
-        while !allocation.is_idle() {
-            for queue in self.users.iter().filter_map(Weak::upgrade) {
-                queue.retire();
-            }
-            std::thread::sleep(Duration::from_micros(50));
-        }
-    }
 }
 
 impl Memory {
@@ -624,11 +545,9 @@ impl Memory {
                 .wrapping_add(place.offset_bytes + offset_bytes);
             return Ok((HostPointer(pointer), MappingWay::Direct));
         }
-        let (staging, offset_bytes) = self.storage.staging(
-            queue.device().vulkan()?,
-            place.offset_bytes + offset_bytes,
-            size_bytes,
-        )?;
+        let (staging, offset_bytes) =
+            self.storage
+                .staging(queue, place.offset_bytes + offset_bytes, size_bytes)?;
         let base = staging
             .mapped()
             .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
@@ -638,29 +557,37 @@ impl Memory {
 }
 
 impl Storage {
-    /// Memory through which the host sees `size_bytes` at `offset_bytes`, and where in it they are. A
-    /// mirror of the whole buffer, so that mapping again costs no allocation, unless that is large and the
-    /// region small.
+    /// What it is where, in a context of several devices.
+    pub(super) fn residence(&self) -> Option<&Residence> {
+        match &self.places {
+            Places::Several(residence) => Some(residence),
+            _ => None,
+        }
+    }
+
+    /// Memory through which the host sees `size_bytes` at `offset_bytes` on the device of `queue`, and where in
+    /// it they are. A mirror of the whole buffer, so that mapping again costs no allocation, unless that is
+    /// large and the region small.
     fn staging(
         &self,
-        device: &Arc<vulkan::Device>,
+        queue: &Queue,
         offset_bytes: usize,
         size_bytes: usize,
     ) -> Result<(Arc<Allocation>, usize)> {
+        let vulkan = queue.device().vulkan()?;
+        let staging =
+            |size_bytes: usize| Allocation::new(vulkan, size_bytes as u64, MemoryKind::Readback);
         if self.size_bytes > MIRROR_BYTES && size_bytes < self.size_bytes / 2 {
-            let size_bytes = size_bytes as u64;
-            let staging = Allocation::new(device, size_bytes, MemoryKind::Readback)?;
-            return Ok((staging, 0));
+            return Ok((staging(size_bytes)?, 0));
         }
-        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
-        let staging = match &*mirror {
-            Some(staging) => Arc::clone(staging),
-            None => {
-                let size_bytes = self.size_bytes as u64;
-                let staging = Allocation::new(device, size_bytes, MemoryKind::Readback)?;
-                Arc::clone(mirror.insert(staging))
-            }
-        };
-        Ok((staging, offset_bytes))
+        let device = queue.context().device_index(queue.device());
+        let device = device.unwrap_or(usize::MAX);
+        let mut mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, mirror)) = mirrors.iter().find(|(other, _)| *other == device) {
+            return Ok((Arc::clone(mirror), offset_bytes));
+        }
+        let mirror = staging(self.size_bytes)?;
+        mirrors.push((device, Arc::clone(&mirror)));
+        Ok((mirror, offset_bytes))
     }
 }

@@ -31,6 +31,7 @@ pub mod process;
 pub mod program;
 pub mod queue;
 mod region;
+pub mod residence;
 mod retire;
 pub mod sampler;
 pub mod semaphore;

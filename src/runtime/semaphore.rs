@@ -228,7 +228,10 @@ impl Queue {
             state.imported = false;
         }
         if !gates.is_empty() {
-            let open = move || gates.into_iter().for_each(Gate::open);
+            let open = move || {
+                gates.into_iter().for_each(Gate::open);
+                Ok(())
+            };
             let kind = CL_COMMAND_SEMAPHORE_SIGNAL_KHR;
             let after = [Arc::clone(&event)];
             self.enqueue_host_job(kind, HostJob::Own(Box::new(open)), false, &after)?;

@@ -63,6 +63,7 @@ impl Queue {
                     // SAFETY: memory of the application, valid until the command is done by its contract,
                     // or shared memory that the host reads and writes (`by_host`).
                     unsafe { std::ptr::copy(from.0.cast_const(), to.0, size_bytes) };
+                    Ok(())
                 };
                 self.enqueue_host_job(kind, HostJob::Own(Box::new(copy)), blocking, wait_list)
             }
@@ -104,6 +105,7 @@ impl Queue {
                     for chunk in bytes.chunks_exact_mut(pattern.len()) {
                         chunk.copy_from_slice(&pattern);
                     }
+                    Ok(())
                 };
                 self.enqueue_host_job(kind, HostJob::Own(Box::new(fill)), false, wait_list)
             }

@@ -11,6 +11,8 @@ use super::host_copy;
 use super::layout::{Extent, Layout, Shape};
 use super::memory::{Mapping, MappingWay, Memory, Place};
 use super::queue::{Queue, Waits};
+use super::residence::{Mode, Use, WaitList};
+use super::{host_job::HostJob, upload};
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{
     CL_COMMAND_MAP_BUFFER, CL_COMMAND_UNMAP_MEM_OBJECT, CL_COMPLETE,
@@ -26,7 +28,8 @@ const PIECE_BYTES: usize = 8 << 20;
 const PIECES_UNDER_WAY: usize = 3;
 
 impl Place {
-    fn layout(&self, layout: Layout) -> Layout {
+    /// Where a rectangle of the memory object lies in the allocation.
+    pub fn layout(&self, layout: Layout) -> Layout {
         Layout {
             offset_bytes: layout.offset_bytes + self.offset_bytes,
             ..layout
@@ -35,6 +38,52 @@ impl Place {
 }
 
 impl Queue {
+    /// [`Queue::enqueue_read`] from a memory object, wherever its contents are.
+    ///
+    /// # Errors
+    /// Also `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    pub fn read_memory(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        source: &Arc<Memory>,
+        shape: Shape,
+        target: HostPointer,
+        blocking: bool,
+        mut wait_list: WaitList,
+    ) -> Result<Arc<Event>> {
+        if source.travels() {
+            let used = Use::read(Arc::clone(source), shape.source, shape.extent);
+            self.bring([&used], &mut wait_list)?;
+        }
+        let source = source.place(self)?;
+        self.enqueue_read(kind, &source, shape, target, blocking, &wait_list)
+    }
+
+    /// [`Queue::enqueue_write`] to a memory object, wherever its contents are.
+    ///
+    /// # Errors
+    /// Also `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn write_memory(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        target: &Arc<Memory>,
+        shape: Shape,
+        source: HostPointer,
+        blocking: bool,
+        until_done: bool,
+        mut wait_list: WaitList,
+    ) -> Result<Arc<Event>> {
+        if target.travels() {
+            let used = Use::write(Arc::clone(target), shape.target, shape.extent);
+            self.bring([&used], &mut wait_list)?;
+        }
+        let target = target.place(self)?;
+        self.enqueue_write(
+            kind, &target, shape, source, blocking, until_done, &wait_list,
+        )
+    }
+
     /// Device to host. `shape.source` counts from the memory object's first byte, `shape.target` from
     /// `target`. A blocking call returns when the data is there.
     ///
@@ -244,7 +293,7 @@ impl Queue {
         offset_bytes: usize,
         size_bytes: usize,
         blocking: bool,
-        wait_list: &[Arc<Event>],
+        wait_list: WaitList,
     ) -> Result<(HostPointer, Arc<Event>)> {
         let Shape { extent, source, .. } = Shape::linear(offset_bytes, 0, size_bytes);
         let kind = CL_COMMAND_MAP_BUFFER;
@@ -261,12 +310,25 @@ impl Queue {
         extent: Extent,
         layout: Layout,
         blocking: bool,
-        wait_list: &[Arc<Event>],
+        mut wait_list: WaitList,
     ) -> Result<(HostPointer, Arc<Event>)> {
         let offset_bytes = layout.offset_bytes;
         let size_bytes = layout.end_bytes(extent) - offset_bytes;
-        let writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-        let place = memory.access(self, writes)?;
+        if memory.travels() {
+            let memory = Arc::clone(memory);
+            let used = match flags {
+                flags if flags & CL_MAP_WRITE_INVALIDATE_REGION != 0 => {
+                    Use::write(memory, layout, extent)
+                }
+                flags => Use {
+                    mode: Mode::of(flags & CL_MAP_WRITE != 0),
+                    ..Use::read(memory, layout, extent)
+                },
+            };
+            self.bring([&used], &mut wait_list)?;
+        }
+        let wait_list = &*wait_list;
+        let place = memory.place(self)?;
         let (pointer, way) = memory.mapping_way(self, &place, offset_bytes, size_bytes)?;
         let shape = Shape {
             extent,
@@ -307,6 +369,8 @@ impl Queue {
             layout,
             flags,
             way: way.clone(),
+            device: self.context().device_index(self.device()),
+            place,
         });
         if blocking {
             finish_blocking(&event)?;
@@ -324,7 +388,7 @@ impl Queue {
         self: &Arc<Self>,
         memory: &Arc<Memory>,
         pointer: HostPointer,
-        wait_list: &[Arc<Event>],
+        mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
         let mapping = {
             let mut mappings = memory.mappings();
@@ -339,17 +403,21 @@ impl Queue {
             mappings.remove(found)
         };
         let writes = mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-        let place = memory.access(self, writes)?;
-        let shape = Shape {
-            extent: mapping.extent,
-            source: Layout {
-                offset_bytes: 0,
-                ..mapping.layout
-            },
-            target: place.layout(mapping.layout),
-        };
+        if writes && memory.travels() {
+            let here = self.context().device_index(self.device());
+            if here != mapping.device && !matches!(mapping.way, MappingWay::HostPointer) {
+                return self.unmap_of_another_device(memory, mapping, &wait_list);
+            }
+            let used = Use {
+                mode: Mode::Modify,
+                ..Use::read(Arc::clone(memory), mapping.layout, mapping.extent)
+            };
+            self.bring([&used], &mut wait_list)?;
+        }
+        let place = memory.place(self)?;
+        let shape = mapping.shape(&place);
         let target = Arc::clone(&place.allocation);
-        let mut waits = Waits::on(wait_list);
+        let mut waits = Waits::on(&wait_list);
         let command = match mapping.way {
             MappingWay::Staged(source) if writes => Command::Copy {
                 shape: Shape {
@@ -378,6 +446,46 @@ impl Queue {
             waits,
             Ordering::default(),
         )
+    }
+
+    /// Unmaps what the host has written to the copy of a device that is not this queue's.
+    fn unmap_of_another_device(
+        self: &Arc<Self>,
+        memory: &Arc<Memory>,
+        mapping: Mapping,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let end_bytes = mapping.layout.end_bytes(mapping.extent);
+        let devices = self.context().devices();
+        let device = mapping.device.and_then(|device| devices.get(device));
+        let vulkan = Arc::clone(device.unwrap_or(self.device()).vulkan()?);
+        if let Some(device) = mapping.device {
+            memory.note_write(device, &(mapping.layout.offset_bytes..end_bytes));
+        }
+        let job = move || match &mapping.way {
+            MappingWay::Staged(source) => {
+                let mut shape = mapping.shape(&mapping.place);
+                shape.source.offset_bytes += offset_in(source, mapping.pointer);
+                upload::copy(&vulkan, source, &mapping.place.allocation, &shape)
+            }
+            _ => Ok(()),
+        };
+        let kind = CL_COMMAND_UNMAP_MEM_OBJECT;
+        self.enqueue_host_job(kind, HostJob::Own(Box::new(job)), false, wait_list)
+    }
+}
+
+impl Mapping {
+    /// From where the host sees the region to where it lies in `place`.
+    fn shape(&self, place: &Place) -> Shape {
+        Shape {
+            extent: self.extent,
+            source: Layout {
+                offset_bytes: 0,
+                ..self.layout
+            },
+            target: place.layout(self.layout),
+        }
     }
 }
 

@@ -2,12 +2,16 @@
 
 use super::allocation::Allocation;
 use super::error::Result;
+use super::layout::Shape;
 use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Timeline};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of staging memory.
 const STAGING_BYTES: usize = 8 << 20;
+
+/// Bytes of host memory on the way from one device to another.
+const CARRIED_BYTES: usize = 64 << 20;
 
 /// Writes `bytes` at `offset_bytes` of `target`, which no command uses. Blocks until they are there.
 pub fn upload(
@@ -79,6 +83,51 @@ pub fn download(
         done_bytes += chunk.len() as u64;
     }
     Ok(())
+}
+
+/// Copies `size_bytes` at `offset_bytes` from an allocation to the same place of another device's. No command
+/// uses those bytes of either.
+pub fn carry(
+    source: (&Arc<Device>, &Allocation),
+    target: (&Arc<Device>, &Allocation),
+    offset_bytes: u64,
+    size_bytes: usize,
+) -> Result<()> {
+    if let Some(mapped) = source.1.mapped() {
+        // SAFETY: within the allocation by the caller's word, and nothing writes it now.
+        let bytes = unsafe {
+            let first = mapped.as_ptr().add(offset_bytes as usize);
+            std::slice::from_raw_parts(first.cast_const(), size_bytes)
+        };
+        return upload(target.0, target.1, offset_bytes, bytes);
+    }
+    let mut bytes = vec![0; size_bytes.min(CARRIED_BYTES)];
+    let mut done_bytes = 0;
+    while done_bytes < size_bytes {
+        let part = (size_bytes - done_bytes).min(CARRIED_BYTES);
+        let bytes = bytes.get_mut(..part).unwrap_or_default();
+        let offset_bytes = offset_bytes + done_bytes as u64;
+        download(source.0, source.1, offset_bytes, bytes)?;
+        upload(target.0, target.1, offset_bytes, bytes)?;
+        done_bytes += part;
+    }
+    Ok(())
+}
+
+/// Copies between two allocations of one device, which no command uses. Blocks until it is done.
+pub fn copy(
+    device: &Arc<Device>,
+    source: &Allocation,
+    target: &Allocation,
+    shape: &Shape,
+) -> Result<()> {
+    let regions = shape.runs().map(|run| CopyRegion {
+        source_offset_bytes: run.source_bytes as u64,
+        target_offset_bytes: run.target_bytes as u64,
+        size_bytes: run.size_bytes as u64,
+    });
+    let mut link = Link::new(device, 16, MemoryKind::Upload)?;
+    link.copy(|recorder, _| recorder.copy(source.buffer(), target.buffer(), regions))
 }
 
 /// Runs one work-group of a pipeline and waits for it. `block` is its argument block, which lies in the push

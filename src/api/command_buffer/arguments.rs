@@ -3,6 +3,7 @@
 use super::super::error::{Error, Result};
 use super::super::handle;
 use super::super::out::Out;
+use super::super::transfer::Transfer;
 use super::get;
 use crate::runtime::command_buffer::graph::SyncPoint;
 use crate::runtime::command_buffer::mutable::MutableCommand;
@@ -145,6 +146,12 @@ impl Recording {
         let point = self.buffer.add(new)?;
         self.arguments.sync_point.write(point);
         Ok(())
+    }
+
+    /// Records a transfer.
+    pub fn finish_transfer(self, wait_list: &[SyncPoint], transfer: Transfer) -> Result<()> {
+        let new = NewCommand::new(transfer.command, transfer.uses);
+        self.finish(wait_list, new)
     }
 
     /// Whether the application asked for a handle to the command.

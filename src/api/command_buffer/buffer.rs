@@ -4,7 +4,6 @@ use super::super::enqueue_buffer::{Copy, Fill};
 use super::super::enqueue_rect::CopyRect;
 use super::super::error::Result;
 use super::arguments::{Recording, SyncPointArguments};
-use crate::runtime::command_buffer::NewCommand;
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
 use std::ffi::c_void;
 
@@ -51,8 +50,7 @@ pub unsafe fn command_copy_buffer(
         size,
     };
     let (transfer, wait_list) = copy.check(&recording.queue, || recording.wait_list())?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }
 
 /// `clCommandCopyBufferRectKHR`
@@ -88,8 +86,7 @@ pub unsafe fn command_copy_buffer_rect(
     };
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { copy.check(&recording.queue, || recording.wait_list()) }?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }
 
 /// `clCommandFillBufferKHR`
@@ -119,6 +116,5 @@ pub unsafe fn command_fill_buffer(
     };
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { fill.check(&recording.queue, || recording.wait_list()) }?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }

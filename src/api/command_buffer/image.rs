@@ -3,7 +3,6 @@
 use super::super::error::Result;
 use super::super::image_transfer::{CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage};
 use super::arguments::{Recording, SyncPointArguments};
-use crate::runtime::command_buffer::NewCommand;
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
 use std::ffi::c_void;
 
@@ -36,8 +35,7 @@ pub unsafe fn command_copy_buffer_to_image(
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }
 
 /// `clCommandCopyImageKHR`
@@ -68,8 +66,7 @@ pub unsafe fn command_copy_image(
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }
 
 /// `clCommandCopyImageToBufferKHR`
@@ -100,8 +97,7 @@ pub unsafe fn command_copy_image_to_buffer(
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }
 
 /// `clCommandFillImageKHR`
@@ -130,6 +126,5 @@ pub unsafe fn command_fill_image(
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    let new = NewCommand::new(transfer.command, transfer.memories);
-    recording.finish(&wait_list, new)
+    recording.finish_transfer(&wait_list, transfer)
 }

@@ -5,13 +5,12 @@ use super::super::error::{Error, Result};
 use super::super::{handle, kernel};
 use super::arguments::{Recording, SyncPointArguments};
 use super::{ASSERTS, flatten, mutable};
-use crate::compiler::program::{ArgumentKind, Implicit};
+use crate::compiler::program::Implicit;
 use crate::runtime::command::Command;
 use crate::runtime::command_buffer::NewCommand;
 use crate::runtime::command_buffer::mutable::{NewLaunch, has_all_arguments};
 use crate::runtime::dispatch;
-use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
-use crate::runtime::memory::Memory;
+use crate::runtime::kernel::KernelCode;
 use opencl_sys::{
     CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, CL_MUTABLE_DISPATCH_ASSERTS_KHR,
     CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, cl_command_buffer_khr, cl_command_properties_khr,
@@ -77,7 +76,7 @@ pub unsafe fn command_nd_range_kernel(
             local_work_size,
         )
     }?;
-    let travellers = travellers(&kernel, code);
+    let travellers = dispatch::travellers(&kernel, code);
     if !recording.wants_handle() && has_all_arguments(&kernel) && !prints(code) {
         // It is always launched as it is now.
         let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
@@ -150,20 +149,4 @@ fn prints(code: &KernelCode) -> bool {
     implicit
         .iter()
         .any(|(implicit, _)| matches!(implicit, Implicit::PrintfBuffer))
-}
-
-/// The buffers and images among the arguments whose place depends on the device, and whether the kernel writes them.
-fn travellers(kernel: &Kernel, code: &KernelCode) -> Vec<(Arc<Memory>, bool)> {
-    let state = kernel.lock();
-    let arguments = code.compiled().arguments.iter().zip(&state.arguments);
-    arguments
-        .filter_map(|(argument, value)| match (&argument.kind, value) {
-            (
-                ArgumentKind::Buffer { written, .. } | ArgumentKind::Image { written, .. },
-                ArgumentValue::Memory(Some(memory)),
-            ) => Some((memory.upgrade()?, *written)),
-            _ => None,
-        })
-        .filter(|(memory, _)| memory.travels())
-        .collect()
 }

@@ -25,6 +25,7 @@ use super::event::Event;
 use super::memory::Memory;
 use super::object::{self, Handle, Kind, Object};
 use super::queue::{Queue, Waits};
+use super::residence::{Mode, Use, WaitList};
 use super::{Error, Result};
 use graph::{Graph, Level, SyncPoint};
 use instance::{Instance, Recordable};
@@ -65,6 +66,8 @@ struct State {
     nodes: Vec<Node>,
     /// Buffers without a fixed place, which must be brought to the device before each execution.
     travellers: Vec<Traveller>,
+    /// A command may touch memory that it does not name.
+    touches_anything: bool,
     /// "A command-buffer object should increment the reference count of attached OpenCL objects such as
     /// queues, buffers, images, and kernels".
     attached: Vec<Arc<dyn Any + Send + Sync>>,
@@ -81,10 +84,8 @@ struct Node {
     mutable: Option<Arc<MutableCommand>>,
 }
 
-#[derive(Clone)]
 struct Traveller {
     memory: Weak<Memory>,
-    queue: usize,
     written: bool,
 }
 
@@ -95,11 +96,11 @@ pub struct NewCommand<'a> {
     pub command: Command,
     /// Checked with [`CommandBuffer::check_sync_points`].
     pub wait_list: &'a [SyncPoint],
-    /// The memory objects that it uses, and whether it writes them; they live as long as the command buffer.
-    pub memories: Vec<(Arc<Memory>, bool)>,
+    /// The memory objects that it uses; they live as long as the command buffer.
+    pub memories: Vec<Use>,
     /// The same of those whose place depends on the device, and which the command buffer does not keep:
     /// "A command-buffer object does not update the reference count of objects set as arguments on kernels".
-    pub travellers: Vec<(Arc<Memory>, bool)>,
+    pub travellers: Vec<Use>,
     /// It may touch memory that it does not name.
     pub touches_anything: bool,
     /// Other objects that live as long as the command buffer.
@@ -111,7 +112,7 @@ pub struct NewCommand<'a> {
 
 impl NewCommand<'_> {
     /// A command of the first queue that waits for nothing.
-    pub fn new(command: Command, memories: Vec<(Arc<Memory>, bool)>) -> Self {
+    pub fn new(command: Command, memories: Vec<Use>) -> Self {
         Self {
             queue: 0,
             command,
@@ -139,6 +140,7 @@ impl CommandBuffer {
                 graph: Graph::new(queues.iter().map(|queue| queue.is_in_order())),
                 nodes: Vec::new(),
                 travellers: Vec::new(),
+                touches_anything: false,
                 attached: Vec::new(),
                 finalized: false,
                 versions: Versions::default(),
@@ -224,15 +226,14 @@ impl CommandBuffer {
         let (point, level) = state
             .graph
             .add(new.queue, new.wait_list, &accesses, anything)?;
-        for (memory, written) in new.memories {
-            if memory.travels() {
-                state.add_traveller(&memory, new.queue, written);
-            }
-            state.attached.push(memory);
+        for used in new.memories {
+            state.add_traveller(&used);
+            state.attached.push(used.memory);
         }
-        for (memory, written) in new.travellers {
-            state.add_traveller(&memory, new.queue, written);
+        for used in &new.travellers {
+            state.add_traveller(used);
         }
+        state.touches_anything |= anything;
         state.attached.extend(new.attached);
         if let Some(mutable) = &new.mutable {
             mutable.set_node(state.nodes.len());
@@ -338,8 +339,11 @@ impl CommandBuffer {
             queues => queues,
         };
         let queue = &queues[0];
-        let travellers = self.lock().travellers.clone();
-        settle(&travellers, queues)?;
+        let mut wait_list = WaitList::from_iter(wait_list.iter().map(Arc::clone));
+        if queue.context().devices().len() > 1 {
+            let uses = self.lock().uses(queue.context());
+            queue.bring(&uses, &mut wait_list)?;
+        }
         let (replay, leftovers) = {
             let mut state = self.lock();
             let (instance, leftovers) = self.instance(&mut state)?;
@@ -349,7 +353,7 @@ impl CommandBuffer {
         drop(leftovers);
         let replay = Command::Replay(replay);
         let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
-        let mut waits = Waits::on(wait_list);
+        let mut waits = Waits::on(&wait_list);
         let others: Vec<&Arc<Queue>> = queues
             .iter()
             .enumerate()
@@ -441,28 +445,30 @@ impl State {
         }
     }
 
-    fn add_traveller(&mut self, memory: &Arc<Memory>, queue: usize, written: bool) {
-        let known = self.travellers.iter_mut().find(|known| {
-            known.queue == queue && std::ptr::eq(known.memory.as_ptr(), Arc::as_ptr(memory))
-        });
+    fn add_traveller(&mut self, used: &Use) {
+        if !used.memory.travels() {
+            return;
+        }
+        let known = self
+            .travellers
+            .iter_mut()
+            .find(|known| std::ptr::eq(known.memory.as_ptr(), Arc::as_ptr(&used.memory)));
         match known {
-            Some(known) => known.written |= written,
+            Some(known) => known.written |= used.mode.writes(),
             None => self.travellers.push(Traveller {
-                memory: Arc::downgrade(memory),
-                queue,
-                written,
+                memory: Arc::downgrade(&used.memory),
+                written: used.mode.writes(),
             }),
         }
     }
-}
 
-/// Brings buffers that several devices use to the one that is going to. Hold no lock: it may wait.
-fn settle(travellers: &[Traveller], queues: &[Arc<Queue>]) -> Result<()> {
-    for traveller in travellers {
-        let queue = queues.get(traveller.queue);
-        if let (Some(memory), Some(queue)) = (traveller.memory.upgrade(), queue) {
-            memory.access(queue, traveller.written)?;
-        }
+    /// What an execution uses of memory that goes from device to device.
+    fn uses(&self, context: &Context) -> Vec<Use> {
+        let travellers = self.travellers.iter().filter_map(|traveller| {
+            let mode = Mode::of(traveller.written);
+            Some(Use::whole(traveller.memory.upgrade()?, mode))
+        });
+        let anything = context.addressed_uses().filter(|_| self.touches_anything);
+        travellers.chain(anything).collect()
     }
-    Ok(())
 }

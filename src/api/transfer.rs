@@ -1,0 +1,167 @@
+//! Checked transfers: what the functions for buffers, rectangles and images have in common, and what those that
+//! enqueue a command share with those that record it to a command buffer.
+
+use super::enqueue::{self, WaitList};
+use super::error::{Error, Result};
+use super::out::EventArguments;
+use crate::runtime::command::{Command, HostPointer, Ordering};
+use crate::runtime::layout::{Extent, Layout, Shape};
+use crate::runtime::memory::{Memory, Place};
+use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::residence::Use;
+use opencl_sys::{
+    CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
+    CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_type,
+};
+use std::sync::Arc;
+
+/// A checked command, and what it uses.
+pub(super) struct Transfer {
+    pub command: Command,
+    pub uses: Vec<Use>,
+}
+
+/// A rectangle of a memory object: the layout counts from its first byte.
+pub(super) type Part = (Arc<Memory>, Layout);
+
+impl Transfer {
+    /// A copy between memory objects, on the queue's device.
+    pub fn copy(queue: &Queue, source: Part, target: Part, extent: Extent) -> Result<Self> {
+        let (source, from) = source;
+        let (target, to) = target;
+        let shape = Shape {
+            extent,
+            source: in_storage(&source, from),
+            target: in_storage(&target, to),
+        };
+        let is_empty = extent.size_bytes() == 0;
+        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the
+        // source and destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of
+        // the same associated buffer object and they overlap."
+        if !is_empty && source.shares_storage(&target) && shape.overlaps() {
+            return Err(Error::new(
+                CL_MEM_COPY_OVERLAP,
+                "the source and destination regions overlap",
+            ));
+        }
+        let (from_place, to_place) = (source.place(queue)?, target.place(queue)?);
+        let command = match is_empty {
+            true => Command::Nothing,
+            false => Command::Copy {
+                shape: Shape {
+                    extent,
+                    source: from_place.layout(from),
+                    target: to_place.layout(to),
+                },
+                source: from_place.allocation,
+                target: to_place.allocation,
+            },
+        };
+        let uses = vec![
+            Use::read(source, from, extent),
+            Use::write(target, to, extent),
+        ];
+        Ok(Self { command, uses })
+    }
+
+    /// A command that overwrites a rectangle.
+    pub fn fill(
+        queue: &Queue,
+        target: Part,
+        extent: Extent,
+        command: impl FnOnce(&Place) -> Command,
+    ) -> Result<Self> {
+        let (target, layout) = target;
+        let command = command(&target.place(queue)?);
+        let uses = vec![Use::write(target, layout, extent)];
+        Ok(Self { command, uses })
+    }
+
+    /// Enqueues the command; `kind` is what its event says it is.
+    pub fn enqueue(
+        self,
+        queue: &Arc<Queue>,
+        kind: cl_command_type,
+        mut wait_list: WaitList,
+        events: EventArguments,
+    ) -> Result<()> {
+        queue.bring(&self.uses, &mut wait_list)?;
+        let waits = Waits::on(&wait_list);
+        let event = queue.enqueue(kind, self.command, waits, Ordering::default())?;
+        events.give(event);
+        Ok(())
+    }
+}
+
+/// A transfer between the host and a memory object, checked so far as the region goes.
+pub(super) struct HostTransfer {
+    pub kind: cl_command_type,
+    pub memory: Arc<Memory>,
+    /// From the memory object's first byte to the host pointer, or the other way round.
+    pub shape: Shape,
+    pub pointer: HostPointer,
+    pub blocking: cl_bool,
+}
+
+impl HostTransfer {
+    /// Device to host.
+    pub fn read(self, queue: &Arc<Queue>, events: EventArguments) -> Result<()> {
+        // "CL_INVALID_OPERATION if clEnqueueRead… is called on buffer which has been created with
+        // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+        let wait_list = self.check(queue, &events, CL_MEM_HOST_WRITE_ONLY)?;
+        let event = queue.read_memory(
+            self.kind,
+            &self.memory,
+            self.shape,
+            self.pointer,
+            self.blocking != CL_FALSE,
+            wait_list,
+        )?;
+        events.give(event);
+        Ok(())
+    }
+
+    /// Host to device.
+    pub fn write(self, queue: &Arc<Queue>, events: EventArguments) -> Result<()> {
+        // "CL_INVALID_OPERATION if clEnqueueWrite… is called on buffer which has been created with
+        // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+        let wait_list = self.check(queue, &events, CL_MEM_HOST_READ_ONLY)?;
+        let event = queue.write_memory(
+            self.kind,
+            &self.memory,
+            self.shape,
+            self.pointer,
+            self.blocking != CL_FALSE,
+            events.wants_event(),
+            wait_list,
+        )?;
+        events.give(event);
+        Ok(())
+    }
+
+    /// The rest of the checks, in the specification's order.
+    fn check(
+        &self,
+        queue: &Queue,
+        events: &EventArguments,
+        forbidden: opencl_sys::cl_mem_flags,
+    ) -> Result<WaitList> {
+        // "CL_INVALID_VALUE … if ptr is a NULL value."
+        if self.pointer.0.is_null() {
+            return Err(Error::invalid_value("ptr is NULL"));
+        }
+        let wait_list = enqueue::wait_list(queue, events)?;
+        if self.memory.image().is_none() {
+            enqueue::check_alignment(queue, &self.memory)?;
+        }
+        enqueue::check_host_access(&self.memory, forbidden | CL_MEM_HOST_NO_ACCESS)?;
+        Ok(wait_list)
+    }
+}
+
+fn in_storage(memory: &Memory, layout: Layout) -> Layout {
+    Layout {
+        offset_bytes: layout.offset_bytes + memory.origin_bytes(),
+        ..layout
+    }
+}
