@@ -19,7 +19,7 @@ use std::ffi::c_void;
 /// `clEnqueueReadImage` (section 5.3.3)
 ///
 /// # Safety
-/// `origin` and `region` are NULL or three numbers; `ptr` is writable for the region until the command is
+/// `origin` and `region` are NULL or three numbers (four where [`Region::parse`] says so); `ptr` is writable for the region until the command is
 /// complete.
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_read_image(
@@ -42,8 +42,8 @@ pub unsafe fn enqueue_read_image(
         kind: CL_COMMAND_READ_IMAGE,
         memory,
         shape: Shape {
-            extent: image.extent(region.size),
-            source: image.layout(region.origin),
+            extent: region.extent(),
+            source: region.layout(),
             target: host.layout(),
         },
         pointer: HostPointer(ptr.cast()),
@@ -77,9 +77,9 @@ pub unsafe fn enqueue_write_image(
         kind: CL_COMMAND_WRITE_IMAGE,
         memory,
         shape: Shape {
-            extent: image.extent(region.size),
+            extent: region.extent(),
             source: host.layout(),
-            target: image.layout(region.origin),
+            target: region.layout(),
         },
         pointer: HostPointer(ptr.cast_mut().cast()),
         blocking: blocking_write,
@@ -209,15 +209,15 @@ pub unsafe fn enqueue_map_image(
         CL_COMMAND_MAP_IMAGE,
         &memory,
         map_flags,
-        image.extent(region.size),
-        image.layout(region.origin),
+        region.extent(),
+        region.layout(),
         blocking_map != CL_FALSE,
         wait_list,
     )?;
-    row_pitch.write(image.row_pitch_bytes);
+    row_pitch.write(region.image.row_pitch_bytes);
     // "For a 1D image, a 2D image … the slice pitch returned is 0".
     slice_pitch.write(if has_slices {
-        image.slice_pitch_bytes
+        region.image.slice_pitch_bytes
     } else {
         0
     });

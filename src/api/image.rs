@@ -152,6 +152,12 @@ unsafe fn create(
             "host_ptr and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR contradict each other",
         ));
     }
+    // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mip-mapped image is created."
+    if wants_host_ptr && description.image.levels > 1 {
+        return Err(Error::invalid_value(
+            "a mip-mapped image is not created with host_ptr",
+        ));
+    }
     let memory = match &description.parent {
         Some(parent) => {
             let flags = image_description::inherited_flags(parent, flags)?;
@@ -270,7 +276,11 @@ pub fn get_image_info(image: cl_mem, param_name: cl_image_info, info: Info) -> R
             let buffer = memory.parent().filter(|parent| parent.image().is_none());
             info.handle_or_null(buffer.map(|buffer| &**buffer))
         }
-        cl::CL_IMAGE_NUM_MIP_LEVELS | cl::CL_IMAGE_NUM_SAMPLES => info.value::<cl_uint>(0),
+        // Of images without mip levels what they are created with, 0.
+        cl::CL_IMAGE_NUM_MIP_LEVELS => {
+            info.value::<cl_uint>(if_so(image.levels > 1, image.levels) as cl_uint)
+        }
+        cl::CL_IMAGE_NUM_SAMPLES => info.value::<cl_uint>(0),
         _ => Err(Error::unknown_query(param_name)),
     }
 }

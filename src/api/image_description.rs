@@ -57,9 +57,9 @@ impl Description {
         let desc = desc.ok_or_else(|| bad("image_desc is NULL"))?;
         let dimension = image::dimension(desc.image_type)
             .ok_or_else(|| bad(format!("image_type is {:#x}", desc.image_type)))?;
-        // "num_mip_levels … must be 0", without cl_khr_mipmap_image; "num_samples … must be 0."
-        if desc.num_mip_levels != 0 || desc.num_samples != 0 {
-            return Err(bad("num_mip_levels and num_samples must be 0"));
+        // "num_samples … must be 0."
+        if desc.num_samples != 0 {
+            return Err(bad("num_samples must be 0"));
         }
         let size = size(desc, dimension)?;
         let parent = parent(context, desc, dimension)?;
@@ -85,10 +85,23 @@ impl Description {
             }
             None => (desc.image_row_pitch, 0),
         };
-        Ok(Self {
-            image: Image::new(format, dimension, size, row_pitch, slice_pitch),
-            parent,
-        })
+        let mut image = Image::new(format, dimension, size, row_pitch, slice_pitch);
+        if desc.num_mip_levels > 1 {
+            // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or
+            // multi-sampled (i.e. msaa) images", and have memory of their own.
+            if dimension == ImageDimension::Buffer || format.is_depth() || parent.is_some() {
+                return Err(bad("such an image has no mip levels"));
+            }
+            image.levels = desc.num_mip_levels as usize;
+            if image.levels > image.most_levels() {
+                return Err(bad(format!(
+                    "num_mip_levels is {}, of {size:?} texels there are {}",
+                    image.levels,
+                    image.most_levels()
+                )));
+            }
+        }
+        Ok(Self { image, parent })
     }
 
     /// Whether the image fits what it is made of.
@@ -197,7 +210,9 @@ fn parent(
     // images, a 2D image for a 2D image.
     let serves = match (parent.image(), dimension) {
         (None, ImageDimension::Buffer | ImageDimension::Two) => true,
-        (Some(image), ImageDimension::Two) => image.dimension == ImageDimension::Two,
+        (Some(image), ImageDimension::Two) => {
+            image.dimension == ImageDimension::Two && image.levels == 1
+        }
         _ => false,
     };
     match serves {

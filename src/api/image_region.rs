@@ -2,36 +2,78 @@
 
 use super::error::{Error, Result};
 use crate::runtime::image::Image;
-use crate::runtime::layout::Layout;
+use crate::runtime::layout::{Extent, Layout};
+use opencl_sys::CL_INVALID_MIP_LEVEL;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 
-/// A region inside an image, in texels.
+/// A region inside a mip level of an image, in texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
+    /// The level, and where it starts in the image's memory.
+    pub image: Image,
+    level_bytes: usize,
     pub origin: [usize; 3],
     pub size: [usize; 3],
 }
 
 impl Region {
     /// # Errors
-    /// `CL_INVALID_VALUE`
+    /// `CL_INVALID_VALUE`, `CL_INVALID_MIP_LEVEL`
     ///
     /// # Safety
-    /// Both pointers are NULL or three numbers.
+    /// Both pointers are NULL or three numbers; where the image has mip levels and three coordinates, `origin`
+    /// is four.
     pub unsafe fn parse(image: &Image, origin: *const usize, region: *const usize) -> Result<Self> {
         // "CL_INVALID_VALUE if origin or region is NULL."
         if origin.is_null() || region.is_null() {
             return Err(Error::invalid_value("origin or region is NULL"));
         }
         // SAFETY: the caller's promise: three numbers each.
-        let (origin, size) = unsafe {
+        let (mut first, size) = unsafe {
             (
                 origin.cast::<[usize; 3]>().read(),
                 region.cast::<[usize; 3]>().read(),
             )
         };
-        Self::check(image, origin, size)
+        let mut level = 0;
+        if image.levels > 1 {
+            // "If image is a 1D image, origin[1] specifies the mip level to use", origin[2] for 1D image arrays
+            // and 2D images, origin[3] for 2D image arrays and 3D images.
+            let place = image.dimension.coordinates();
+            level = match first.get_mut(place) {
+                Some(level) => std::mem::take(level),
+                // SAFETY: the caller's promise: a fourth number.
+                None => unsafe { origin.add(place).read() },
+            };
+        }
+        // "CL_INVALID_MIP_LEVEL if … the mip level specified in origin is not valid."
+        if level >= image.levels {
+            return Err(Error::new(
+                CL_INVALID_MIP_LEVEL,
+                format!("level {level} of an image with {}", image.levels),
+            ));
+        }
+        let (image, level_bytes) = image.level(level);
+        let region = Self::check(&image, first, size)?;
+        Ok(Self {
+            level_bytes,
+            ..region
+        })
+    }
+
+    /// Its bytes.
+    pub fn extent(&self) -> Extent {
+        self.image.extent(self.size)
+    }
+
+    /// Where in the image's memory it lies.
+    pub fn layout(&self) -> Layout {
+        let layout = self.image.layout(self.origin);
+        Layout {
+            offset_bytes: layout.offset_bytes + self.level_bytes,
+            ..layout
+        }
     }
 
     fn check(image: &Image, origin: [usize; 3], size: [usize; 3]) -> Result<Self> {
@@ -46,7 +88,12 @@ impl Region {
                 size != 0 && start.checked_add(size).is_some_and(|end| end <= most)
             });
         match inside {
-            true => Ok(Self { origin, size }),
+            true => Ok(Self {
+                image: *image,
+                level_bytes: 0,
+                origin,
+                size,
+            }),
             false => Err(Error::invalid_value(format!(
                 "{size:?} texels at {origin:?} are not inside an image of {:?}",
                 image.region()

@@ -4,6 +4,7 @@ use super::enqueue;
 use super::error::{Error, Result};
 use super::image_region::{Region, texels_of_color};
 use super::transfer::Transfer;
+use crate::runtime::image;
 use crate::runtime::queue::Queue;
 use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, cl_mem};
 use std::ffi::c_void;
@@ -46,11 +47,8 @@ impl CopyImage {
         };
         let wait_list = wait_list()?;
 
-        let (source, target) = (
-            (source, from_image.layout(from.origin)),
-            (target, to_image.layout(to.origin)),
-        );
-        let transfer = Transfer::copy(queue, source, target, from_image.extent(from.size))?;
+        let (source, target) = ((source, from.layout()), (target, to.layout()));
+        let transfer = Transfer::copy(queue, source, target, from.extent())?;
         Ok((transfer, wait_list))
     }
 }
@@ -78,14 +76,14 @@ impl CopyImageToBuffer {
         let target = enqueue::memory(queue, self.dst_buffer)?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::parse(&image, self.src_origin, self.region) }?;
-        let extent = image.extent(region.size);
+        let extent = region.extent();
         // "CL_INVALID_VALUE if … the region specified by dst_offset and dst_offset + dst_cb refer to a region
         // outside dst_buffer".
         enqueue::check_bounds(&target, self.dst_offset, extent.size_bytes())?;
         let wait_list = wait_list()?;
         enqueue::check_alignment(queue, &target)?;
 
-        let source = (source, image.layout(region.origin));
+        let source = (source, region.layout());
         let target = (target, extent.packed(self.dst_offset));
         let transfer = Transfer::copy(queue, source, target, extent)?;
         Ok((transfer, wait_list))
@@ -115,7 +113,7 @@ impl CopyBufferToImage {
         let (target, image) = enqueue::image(queue, self.dst_image)?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::parse(&image, self.dst_origin, self.region) }?;
-        let extent = image.extent(region.size);
+        let extent = region.extent();
         // "CL_INVALID_VALUE if … the region specified by src_offset and src_offset + src_cb refer to a region
         // outside src_buffer."
         enqueue::check_bounds(&source, self.src_offset, extent.size_bytes())?;
@@ -123,7 +121,7 @@ impl CopyBufferToImage {
         enqueue::check_alignment(queue, &source)?;
 
         let source = (source, extent.packed(self.src_offset));
-        let target = (target, image.layout(region.origin));
+        let target = (target, region.layout());
         let transfer = Transfer::copy(queue, source, target, extent)?;
         Ok((transfer, wait_list))
     }
@@ -156,9 +154,9 @@ impl FillImage {
         let region = unsafe { Region::parse(&image, self.origin, self.region) }?;
         let wait_list = wait_list()?;
 
-        let target = (memory, image.layout(region.origin));
-        let fill = |place: &_| image.fill(place, region.origin, region.size, texel);
-        let transfer = Transfer::fill(queue, target, image.extent(region.size), fill)?;
+        let target = (memory, region.layout());
+        let fill = |place: &_| image::fill(place, region.layout(), region.extent(), texel);
+        let transfer = Transfer::fill(queue, target, region.extent(), fill)?;
         Ok((transfer, wait_list))
     }
 }

@@ -9,10 +9,11 @@ use crate::runtime::sampler::{Sampler, Settings};
 use opencl_sys::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
     CL_ADDRESS_REPEAT, CL_FALSE, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_INVALID_VALUE,
-    CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE,
-    CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, CL_TRUE,
-    cl_addressing_mode, cl_bool, cl_context, cl_filter_mode, cl_sampler, cl_sampler_info,
-    cl_sampler_properties, cl_uint,
+    CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX,
+    CL_SAMPLER_LOD_MIN, CL_SAMPLER_MIP_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS,
+    CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, CL_TRUE, cl_addressing_mode, cl_bool,
+    cl_context, cl_filter_mode, cl_float, cl_sampler, cl_sampler_info, cl_sampler_properties,
+    cl_uint,
 };
 
 /// `clCreateSampler` (section 5.7.1)
@@ -27,8 +28,26 @@ pub fn create_sampler(
         normalized_coords,
         addressing_mode,
         filter_mode,
+        Levels::default(),
         Vec::new(),
     )
+}
+
+/// How mip levels are read, as the properties of cl_khr_mipmap_image say.
+struct Levels {
+    filter_mode: cl_filter_mode,
+    lod_min: cl_float,
+    lod_max: cl_float,
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        Self {
+            filter_mode: CL_FILTER_NEAREST,
+            lod_min: 0.0,
+            lod_max: cl_float::MAX,
+        }
+    }
 }
 
 /// `clCreateSamplerWithProperties` (section 5.7.1)
@@ -40,10 +59,11 @@ pub unsafe fn create_sampler_with_properties(
     sampler_properties: *const cl_sampler_properties,
 ) -> Result<cl_sampler> {
     // "If a supported property and its value is not specified in sampler_properties, its default value will be
-    // used": CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST.
+    // used": CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST; of mip levels CL_FILTER_NEAREST, 0, MAXFLOAT.
     let mut normalized = None;
     let mut addressing = None;
     let mut filter = None;
+    let (mut mip_filter, mut lod_min, mut lod_max) = (None, None, None);
     // SAFETY: the caller's promise.
     let pairs = unsafe { handle::properties(sampler_properties) };
     let mut list = Vec::new();
@@ -59,6 +79,9 @@ pub unsafe fn create_sampler_with_properties(
         // value specified for a supported property name is not valid, or if the same property name is
         // specified more than once."
         let slot = match u32::try_from(name) {
+            Ok(CL_SAMPLER_MIP_FILTER_MODE) => &mut mip_filter,
+            Ok(CL_SAMPLER_LOD_MIN) => &mut lod_min,
+            Ok(CL_SAMPLER_LOD_MAX) => &mut lod_max,
             Ok(CL_SAMPLER_NORMALIZED_COORDS) => &mut normalized,
             Ok(CL_SAMPLER_ADDRESSING_MODE) => &mut addressing,
             Ok(CL_SAMPLER_FILTER_MODE) => &mut filter,
@@ -77,6 +100,12 @@ pub unsafe fn create_sampler_with_properties(
         normalized.unwrap_or(CL_TRUE as cl_bool),
         addressing.unwrap_or(CL_ADDRESS_CLAMP),
         filter.unwrap_or(CL_FILTER_NEAREST),
+        Levels {
+            filter_mode: mip_filter.unwrap_or(CL_FILTER_NEAREST),
+            // Floats are given by their bits.
+            lod_min: lod_min.map_or(0.0, cl_float::from_bits),
+            lod_max: lod_max.map_or(cl_float::MAX, cl_float::from_bits),
+        },
         list,
     )
 }
@@ -86,6 +115,7 @@ fn create(
     normalized_coords: cl_bool,
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
+    levels: Levels,
     properties: Vec<cl_sampler_properties>,
 ) -> Result<cl_sampler> {
     let context = context::get(context)?;
@@ -105,17 +135,30 @@ fn create(
         CL_ADDRESS_MIRRORED_REPEAT => Addressing::RepeatMirrored,
         value => return Err(invalid("addressing_mode", value)),
     };
-    let linear = match filter_mode {
-        CL_FILTER_NEAREST => false,
-        CL_FILTER_LINEAR => true,
-        value => return Err(invalid("filter_mode", value)),
+    let is_linear = |what: &str, mode: cl_filter_mode| match mode {
+        CL_FILTER_NEAREST => Ok(false),
+        CL_FILTER_LINEAR => Ok(true),
+        value => Err(invalid(what, value)),
     };
+    let linear = is_linear("filter_mode", filter_mode)?;
+    let mip_linear = is_linear("the mip filter mode", levels.filter_mode)?;
+    // NaN is neither.
+    if !(levels.lod_min >= 0.0 && levels.lod_min <= levels.lod_max) {
+        return Err(Error::invalid_value(format!(
+            "levels of detail from {} to {}",
+            levels.lod_min, levels.lod_max
+        )));
+    }
     let settings = Settings {
         normalized,
         addressing,
         addressing_mode,
         linear,
         filter_mode,
+        mip_filter_mode: levels.filter_mode,
+        mip_linear,
+        lod_min: levels.lod_min,
+        lod_max: levels.lod_max,
     };
     Ok(handle::create(Sampler::new(&context, settings, properties)))
 }
@@ -145,6 +188,10 @@ pub fn get_sampler_info(
         CL_SAMPLER_NORMALIZED_COORDS => info.boolean(settings.normalized),
         CL_SAMPLER_ADDRESSING_MODE => info.value(settings.addressing_mode),
         CL_SAMPLER_FILTER_MODE => info.value(settings.filter_mode),
+        CL_SAMPLER_MIP_FILTER_MODE => info.value(settings.mip_filter_mode),
+        // Floats are as large as their bits.
+        CL_SAMPLER_LOD_MIN => info.value::<cl_uint>(settings.lod_min.to_bits()),
+        CL_SAMPLER_LOD_MAX => info.value::<cl_uint>(settings.lod_max.to_bits()),
         CL_SAMPLER_PROPERTIES => info.slice(sampler.properties()),
         _ => Err(Error::unknown_query(param_name)),
     }

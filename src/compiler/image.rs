@@ -66,10 +66,13 @@ pub enum ImageField {
     /// `CL_R` … and `CL_SNORM_INT8` …, 32-bit: what queries answer.
     ChannelOrder,
     ChannelType,
+    /// Mip levels, 32-bit; 1 where there are no others. They follow each other in memory
+    /// ([`LEVEL_ALIGN_BYTES`]), each with the least possible pitches.
+    Levels,
 }
 
 impl ImageField {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Address,
         Self::Width,
         Self::Height,
@@ -79,6 +82,7 @@ impl ImageField {
         Self::Format,
         Self::ChannelOrder,
         Self::ChannelType,
+        Self::Levels,
     ];
 
     /// Place among the scalars of an image.
@@ -94,6 +98,9 @@ impl ImageField {
         }
     }
 }
+
+/// At which multiples mip levels start, from the start of the image.
+pub const LEVEL_ALIGN_BYTES: u32 = 16;
 
 /// Where the channels lie in a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,12 +231,33 @@ impl Sampler {
     pub const NORMALIZED: (u32, u32) = (0, 1);
     pub const ADDRESSING: (u32, u32) = (1, 3);
     pub const LINEAR: (u32, u32) = (4, 1);
+    /// Whether texels of two mip levels are mixed.
+    pub const MIP_LINEAR: (u32, u32) = (5, 1);
+    /// Bounds of the level of detail, in 1/[`Self::LOD_UNIT`]: finer than any texture unit has them.
+    pub const LOD_MIN: (u32, u32) = (6, 12);
+    pub const LOD_MAX: (u32, u32) = (18, 12);
+    pub const LOD_UNIT: f32 = 256.0;
 
+    /// A sampler that reads the nearest of all mip levels.
     pub fn new(normalized: bool, addressing: Addressing, linear: bool) -> Self {
         Self(
             u32::from(normalized) << Self::NORMALIZED.0
                 | (addressing as u32) << Self::ADDRESSING.0
                 | u32::from(linear) << Self::LINEAR.0,
+        )
+        .with_levels(false, 0.0, f32::MAX)
+    }
+
+    /// The sampler with other settings for mip levels. Bounds that no image reaches stand for infinity.
+    pub fn with_levels(self, linear: bool, lod_min: f32, lod_max: f32) -> Self {
+        let most = (1_u32 << Self::LOD_MAX.1) - 1;
+        // Saturates; NaN becomes 0.
+        let fixed = |lod: f32| ((lod * Self::LOD_UNIT).round() as u32).min(most);
+        let rest = self.0 & ((1 << Self::MIP_LINEAR.0) - 1);
+        Self(
+            rest | u32::from(linear) << Self::MIP_LINEAR.0
+                | fixed(lod_min) << Self::LOD_MIN.0
+                | fixed(lod_max) << Self::LOD_MAX.0,
         )
     }
 }

@@ -52,6 +52,8 @@ pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) ->
         versioned("cl_khr_image2d_from_buffer", (1, 0, 0)),
         versioned("cl_khr_local_int32_base_atomics", (1, 0, 0)),
         versioned("cl_khr_local_int32_extended_atomics", (1, 0, 0)),
+        versioned("cl_khr_mipmap_image", (1, 0, 0)),
+        versioned("cl_khr_mipmap_image_writes", (1, 0, 0)),
         versioned("cl_khr_spirv_linkonce_odr", (1, 0, 0)),
         versioned("cl_khr_spirv_no_integer_wrap_decoration", (1, 0, 0)),
         versioned("cl_khr_spirv_queries", (1, 0, 0)),

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::object::{Handle, Kind, Object};
 use crate::compiler::image::{self, Addressing};
-use opencl_sys::{cl_addressing_mode, cl_filter_mode, cl_sampler_properties};
+use opencl_sys::{cl_addressing_mode, cl_filter_mode, cl_float, cl_sampler_properties};
 use std::sync::Arc;
 
 /// A sampler.
@@ -24,7 +24,7 @@ unsafe impl Object for Sampler {
 }
 
 /// How a sampler reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     pub normalized: bool,
     pub addressing: Addressing,
@@ -32,6 +32,12 @@ pub struct Settings {
     pub addressing_mode: cl_addressing_mode,
     pub linear: bool,
     pub filter_mode: cl_filter_mode,
+    /// `CL_SAMPLER_MIP_FILTER_MODE`
+    pub mip_filter_mode: cl_filter_mode,
+    pub mip_linear: bool,
+    /// `CL_SAMPLER_LOD_MIN`, `CL_SAMPLER_LOD_MAX`
+    pub lod_min: cl_float,
+    pub lod_max: cl_float,
 }
 
 impl Sampler {
@@ -68,8 +74,13 @@ impl Sampler {
             normalized,
             addressing,
             linear,
+            mip_linear,
+            lod_min,
+            lod_max,
             ..
         } = self.settings;
-        image::Sampler::new(normalized, addressing, linear).0
+        image::Sampler::new(normalized, addressing, linear)
+            .with_levels(mip_linear, lod_min, lod_max)
+            .0
     }
 }

@@ -21,6 +21,7 @@ pub mod diagnostics;
 mod group_functions;
 pub mod half_vectors;
 pub mod headers;
+mod mipmaps;
 pub mod options;
 pub mod process;
 pub mod source;

@@ -14,7 +14,7 @@ use super::headers::{self, HeaderDirectory};
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{argument_info, atomics, conversions, group_functions, half_vectors, words};
+use super::{argument_info, atomics, conversions, group_functions, half_vectors, mipmaps, words};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -108,6 +108,7 @@ fn input(request: &CompileRequest<'_>) -> String {
     let includes = includes(request);
     let mut prelude = conversions::prelude(request.source, includes);
     prelude.push_str(half_vectors::prelude(request.source, includes));
+    prelude.push_str(mipmaps::prelude(request.source, includes));
     prelude.push_str(atomics::prelude(request.source, includes));
     prelude.push_str(&group_functions::prelude(
         request.source,

@@ -98,7 +98,8 @@ pub enum Op {
 
     Call(FuncId, Values),
     /// An access to an image; gone after `lower_images`. Operands: the image's scalars
-    /// (`ImageField::ALL`), the sampler where there is one, the coordinates, then what is written.
+    /// (`ImageField::ALL`), the sampler where there is one, the coordinates, the level ([`ImageLevel`]), then
+    /// what is written.
     Image(ImageAccess, Values),
     /// `printf`: the format (a pointer to constant memory) and its arguments, vectors flattened; `lanes`
     /// holds the number of components of each. Result: I32.
@@ -429,6 +430,19 @@ pub struct ImageAccess {
     pub dimension: ImageDimension,
     /// F32 for float texels, I32 for integer ones.
     pub texel: Type,
+    pub level: ImageLevel,
+}
+
+/// Which mip level of an image is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageLevel {
+    /// The first.
+    Base,
+    /// Named by one more operand, after the coordinates: F32 for reads, I32 for writes.
+    Named,
+    /// That for the change of the coordinates from one pixel to the next: as many F32 operands after the
+    /// coordinates as the image has axes for a step in x, and as many for one in y.
+    Gradient,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,13 +3,15 @@
 //! An image is the scalars of [`ImageField::ALL`], a sampler is its 32 bits, and what `OpSampledImage` makes
 //! is both together: they are passed, returned, stored and chosen like any structure.
 
+use super::constants::Scalar;
 use super::decode::{Id, Instruction};
 use super::function::FunctionParser;
 use super::types::{Kind, Layout, Slot};
 use crate::compiler::CompileError;
 use crate::compiler::image::{Addressing, ImageDimension, ImageField, Sampler};
 use crate::compiler::ir::{
-    AddressSpace, Binary, Convert, ImageAccess, ImageAccessKind, Op as IrOp, Type, Value, Values,
+    AddressSpace, Binary, Convert, ImageAccess, ImageAccessKind, ImageLevel, Op as IrOp, Type,
+    Value, Values,
 };
 use crate::compiler::program::{AccessQualifier, ImageType};
 use rspirv::spirv::{self, Op};
@@ -92,6 +94,21 @@ pub(super) fn literal_sampler(inst: &Instruction<'_>) -> Result<u64, CompileErro
     Ok(sampler.0.into())
 }
 
+/// The mip level of an access, and the operands that say it.
+struct Level {
+    level: ImageLevel,
+    operands: Values,
+}
+
+impl Level {
+    fn base() -> Self {
+        Self {
+            level: ImageLevel::Base,
+            operands: Values::new(),
+        }
+    }
+}
+
 impl<'a> FunctionParser<'_, 'a> {
     /// Translates image instructions; false if the instruction is another.
     pub(super) fn image(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
@@ -108,10 +125,10 @@ impl<'a> FunctionParser<'_, 'a> {
                 self.define(inst, image)?;
             }
             Op::ImageSampleExplicitLod => {
-                // Level of detail: there is but one level.
                 let (image, values) = self.image_operand(inst, inst.id(0)?, true)?;
                 let coordinate = self.operand(inst, 1)?;
-                self.sample(inst, image, &values, &coordinate)?;
+                let level = self.image_operands_level(inst, 2, image)?;
+                self.sample(inst, image, &values, &coordinate, level)?;
             }
             Op::ImageRead => {
                 let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
@@ -122,7 +139,8 @@ impl<'a> FunctionParser<'_, 'a> {
                 let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
                 let coordinate = self.operand(inst, 1)?;
                 let texel = self.operand(inst, 2)?;
-                self.write(inst, image, &values, &coordinate, &texel)?;
+                let level = self.image_operands_level(inst, 3, image)?;
+                self.write(inst, image, &values, &coordinate, &texel, level)?;
             }
             Op::ImageQuerySizeLod | Op::ImageQuerySize => {
                 let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
@@ -135,12 +153,28 @@ impl<'a> FunctionParser<'_, 'a> {
                     }
                 };
                 let slots = self.result_slots(inst)?;
+                let level = match inst.op {
+                    Op::ImageQuerySizeLod if !self.is_zero(inst.id(1)?) => {
+                        self.operand(inst, 1)?.first().copied()
+                    }
+                    _ => None,
+                };
                 let mut results = Values::new();
                 for (index, slot) in slots.iter().enumerate() {
                     let size = sizes.get(index).and_then(|field| values.get(field.index()));
                     let mut b = self.build();
                     results.push(match size {
-                        Some(&size) => b.resize_int(size, slot.ty, false),
+                        Some(&size) => {
+                            let size = match level {
+                                Some(level) if index < image.dimension.axes() => {
+                                    let level = b.resize_int(level, Type::I32, false);
+                                    let size = b.binary(Binary::LShr, size, level);
+                                    b.binary_const(Binary::UMax, size, 1)
+                                }
+                                _ => size,
+                            };
+                            b.resize_int(size, slot.ty, false)
+                        }
                         None => b.constant(slot.ty, 0),
                     });
                 }
@@ -159,7 +193,12 @@ impl<'a> FunctionParser<'_, 'a> {
                 };
                 self.define(inst, &[value])?;
             }
-            Op::ImageQueryLevels | Op::ImageQuerySamples => {
+            Op::ImageQueryLevels => {
+                let (_, values) = self.image_operand(inst, inst.id(0)?, false)?;
+                let levels = field_of(inst, &values, ImageField::Levels)?;
+                self.define(inst, &[levels])?;
+            }
+            Op::ImageQuerySamples => {
                 let one = self.build().i32(1);
                 self.define(inst, &[one])?;
             }
@@ -189,26 +228,101 @@ impl<'a> FunctionParser<'_, 'a> {
             self.define(inst, &[value])?;
             return Ok(true);
         }
-        if is("read_image") {
+        if is("get_image_num_mip_levels") {
+            let (_, values) = self.image_operand(inst, inst.id(1)?, false)?;
+            let levels = field_of(inst, &values, ImageField::Levels)?;
+            self.define(inst, &[levels])?;
+            return Ok(true);
+        }
+        // The second names are those that the toolchain gives to calls with a level.
+        if is("read_image") || is("__pumice_read_image") {
             let (image, mut values) = self.image_operand(inst, inst.id(1)?, false)?;
             let (ty, second) = self.values(inst.id(2)?)?;
             if matches!(self.source.types.get(ty)?.kind, Kind::Sampler) {
                 values.extend(second.iter().copied());
                 let coordinate = self.operand(inst, 3)?;
-                self.sample(inst, image, &values, &coordinate)?;
+                let level = match inst.operands.len() {
+                    ..=4 => Level::base(),
+                    5 => self.named_level(inst, inst.id(4)?)?,
+                    _ => self.gradient(inst, 4, image)?,
+                };
+                self.sample(inst, image, &values, &coordinate, level)?;
             } else {
                 self.read(inst, image, &values, &second)?;
             }
             return Ok(true);
         }
-        if is("write_image") {
+        if is("write_image") || is("__pumice_write_image") {
             let (image, values) = self.image_operand(inst, inst.id(1)?, false)?;
             let coordinate = self.operand(inst, 2)?;
             let texel = self.operand(inst, inst.operands.len().saturating_sub(1))?;
-            self.write(inst, image, &values, &coordinate, &texel)?;
+            let level = match inst.operands.len() {
+                ..=4 => Level::base(),
+                _ => self.named_level(inst, inst.id(3)?)?,
+            };
+            self.write(inst, image, &values, &coordinate, &texel, level)?;
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// The level that image operands at `index`, if there are any, name.
+    fn image_operands_level(
+        &mut self,
+        inst: &Instruction<'a>,
+        index: usize,
+        image: ImageType,
+    ) -> Result<Level, CompileError> {
+        let Some(&mask) = inst.operands.get(index) else {
+            return Ok(Level::base());
+        };
+        let mask = spirv::ImageOperands::from_bits_truncate(mask);
+        // Each takes its operands in the order of the bits: these two are the lowest that kernels have.
+        if mask.contains(spirv::ImageOperands::LOD) {
+            return self.named_level(inst, inst.id(index + 1)?);
+        }
+        if mask.contains(spirv::ImageOperands::GRAD) {
+            return self.gradient(inst, index + 1, image);
+        }
+        Ok(Level::base())
+    }
+
+    fn named_level(&mut self, inst: &Instruction<'a>, id: Id) -> Result<Level, CompileError> {
+        if self.is_zero(id) {
+            return Ok(Level::base());
+        }
+        match &*self.values(id)?.1 {
+            &[level] => Ok(Level {
+                level: ImageLevel::Named,
+                operands: [level].into_iter().collect(),
+            }),
+            _ => Err(inst.error("the level of detail is not one number")),
+        }
+    }
+
+    fn gradient(
+        &mut self,
+        inst: &Instruction<'a>,
+        index: usize,
+        image: ImageType,
+    ) -> Result<Level, CompileError> {
+        let mut operands = Values::new();
+        for index in [index, index + 1] {
+            let (_, step) = self.values(inst.id(index)?)?;
+            let step = step.get(..image.dimension.axes());
+            let step = step.ok_or_else(|| inst.error("a gradient has too few components"))?;
+            operands.extend(step.iter().copied());
+        }
+        Ok(Level {
+            level: ImageLevel::Gradient,
+            operands,
+        })
+    }
+
+    /// Whether it is a constant of zeros.
+    fn is_zero(&self, id: Id) -> bool {
+        let scalars = self.source.constants.flatten(id, &self.source.types);
+        scalars.is_ok_and(|scalars| scalars.iter().all(|&scalar| scalar == Scalar::Bits(0)))
     }
 
     /// The type and scalars of an image, with its sampler if `sampled`.
@@ -232,6 +346,7 @@ impl<'a> FunctionParser<'_, 'a> {
         image: ImageType,
         values: &[Value],
         coordinate: &[Value],
+        level: Level,
     ) -> Result<(), CompileError> {
         let float_coordinates = match coordinate.first().map(|&v| self.ty(v)) {
             Some(Type::F32) => true,
@@ -239,7 +354,7 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => return Err(inst.error("coordinates are of type float or int")),
         };
         let kind = ImageAccessKind::Sample { float_coordinates };
-        self.read_as(inst, kind, image, values, coordinate)
+        self.read_as(inst, kind, image, values, coordinate, level)
     }
 
     fn read(
@@ -249,7 +364,14 @@ impl<'a> FunctionParser<'_, 'a> {
         values: &[Value],
         coordinate: &[Value],
     ) -> Result<(), CompileError> {
-        self.read_as(inst, ImageAccessKind::Read, image, values, coordinate)
+        self.read_as(
+            inst,
+            ImageAccessKind::Read,
+            image,
+            values,
+            coordinate,
+            Level::base(),
+        )
     }
 
     fn read_as(
@@ -259,6 +381,7 @@ impl<'a> FunctionParser<'_, 'a> {
         image: ImageType,
         values: &[Value],
         coordinate: &[Value],
+        level: Level,
     ) -> Result<(), CompileError> {
         let slots = self.result_slots(inst)?;
         let wanted = slots.first().map(|slot| slot.ty);
@@ -267,11 +390,13 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(Type::I32) => Type::I32,
             _ => return Err(inst.error("texels are of type float, half, int or uint")),
         };
-        let operands = self.access_operands(inst, kind, image, values, coordinate)?;
+        let mut operands = self.access_operands(inst, kind, image, values, coordinate)?;
+        self.add_level(inst, &mut operands, &level, Type::F32)?;
         let access = ImageAccess {
             kind,
             dimension: image.dimension,
             texel,
+            level: level.level,
         };
         let mut b = self.build();
         let mut results = b.op(IrOp::Image(access, operands), [texel; 4]);
@@ -293,9 +418,11 @@ impl<'a> FunctionParser<'_, 'a> {
         values: &[Value],
         coordinate: &[Value],
         texel: &[Value],
+        level: Level,
     ) -> Result<(), CompileError> {
         let kind = ImageAccessKind::Write;
         let mut operands = self.access_operands(inst, kind, image, values, coordinate)?;
+        self.add_level(inst, &mut operands, &level, Type::I32)?;
         let ty = match texel.first().map(|&v| self.ty(v)) {
             Some(Type::F32 | Type::F16) => Type::F32,
             Some(Type::I32) => Type::I32,
@@ -315,8 +442,23 @@ impl<'a> FunctionParser<'_, 'a> {
             kind,
             dimension: image.dimension,
             texel: ty,
+            level: level.level,
         };
         b.op0(IrOp::Image(access, operands));
+        Ok(())
+    }
+
+    fn add_level(
+        &self,
+        inst: &Instruction<'a>,
+        operands: &mut Values,
+        level: &Level,
+        wanted: Type,
+    ) -> Result<(), CompileError> {
+        if level.operands.iter().any(|&v| self.ty(v) != wanted) {
+            return Err(inst.error("the level of detail is of another type"));
+        }
+        operands.extend(level.operands.iter().copied());
         Ok(())
     }
 

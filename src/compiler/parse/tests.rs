@@ -485,6 +485,7 @@ fn what_is_asked_for_is_bounded() {
 /// Every word of a module of all kinds of instructions, changed in several ways: no panic, no hang.
 #[test]
 fn images_and_samplers_are_scalars() {
+    const IMAGE_SCALARS: usize = crate::compiler::image::ImageField::ALL.len();
     let module = parse_c(
         "kernel void k(read_only image2d_array_t image, sampler_t sampler, global float4 *out) {
              out[0] = read_imagef(image, sampler, (float4)(0.5f));
@@ -497,7 +498,7 @@ fn images_and_samplers_are_scalars() {
         .map(|parameter| (&parameter.kind, parameter.param_count))
         .collect();
     let [
-        (KernelParameterKind::Image(image), 9),
+        (KernelParameterKind::Image(image), IMAGE_SCALARS),
         (KernelParameterKind::Sampler, 1),
         (KernelParameterKind::Pointer(_), 1),
     ] = kinds[..]
@@ -514,7 +515,10 @@ fn images_and_samplers_are_scalars() {
         })
         .collect();
     // The image, the sampler, x, y and the layer.
-    assert_eq!(accesses, [(ImageDimension::TwoArray, 9 + 1 + 3)]);
+    assert_eq!(
+        accesses,
+        [(ImageDimension::TwoArray, IMAGE_SCALARS + 1 + 3)]
+    );
 }
 
 #[test]

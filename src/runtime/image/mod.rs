@@ -7,7 +7,7 @@ pub mod format;
 use super::command::Command;
 use super::layout::{Extent, Layout};
 use super::memory::Place;
-use crate::compiler::image::{ImageDimension, ImageField};
+use crate::compiler::image::{ImageDimension, ImageField, LEVEL_ALIGN_BYTES};
 use format::Format;
 use opencl_sys as cl;
 use opencl_sys::cl_mem_object_type;
@@ -35,6 +35,8 @@ pub struct Image {
     pub row_pitch_bytes: usize,
     /// Of slices, or of layers.
     pub slice_pitch_bytes: usize,
+    /// Mip levels; 1 where there are no others.
+    pub levels: usize,
 }
 
 impl Image {
@@ -62,12 +64,52 @@ impl Image {
             depth,
             row_pitch_bytes,
             slice_pitch_bytes,
+            levels: 1,
         }
     }
 
-    /// From the first texel to the end of the last slice.
+    /// From the first texel to the end of the last slice of the last level.
     pub fn size_bytes(&self) -> usize {
+        let (level, offset_bytes) = self.level(self.levels.saturating_sub(1));
+        offset_bytes.saturating_add(level.own_bytes())
+    }
+
+    /// Of the first level alone.
+    fn own_bytes(&self) -> usize {
         self.slice_pitch_bytes.saturating_mul(self.depth)
+    }
+
+    /// A mip level as an image, and how many bytes after the first texel it starts.
+    pub fn level(&self, index: usize) -> (Self, usize) {
+        let mut level = Self { levels: 1, ..*self };
+        let mut offset_bytes = 0_usize;
+        for _ in 0..index {
+            let after = offset_bytes.saturating_add(level.own_bytes());
+            offset_bytes = after
+                .checked_next_multiple_of(LEVEL_ALIGN_BYTES as usize)
+                .unwrap_or(usize::MAX);
+            // "Each successively smaller mipmap level is half the size of the previous level … rounded down".
+            let axes = self.dimension.axes();
+            let half = |size: usize, axis: usize| match axis < axes {
+                true => (size / 2).max(1),
+                false => size,
+            };
+            let size = [
+                half(level.width, 0),
+                half(level.height, 1),
+                half(level.depth, 2),
+            ];
+            level = Self::new(self.format, self.dimension, size, 0, 0);
+        }
+        (level, offset_bytes)
+    }
+
+    /// The most levels that an image of these sizes can have.
+    pub fn most_levels(&self) -> usize {
+        let axes = self.dimension.axes();
+        let sizes = [self.width, self.height, self.depth];
+        let longest = sizes.into_iter().take(axes).max().unwrap_or(1);
+        longest.max(1).ilog2() as usize + 1
     }
 
     /// `CL_MEM_TYPE`
@@ -103,7 +145,7 @@ impl Image {
     /// Bytes from one row and from one slice of a region to the next.
     pub fn region_pitches_bytes(&self) -> (usize, usize) {
         match self.dimension {
-            ImageDimension::OneArray => (self.slice_pitch_bytes, self.size_bytes()),
+            ImageDimension::OneArray => (self.slice_pitch_bytes, self.own_bytes()),
             _ => (self.row_pitch_bytes, self.slice_pitch_bytes),
         }
     }
@@ -141,27 +183,21 @@ impl Image {
             ImageField::Format => self.format.texel_format().0.into(),
             ImageField::ChannelOrder => self.format.order().into(),
             ImageField::ChannelType => self.format.channel_type().into(),
+            ImageField::Levels => self.levels as u64,
         }
     }
+}
 
-    /// The command that fills a region, inside, with a texel.
-    pub fn fill(
-        &self,
-        target: &Place,
-        origin: [usize; 3],
-        region: [usize; 3],
-        texel: SmallVec<[u8; 16]>,
-    ) -> Command {
-        let layout = self.layout(origin);
-        Command::FillRectangle {
-            target: Arc::clone(&target.allocation),
-            extent: self.extent(region),
-            layout: Layout {
-                offset_bytes: layout.offset_bytes + target.offset_bytes,
-                ..layout
-            },
-            pattern: texel,
-        }
+/// The command that fills a region, inside, with a texel.
+pub fn fill(target: &Place, layout: Layout, extent: Extent, texel: SmallVec<[u8; 16]>) -> Command {
+    Command::FillRectangle {
+        target: Arc::clone(&target.allocation),
+        extent,
+        layout: Layout {
+            offset_bytes: layout.offset_bytes + target.offset_bytes,
+            ..layout
+        },
+        pattern: texel,
     }
 }
 
@@ -186,6 +222,21 @@ mod tests {
         assert_eq!(image.layout([1, 2, 0]).offset_bytes, 4 + 2 * 40);
         assert_eq!(image.layout([0; 3]).row_pitch_bytes, 40);
         assert_eq!(image.size_bytes(), 120);
+    }
+
+    #[test]
+    fn levels_follow_each_other_at_aligned_places() {
+        let mut image = image(ImageDimension::TwoArray, [5, 3, 2], (0, 0));
+        assert_eq!(image.most_levels(), 3);
+        image.levels = 3;
+        let (second, offset_bytes) = image.level(1);
+        assert_eq!((second.width, second.height, second.depth), (2, 1, 2));
+        assert_eq!((second.row_pitch_bytes, second.slice_pitch_bytes), (8, 8));
+        assert_eq!(offset_bytes, 128, "120 bytes of the first");
+        let (third, offset_bytes) = image.level(2);
+        assert_eq!((third.width, third.height, third.depth), (1, 1, 2));
+        assert_eq!(offset_bytes, 144);
+        assert_eq!(image.size_bytes(), 144 + 8);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use smallvec::smallvec;
 /// `GLSL.std.450`
 const ROUND_EVEN: u32 = 2;
 const FABS: u32 = 4;
-const FLOOR: u32 = 8;
+pub(super) const FLOOR: u32 = 8;
 
 /// The scalars of an image as parameters of a function.
 pub(super) struct Image {
@@ -201,7 +201,7 @@ fn index_within(b: &mut Builder<'_>, whole: Value, least: f32, most: Value) -> V
     b.convert(convert, whole, Type::I32)
 }
 
-fn glsl(b: &mut Builder<'_>, number: u32, x: Value) -> Value {
+pub(super) fn glsl(b: &mut Builder<'_>, number: u32, x: Value) -> Value {
     let args: Values = smallvec![x];
     b.op1(Op::Glsl(number, args), Type::F32)
 }

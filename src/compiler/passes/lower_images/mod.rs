@@ -14,12 +14,14 @@ mod access;
 mod addressing;
 mod decode;
 mod encode;
+mod levels;
 #[cfg(test)]
 mod tests;
 
+use crate::compiler::image::ImageDimension;
 use crate::compiler::ir::{
-    FuncId, Function, ImageAccess, ImageAccessKind, InstFlags, Module, Op, Rewrite, Type,
-    rewrite_instructions,
+    FuncId, Function, ImageAccess, ImageAccessKind, ImageLevel, InstFlags, Module, Op, Rewrite,
+    Type, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context};
 use std::collections::HashMap;
@@ -41,20 +43,11 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     if accesses.is_empty() {
         return Ok(());
     }
-    let mut loads: HashMap<Type, FuncId> = HashMap::new();
-    let mut functions: HashMap<ImageAccess, FuncId> = HashMap::new();
-    for access in accesses {
-        let function = match access.kind {
-            ImageAccessKind::Write => encode::write(access),
-            _ => {
-                let load = *loads
-                    .entry(access.texel)
-                    .or_insert_with(|| module.add_function(decode::load_texel(access.texel)));
-                access::read(access, load)
-            }
-        };
-        functions.insert(access, module.add_function(function));
+    let mut made = Functions::default();
+    for &access in &accesses {
+        made.leveled(module, access);
     }
+    let functions = made.accesses;
     for function in &mut module.functions {
         rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
@@ -67,6 +60,59 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
         })?;
     }
     Ok(())
+}
+
+/// What was made for the module.
+#[derive(Default)]
+struct Functions {
+    loads: HashMap<Type, FuncId>,
+    finds: HashMap<ImageDimension, FuncId>,
+    accesses: HashMap<ImageAccess, FuncId>,
+}
+
+impl Functions {
+    /// The function for an access.
+    fn leveled(&mut self, module: &mut Module, access: ImageAccess) -> FuncId {
+        let base = self.base(
+            module,
+            ImageAccess {
+                level: ImageLevel::Base,
+                ..access
+            },
+        );
+        if access.level == ImageLevel::Base {
+            return base;
+        }
+        let find = *self
+            .finds
+            .entry(access.dimension)
+            .or_insert_with(|| module.add_function(levels::find(access.dimension)));
+        *self.accesses.entry(access).or_insert_with(|| {
+            module.add_function(match access.kind {
+                ImageAccessKind::Write => levels::write(access, base, find),
+                _ => levels::read(access, base, find),
+            })
+        })
+    }
+
+    fn base(&mut self, module: &mut Module, access: ImageAccess) -> FuncId {
+        if let Some(&known) = self.accesses.get(&access) {
+            return known;
+        }
+        let function = match access.kind {
+            ImageAccessKind::Write => encode::write(access),
+            _ => {
+                let load = *self
+                    .loads
+                    .entry(access.texel)
+                    .or_insert_with(|| module.add_function(decode::load_texel(access.texel)));
+                access::read(access, load)
+            }
+        };
+        let id = module.add_function(function);
+        self.accesses.insert(access, id);
+        id
+    }
 }
 
 /// An empty function of the pass.

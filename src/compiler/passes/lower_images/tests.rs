@@ -2,12 +2,13 @@
 
 use super::run;
 use crate::compiler::image::{
-    Addressing, ChannelLayout, ChannelNumbers, ImageDimension, ReadSource, Sampler, TexelFormat,
+    Addressing, ChannelLayout, ChannelNumbers, ImageDimension, ImageField, ReadSource, Sampler,
+    TexelFormat,
 };
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
-    AddressSpace, Builder, FuncId, Function, ImageAccess, ImageAccessKind, Module, Op, Terminator,
-    Type, Values,
+    AddressSpace, Builder, FuncId, Function, ImageAccess, ImageAccessKind, ImageLevel, Module, Op,
+    Terminator, Type, Values,
 };
 use crate::compiler::passes::testing;
 use crate::compiler::verify::{self, Stage};
@@ -18,7 +19,7 @@ fn module_of(access: ImageAccess) -> Module {
     let entry = function.entry();
     let mut operands = Values::new();
     operands.push(function.add_param(entry, Type::Ptr(AddressSpace::Global)));
-    for _ in 0..8 {
+    for _ in 1..ImageField::ALL.len() {
         operands.push(function.add_param(entry, Type::I32));
     }
     let coordinate = match access.kind {
@@ -36,6 +37,15 @@ fn module_of(access: ImageAccess) -> Module {
         operands.push(function.add_param(entry, coordinate));
     }
     let is_write = access.kind == ImageAccessKind::Write;
+    let level = if is_write { Type::I32 } else { Type::F32 };
+    let levels = match access.level {
+        ImageLevel::Base => 0,
+        ImageLevel::Named => 1,
+        ImageLevel::Gradient => 2 * access.dimension.axes(),
+    };
+    for _ in 0..levels {
+        operands.push(function.add_param(entry, level));
+    }
     if is_write {
         for _ in 0..4 {
             operands.push(function.add_param(entry, access.texel));
@@ -66,7 +76,7 @@ fn format(texel_bytes: u32, layout: ChannelLayout, numbers: ChannelNumbers) -> T
 /// An image of one row: what a function gets before sampler and coordinates.
 fn row(address: u64, width: u64, format: TexelFormat) -> Vec<u64> {
     let pitch = width << (format.0 & 7);
-    vec![address, width, 1, 1, pitch, pitch, format.0.into(), 0, 0]
+    vec![address, width, 1, 1, pitch, pitch, format.0.into(), 0, 0, 1]
 }
 
 fn floats(bits: &[u64]) -> Vec<f32> {
@@ -81,6 +91,7 @@ fn texels_are_decoded() {
         kind: ImageAccessKind::Read,
         dimension: ImageDimension::One,
         texel: Type::F32,
+        level: ImageLevel::Base,
     });
     let read = |format: TexelFormat, bytes: &[u8], x: u64| {
         let mut interpreter = Interpreter::new(&module);
@@ -134,6 +145,7 @@ fn odd_texels_are_read_from_their_words() {
         kind: ImageAccessKind::Read,
         dimension: ImageDimension::One,
         texel: Type::I32,
+        level: ImageLevel::Base,
     });
     let mut interpreter = Interpreter::new(&module);
     let bytes = [1_u8, 0x80, 3, 4, 5, 0xfe];
@@ -169,6 +181,7 @@ fn coordinates_wrap_as_the_sampler_says() {
         },
         dimension: ImageDimension::One,
         texel: Type::F32,
+        level: ImageLevel::Base,
     });
     let mut interpreter = Interpreter::new(&module);
     let mut bytes = Vec::new();
@@ -220,6 +233,7 @@ fn texels_are_encoded_and_neighbours_kept() {
         kind: ImageAccessKind::Write,
         dimension: ImageDimension::One,
         texel: Type::F32,
+        level: ImageLevel::Base,
     });
     let write = |format: TexelFormat, at: u64, components: [f32; 4]| {
         let mut interpreter = Interpreter::new(&module);
@@ -251,5 +265,111 @@ fn texels_are_encoded_and_neighbours_kept() {
     for at in [3, u64::from(u32::MAX)] {
         let found = write(format(4, Bits8, Unorm), at, [1.0; 4]);
         assert!(found.iter().all(|&byte| byte == 0xee));
+    }
+}
+
+/// Three levels of a 4x2 image of floats, level `n` holding `100 * n + index`.
+fn pyramid(interpreter: &mut Interpreter<'_>) -> (u64, Vec<u64>) {
+    let mut bytes = Vec::new();
+    for (level, texels) in [(0, 8), (1, 2), (2, 1)] {
+        for index in 0..texels {
+            bytes.extend(((100 * level + index) as f32).to_le_bytes());
+        }
+        bytes.resize(bytes.len().next_multiple_of(16), 0);
+    }
+    let address = interpreter.allocate(&bytes);
+    let read = [
+        ReadSource::Stored(0),
+        ReadSource::Zero,
+        ReadSource::Zero,
+        ReadSource::One,
+    ];
+    let float = ChannelNumbers::Float;
+    let format = TexelFormat::new(4, ChannelLayout::Bits32, float, read, [0; 4], false);
+    let fields = [address, 4, 2, 1, 16, 32, format.0.into(), 0, 0, 3];
+    (address, fields.to_vec())
+}
+
+#[test]
+fn levels_are_found_and_mixed() {
+    let module = |level| {
+        module_of(ImageAccess {
+            kind: ImageAccessKind::Sample {
+                float_coordinates: true,
+            },
+            dimension: ImageDimension::Two,
+            texel: Type::F32,
+            level,
+        })
+    };
+    let sampler = Sampler::new(true, Addressing::ClampToEdge, false);
+    let sample = |module: &Module, sampler: Sampler, at: [f32; 2], level: &[f32]| {
+        let mut interpreter = Interpreter::new(module);
+        let (_, mut args) = pyramid(&mut interpreter);
+        args.push(sampler.0.into());
+        let numbers = at.iter().chain(level);
+        args.extend(numbers.map(|number| u64::from(number.to_bits())));
+        floats(&interpreter.run(FuncId(0), &args).unwrap())[0]
+    };
+    let named = module(ImageLevel::Named);
+    let at = [0.8, 0.8];
+    for (lod, wanted) in [
+        (0.0, 7.0),
+        (0.4, 7.0),
+        (0.6, 101.0),
+        (1.0, 101.0),
+        (2.0, 200.0),
+        (9.0, 200.0),
+        (-3.0, 7.0),
+        (f32::NAN, 7.0),
+    ] {
+        assert_eq!(sample(&named, sampler, at, &[lod]), wanted, "{lod}");
+    }
+    let mixing = sampler.with_levels(true, 0.0, f32::MAX);
+    assert_eq!(
+        sample(&named, mixing, at, &[0.25]),
+        0.75 * 7.0 + 0.25 * 101.0
+    );
+    assert_eq!(sample(&named, mixing, at, &[2.0]), 200.0);
+    let bounded = sampler.with_levels(true, 0.5, 1.0);
+    assert_eq!(sample(&named, bounded, at, &[0.0]), 0.5 * 7.0 + 0.5 * 101.0);
+    assert_eq!(sample(&named, bounded, at, &[5.0]), 101.0);
+
+    let gradient = module(ImageLevel::Gradient);
+    // A step of half the image is two texels in x, one in y.
+    assert_eq!(sample(&gradient, sampler, at, &[0.5, 0.0, 0.0, 0.5]), 101.0);
+    assert_eq!(sample(&gradient, sampler, at, &[0.0, 0.0, 0.0, 0.5]), 7.0);
+    assert_eq!(sample(&gradient, sampler, at, &[1.0, 0.0, 0.0, 0.0]), 200.0);
+    assert_eq!(sample(&gradient, sampler, at, &[0.0; 4]), 7.0);
+}
+
+#[test]
+fn levels_are_written() {
+    let module = module_of(ImageAccess {
+        kind: ImageAccessKind::Write,
+        dimension: ImageDimension::Two,
+        texel: Type::F32,
+        level: ImageLevel::Named,
+    });
+    for (x, level, place) in [
+        (1, 1, Some(36)),
+        (0, 2, Some(48)),
+        (1, 2, None),
+        (0, 3, None),
+    ] {
+        let mut interpreter = Interpreter::new(&module);
+        let (address, mut args) = pyramid(&mut interpreter);
+        let before = interpreter.bytes(address, 64).to_vec();
+        args.extend([x, 0, level]);
+        args.extend([7.5_f32, 0.0, 0.0, 0.0].map(|number| u64::from(number.to_bits())));
+        interpreter.run(FuncId(0), &args).unwrap();
+        let after = interpreter.bytes(address, 64);
+        for at in (0..64).step_by(4) {
+            let wanted = match place == Some(at) {
+                true => &7.5_f32.to_le_bytes()[..],
+                false => &before[at..at + 4],
+            };
+            assert_eq!(&after[at..at + 4], wanted, "{x} {level} {at}");
+        }
     }
 }
