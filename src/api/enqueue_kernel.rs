@@ -6,7 +6,7 @@ use super::{handle, kernel};
 use crate::runtime::callback::NativeKernel;
 use crate::runtime::dispatch::NdRange;
 use crate::runtime::event::Event;
-use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
+use crate::runtime::kernel::{Kernel, KernelCode};
 use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
@@ -43,12 +43,7 @@ pub(super) fn code<'a>(queue: &Queue, kernel: &'a Kernel) -> Result<(usize, &'a 
 
 /// "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
 pub(super) fn check_arguments(kernel: &Kernel) -> Result<()> {
-    let unset = kernel
-        .lock()
-        .arguments
-        .iter()
-        .position(|argument| matches!(argument, ArgumentValue::Unset));
-    match unset {
+    match kernel.unset_argument() {
         None => Ok(()),
         Some(index) => Err(Error::new(
             CL_INVALID_KERNEL_ARGS,
@@ -147,7 +142,7 @@ pub unsafe fn enqueue_nd_range_kernel(
             local_work_size,
         )
     };
-    enqueue(
+    launch(
         command_queue,
         kernel,
         range,
@@ -170,10 +165,10 @@ pub fn enqueue_task(
             local: Some([1; 3]),
         })
     };
-    enqueue(command_queue, kernel, range, CL_COMMAND_TASK, events)
+    launch(command_queue, kernel, range, CL_COMMAND_TASK, events)
 }
 
-fn enqueue(
+fn launch(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
     range: impl FnOnce() -> Result<NdRange>,
@@ -196,8 +191,9 @@ fn enqueue(
         ));
     }
     check_arguments(&kernel)?;
-    let event = queue.launch(command_type, &kernel, &range()?, wait_list)?;
-    events.give(event);
+    let wanted = events.wants_event();
+    let event = queue.launch(command_type, &kernel, &range()?, wait_list, wanted)?;
+    events.give_if(event);
     Ok(())
 }
 

@@ -249,6 +249,13 @@ impl EventArguments {
         !self.event.is_null()
     }
 
+    /// The same of an event that was only made if [`EventArguments::wants_event`].
+    pub fn give_if<E: Object>(self, event: Option<Arc<E>>) {
+        if let Some(event) = event {
+            self.give(event);
+        }
+    }
+
     /// Gives the application its event, if it asked for one.
     pub fn give<E: Object>(mut self, event: Arc<E>) {
         if self.wants_event() {

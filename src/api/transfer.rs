@@ -87,8 +87,8 @@ impl Transfer {
     ) -> Result<()> {
         queue.bring(&self.uses, &mut wait_list)?;
         let waits = Waits::on(&wait_list);
-        let event = queue.enqueue(kind, self.command, waits, Ordering::default())?;
-        events.give(event);
+        let (order, wanted) = (Ordering::default(), events.wants_event());
+        events.give_if(queue.enqueue_if(wanted, kind, self.command, waits, order)?);
         Ok(())
     }
 }

@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// A full batch is submitted: the device should not wait for the host much longer.
 pub const MOST_COMMANDS: u32 = 256;
 
+/// Of what a batch holds, so many of the last are looked at before the same is held once more.
+const REMEMBERED: usize = 8;
+
 /// One batch, reused over and over. What it holds, it holds until the device is done.
 pub struct Batch {
     /// The open part. Begun by [`Batch::recorder`].
@@ -42,7 +45,10 @@ pub struct Batch {
     pub shared: [Vec<Arc<BinarySemaphore>>; 2],
     pub entries: Vec<Entry>,
     pub posts: Vec<Post>,
+    /// Made for the first command whose times are taken.
     pub timestamps: Option<TimestampPool>,
+    /// Timestamps in use.
+    pub stamps: u32,
     pub submitted_ns: u64,
     allocations: Vec<Arc<Allocation>>,
     keep_alive: Vec<Arc<dyn Any + Send + Sync>>,
@@ -96,6 +102,7 @@ impl Batch {
             entries: Vec::new(),
             posts: Vec::new(),
             timestamps: None,
+            stamps: 0,
             submitted_ns: 0,
             allocations: Vec::new(),
             keep_alive: Vec::new(),
@@ -106,20 +113,10 @@ impl Batch {
     }
 
     /// Starts recording anew. The device must be done with the last use.
-    pub fn begin(&mut self, value: u64, with_timestamps: bool) -> Result<()> {
+    pub fn begin(&mut self, value: u64) {
         self.value = value;
         self.commands = 0;
         self.weight = 0;
-        if with_timestamps && self.timestamps.is_none() {
-            self.timestamps = Some(TimestampPool::new(&self.device, MOST_COMMANDS * 2)?);
-        }
-        if with_timestamps && self.timestamps.is_some() {
-            self.recorder()?;
-            if let Some(pool) = &self.timestamps {
-                self.recorder.reset_timestamps(pool, pool.count());
-            }
-        }
-        Ok(())
     }
 
     /// The open part. It begins after everything submitted before.
@@ -141,10 +138,29 @@ impl Batch {
         }
     }
 
-    /// Writes timestamp `index` of `pool`, if there is one, as [`Recorder::timestamp`].
-    pub fn stamp(&mut self, pool: Option<&TimestampPool>, index: u32, after: bool) -> Result<()> {
-        if let Some(pool) = pool {
-            self.recorder()?.timestamp(pool, index, after);
+    /// Writes the timestamp before a command, as [`Recorder::timestamp`]; its number. The next one is for
+    /// [`Batch::stamp_end`].
+    pub fn stamp_start(&mut self, after: bool) -> Result<u32> {
+        self.recorder()?;
+        if self.timestamps.is_none() {
+            self.timestamps = Some(TimestampPool::new(&self.device, MOST_COMMANDS * 2)?);
+        }
+        let start = self.stamps;
+        if let Some(pool) = &self.timestamps {
+            if start == 0 && !pool.is_reset_by_host() {
+                self.recorder.reset_timestamps(pool, pool.count());
+            }
+            self.recorder.timestamp(pool, start, after);
+            self.stamps += 2;
+        }
+        Ok(start)
+    }
+
+    /// Writes the timestamp after the command whose first one is `start`.
+    pub fn stamp_end(&mut self, start: u32) -> Result<()> {
+        self.recorder()?;
+        if let Some(pool) = &self.timestamps {
+            self.recorder.timestamp(pool, start + 1, true);
         }
         Ok(())
     }
@@ -262,12 +278,14 @@ impl Batch {
         }
         for region in dispatch.regions {
             region.record(&mut self.recorder, &mut self.upload, &self.device)?;
-            self.keep_alive.push(region.pipeline);
+            self.keep(region.pipeline);
         }
         for access in dispatch.accesses {
             self.hold(access.allocation);
         }
-        self.keep_alive.extend(dispatch.keep_alive);
+        for object in dispatch.keep_alive {
+            self.keep(object);
+        }
         if let Some(action) = dispatch.on_complete {
             self.posts.push(Post::Call(action));
         }
@@ -323,9 +341,23 @@ impl Batch {
         }
     }
 
+    /// The batch uses it until the device is done.
     fn hold(&mut self, allocation: Arc<Allocation>) {
+        // Streams of commands use the same memory again and again: one use counts for all of the batch.
+        let mut last = self.allocations.iter().rev().take(REMEMBERED);
+        if last.any(|held| Arc::ptr_eq(held, &allocation)) {
+            return;
+        }
         allocation.begin_use();
         self.allocations.push(allocation);
+    }
+
+    fn keep(&mut self, object: Arc<dyn Any + Send + Sync>) {
+        let mut last = self.keep_alive.iter().rev().take(REMEMBERED);
+        let address = Arc::as_ptr(&object);
+        if !last.any(|kept| std::ptr::addr_eq(Arc::as_ptr(kept), address)) {
+            self.keep_alive.push(object);
+        }
     }
 
     /// The device is done: the allocations may be used by the host, as far as this batch goes.
@@ -353,6 +385,10 @@ impl Batch {
         self.posts.clear();
         self.allocations.clear();
         self.keep_alive.clear();
+        if let Some(pool) = &self.timestamps {
+            pool.reset_by_host(self.stamps);
+        }
+        self.stamps = 0;
         self.upload.recycle();
         self.readback.recycle();
     }

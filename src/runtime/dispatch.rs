@@ -50,7 +50,7 @@ pub fn travellers(kernel: &Kernel, code: &KernelCode) -> Vec<Use> {
 }
 
 impl Queue {
-    /// Enqueues the launch of a kernel; `kind` is what its event says it is.
+    /// Enqueues the launch of a kernel; `kind` is what its event says it is, which is made if `wants_event`.
     ///
     /// # Errors
     /// As `clEnqueueNDRangeKernel`.
@@ -60,7 +60,8 @@ impl Queue {
         kernel: &Kernel,
         range: &NdRange,
         mut wait_list: WaitList,
-    ) -> Result<Arc<Event>> {
+        wants_event: bool,
+    ) -> Result<Option<Arc<Event>>> {
         let dispatch = prepare(kernel, self, range)?;
         if self.context().devices().len() > 1 && !range.is_empty() {
             let mut uses = match kernel.code(self.device()) {
@@ -73,12 +74,8 @@ impl Queue {
             self.bring(&uses, &mut wait_list)?;
         }
         let waits = Waits::on(&wait_list);
-        self.enqueue(
-            kind,
-            Command::Dispatch(dispatch),
-            waits,
-            Ordering::default(),
-        )
+        let command = Command::Dispatch(dispatch);
+        self.enqueue_if(wants_event, kind, command, waits, Ordering::default())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Kernels: an entry point of a program, with the arguments set so far.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use opencl_sys::{
@@ -27,6 +28,8 @@ pub struct Kernel {
     classes: Vec<ArgumentClass>,
     /// In the order of the program's devices.
     codes: Vec<Option<KernelCode>>,
+    /// Arguments that were never set: spares a look at each in every launch.
+    unset: AtomicUsize,
     state: Mutex<KernelState>,
 }
 
@@ -178,6 +181,7 @@ impl Kernel {
             handle: Handle::default(),
             attachment,
             name: name.to_owned(),
+            unset: AtomicUsize::new(classes.len()),
             state: Mutex::new(KernelState {
                 arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
                 plan: None,
@@ -196,6 +200,7 @@ impl Kernel {
             name: self.name.clone(),
             classes: self.classes.clone(),
             codes: self.codes.clone(),
+            unset: AtomicUsize::new(unset_count(&arguments)),
             state: Mutex::new(KernelState {
                 arguments,
                 plan: None,
@@ -253,9 +258,24 @@ impl Kernel {
 
     /// Sets an argument, whose class the value must fit.
     pub fn set_argument(&self, index: u32, value: ArgumentValue) {
-        if let Some(argument) = self.lock().arguments.get_mut(index as usize) {
+        let state = &mut *self.lock();
+        if let Some(argument) = state.arguments.get_mut(index as usize) {
+            // Nothing ever becomes unset again.
+            if matches!(argument, ArgumentValue::Unset) {
+                self.unset.fetch_sub(1, Ordering::Release);
+            }
             *argument = value;
         }
+    }
+
+    /// The first argument that was never set.
+    pub fn unset_argument(&self) -> Option<usize> {
+        if self.unset.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let state = self.lock();
+        let is_unset = |argument: &ArgumentValue| matches!(argument, ArgumentValue::Unset);
+        state.arguments.iter().position(is_unset)
     }
 
     /// Devices with code for this kernel, with their places in the program's list.
@@ -290,6 +310,11 @@ impl Kernel {
             .cloned()
             .unwrap_or_default()
     }
+}
+
+fn unset_count(arguments: &[ArgumentValue]) -> usize {
+    let is_unset = |argument: &&ArgumentValue| matches!(argument, ArgumentValue::Unset);
+    arguments.iter().filter(is_unset).count()
 }
 
 fn classes_of(kernel: &CompiledKernel) -> Vec<ArgumentClass> {

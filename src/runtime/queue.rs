@@ -219,37 +219,78 @@ impl Queue {
         waits: Waits,
         order: Order,
     ) -> Result<Arc<Event>> {
-        let queued_ns = if self.times_commands() {
-            host_now_ns()
-        } else {
-            0
+        let event = self.new_event(kind);
+        self.place(kind, command, waits, order, Some(&event))?;
+        Ok(event)
+    }
+
+    /// As [`Queue::enqueue`]; without `wants_event` no event is made, unless the command is held.
+    ///
+    /// # Errors
+    /// As [`Queue::enqueue`].
+    pub fn enqueue_if(
+        self: &Arc<Self>,
+        wants_event: bool,
+        kind: cl_command_type,
+        command: Command,
+        waits: Waits,
+        order: Order,
+    ) -> Result<Option<Arc<Event>>> {
+        // Every command is written to the trace.
+        if wants_event || self.trace.is_some() {
+            return self.enqueue(kind, command, waits, order).map(Some);
+        }
+        self.place(kind, command, waits, order, None)?;
+        Ok(None)
+    }
+
+    fn new_event(self: &Arc<Self>, kind: cl_command_type) -> Arc<Event> {
+        let queued_ns = match self.times_commands() {
+            true => host_now_ns(),
+            false => 0,
         };
-        let event = Arc::new(Event::of_command(self, kind, queued_ns));
+        Arc::new(Event::of_command(self, kind, queued_ns))
+    }
+
+    /// Records the command or holds it.
+    fn place(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        command: Command,
+        waits: Waits,
+        order: Order,
+        event: Option<&Arc<Event>>,
+    ) -> Result<()> {
+        let held_event = || event.map_or_else(|| self.new_event(kind), Arc::clone);
         match self.resolve(&waits) {
             Resolution::Failed => {
-                event
-                    .finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, None)
-                    .run();
+                if let Some(event) = event {
+                    event
+                        .finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, None)
+                        .run();
+                }
             }
-            Resolution::NotYet => self.hold(command, &event, waits, order),
+            Resolution::NotYet => self.hold(command, held_event(), waits, order),
             Resolution::Ready { device, sequence } => {
                 let mut state = self.lock();
                 if self.must_hold(&state, order) {
                     drop(state);
-                    self.hold(command, &event, waits, order);
-                    return Ok(event);
+                    self.hold(command, held_event(), waits, order);
+                    return Ok(());
                 }
                 if matches!(command, Command::Nothing) && device.is_empty() {
                     let needs_all = self.is_in_order() || order.after_all;
                     if state.is_idle() || !needs_all && sequence.is_none() {
                         drop(state);
                         let now_ns = host_now_ns();
-                        event.finish(CL_COMPLETE, Some((now_ns, now_ns))).run();
-                        return Ok(event);
+                        if let Some(event) = event {
+                            event.finish(CL_COMPLETE, Some((now_ns, now_ns))).run();
+                        }
+                        return Ok(());
                     }
                 }
                 let aftermath =
-                    self.issue(&mut state, command, &event, device, sequence, order, false)?;
+                    self.issue(&mut state, command, event, device, sequence, order, false)?;
                 let oldest = state.in_flight.front().map(|batch| batch.value);
                 let backlog = state.in_flight.len();
                 drop(state);
@@ -259,7 +300,7 @@ impl Queue {
                 }
             }
         }
-        Ok(event)
+        Ok(())
     }
 
     /// Waits for the oldest batch under way; false if there is none.
@@ -295,10 +336,10 @@ impl Queue {
         self.is_in_order() || order.after_all || state.held.iter().any(|held| held.order.before_all)
     }
 
-    fn hold(self: &Arc<Self>, command: Command, event: &Arc<Event>, waits: Waits, order: Order) {
+    fn hold(self: &Arc<Self>, command: Command, event: Arc<Event>, waits: Waits, order: Order) {
         self.lock().held.push_back(Held {
             command,
-            event: Arc::clone(event),
+            event,
             waits,
             order,
         });
@@ -426,7 +467,7 @@ impl Queue {
                 match self.issue(
                     &mut state,
                     held.command,
-                    &event,
+                    Some(&event),
                     device,
                     sequence,
                     order,
@@ -452,13 +493,13 @@ impl Queue {
         aftermath
     }
 
-    /// Records `command` into the open batch.
+    /// Records `command` into the open batch. Its times are taken for `event` only.
     #[allow(clippy::too_many_arguments)]
     fn issue(
         self: &Arc<Self>,
         state: &mut State,
         command: Command,
-        event: &Arc<Event>,
+        event: Option<&Arc<Event>>,
         device: DeviceWaits,
         after: Option<u64>,
         order: Order,
@@ -481,9 +522,10 @@ impl Queue {
 
         let sequence = state.sequence;
         let (accesses, anything) = command.accesses();
+        let is_timed = event.is_some() && self.times_commands() && self.clock.has_timestamps();
         let barrier = if self.is_in_order() {
-            // Commands that overlap can't be timed one by one.
-            self.has_profiling() || state.hazards.conflict(&accesses, anything)
+            // A command that overlaps with others can't be timed.
+            is_timed && self.has_profiling() || state.hazards.conflict(&accesses, anything)
         } else {
             order.after_all
                 || order.before_all
@@ -497,26 +539,18 @@ impl Queue {
         }
         state.hazards.note(&accesses, anything);
 
-        let timestamp = batch.commands * 2;
-        let is_timed = self.times_commands() && self.clock.has_timestamps();
-        if is_timed {
-            batch.recorder()?;
-        }
-        let pool = batch.timestamps.take();
-        let timed = pool.as_ref().filter(|_| is_timed);
         // In order, the command begins when all before it are done, which is later than when the device
         // reads it.
         let after = replay || self.is_in_order();
-        let mut recorded = batch.stamp(timed, timestamp, after);
-        if recorded.is_ok() {
-            recorded = batch.record(command);
+        let timestamp = match is_timed {
+            true => Some(batch.stamp_start(after)?),
+            false => None,
+        };
+        let recorded = batch.record(command);
+        if let Some(start) = timestamp {
+            // Even of a command that failed half-way: all timestamps are read.
+            batch.stamp_end(start)?;
         }
-        if recorded.is_ok() {
-            recorded = batch.stamp(timed, timestamp + 1, true);
-        }
-        let timestamp = timed.map(|_| timestamp);
-        batch.timestamps = pool;
-        // Even a command that failed half-way has used up its timestamps.
         batch.commands += 1;
         state.sequence += 1;
         recorded?;
@@ -526,12 +560,14 @@ impl Queue {
             state.barrier_sequence = state.sequence;
         }
 
-        batch.entries.push(Entry {
-            event: Arc::clone(event),
-            timestamp,
-            recorded_ns: self.trace.map_or(0, |_| host_now_ns()),
-        });
-        aftermath.merge(event.issue(batch.value, sequence, was_held));
+        if let Some(event) = event {
+            batch.entries.push(Entry {
+                event: Arc::clone(event),
+                timestamp,
+                recorded_ns: self.trace.map_or(0, |_| host_now_ns()),
+            });
+            aftermath.merge(event.issue(batch.value, sequence, was_held));
+        }
         let full = batch.weight >= MOST_COMMANDS;
         let enough = replay || batch.commands.is_multiple_of(ENOUGH_COMMANDS);
         if full || signals_others || enough && self.device_is_idle() {
@@ -551,7 +587,7 @@ impl Queue {
             Some(batch) => batch,
             None => Batch::new(&self.vulkan)?,
         };
-        batch.begin(state.last_value + 1, self.times_commands())?;
+        batch.begin(state.last_value + 1);
         state.last_value += 1;
         state.hazards.clear();
         state.barrier_sequence = state.sequence;

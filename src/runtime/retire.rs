@@ -11,6 +11,7 @@ use super::queue::Queue;
 use super::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_OUT_OF_RESOURCES};
+use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -174,12 +175,12 @@ impl Queue {
 
     /// When the commands of `batch` ran, on the host's clock.
     fn times(&self, batch: &Batch, failed: bool) -> Times {
-        if !self.times_commands() || failed {
+        if !self.times_commands() || failed || batch.entries.is_empty() {
             return Times::default();
         }
         let seen_ns = host_now_ns();
         let mut times = Times {
-            host_ns: Vec::new(),
+            host_ns: SmallVec::new(),
             otherwise: Some((batch.submitted_ns, seen_ns)),
         };
         let Some(pool) = batch
@@ -189,7 +190,7 @@ impl Queue {
         else {
             return times;
         };
-        let mut ticks = vec![0; (batch.commands * 2) as usize];
+        let mut ticks: SmallVec<[u64; 16]> = smallvec::smallvec![0; batch.stamps as usize];
         if let Err(error) = pool.read(&mut ticks) {
             log::warn!("timestamps can't be read: {error}");
             return times;
@@ -265,7 +266,7 @@ impl Queue {
 /// Start and end of commands, host nanoseconds.
 #[derive(Default)]
 struct Times {
-    host_ns: Vec<u64>,
+    host_ns: SmallVec<[u64; 16]>,
     /// For commands without timestamps.
     otherwise: Option<(u64, u64)>,
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
-use super::device::Device;
+use super::device::{Calibrated, Device};
 use super::error::Error;
 
 /// A pool of timestamp queries.
@@ -27,11 +27,28 @@ impl TimestampPool {
         // SAFETY: a live device.
         let handle = unsafe { device.raw.create_query_pool(&create, None) }
             .map_err(Error::of("vkCreateQueryPool"))?;
-        Ok(Self {
+        let pool = Self {
             handle,
             device: Arc::clone(device),
             count,
-        })
+        };
+        pool.reset_by_host(count);
+        Ok(pool)
+    }
+
+    /// Whether [`TimestampPool::reset_by_host`] does something. Otherwise the device must make timestamps writable
+    /// again, which costs a launch more than all the rest of it.
+    pub fn is_reset_by_host(&self) -> bool {
+        self.device.info().features.host_query_reset
+    }
+
+    /// Makes timestamps `0..count` writable again; the device is done with them.
+    pub fn reset_by_host(&self, count: u32) {
+        if count > 0 && self.is_reset_by_host() {
+            let raw = &self.device.raw;
+            // SAFETY: the range is within the pool, nothing under way uses it, and the feature is enabled.
+            unsafe { raw.reset_query_pool(self.handle, 0, count.min(self.count)) };
+        }
     }
 
     /// Timestamps that it holds.
@@ -79,8 +96,30 @@ pub fn host_now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+impl Calibrated {
+    /// Both clocks at once, and by how much they may have been read apart, nanoseconds.
+    fn read(&self, domains: &[vk::CalibratedTimestampInfoEXT<'_>; 2]) -> Option<(u64, u64, u64)> {
+        let (mut times, mut deviation_ns) = ([0_u64; 2], 0_u64);
+        // SAFETY: the extension is enabled, both domains were reported, and there is room for two.
+        let result = unsafe {
+            (self.functions.fp().get_calibrated_timestamps_ext)(
+                self.functions.device(),
+                domains.len() as u32,
+                domains.as_ptr(),
+                times.as_mut_ptr(),
+                &mut deviation_ns,
+            )
+        };
+        result.result().ok()?;
+        Some((times[0], times[1], deviation_ns))
+    }
+}
+
 /// A calibration older than this is taken anew: clocks drift by microseconds a second.
-const CALIBRATION_LIFE_NS: u64 = 500_000_000;
+const CALIBRATION_LIFE_NS: u64 = 20_000_000;
+
+/// Readings of which the best is taken.
+const CALIBRATIONS: usize = 3;
 
 /// Maps device ticks to the host's clock.
 pub struct Clock {
@@ -188,10 +227,9 @@ impl Clock {
             vk::CalibratedTimestampInfoEXT::default()
                 .time_domain(vk::TimeDomainEXT::CLOCK_MONOTONIC),
         ];
-        // SAFETY: the extension is enabled and both domains were reported.
-        let (times, _) =
-            unsafe { calibrated.functions.get_calibrated_timestamps(&domains) }.ok()?;
-        let (&device, &host) = (times.first()?, times.get(1)?);
+        let (device, host, _) = (0..CALIBRATIONS)
+            .filter_map(|_| calibrated.read(&domains))
+            .min_by_key(|(_, _, deviation_ns)| *deviation_ns)?;
         offset.calibrated_at_ns = now;
         Some(i128::from(host) - self.nanoseconds(device))
     }
