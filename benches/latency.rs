@@ -1,12 +1,12 @@
 //! What launches and transfers cost, against other OpenCL drivers and against plain Vulkan, in one run.
 //!
 //! ```text
-//! cargo bench --bench latency -- [--quick] [--out FOLDER] [NAME…]
+//! cargo bench --bench latency -- [--quick] [--only PART] [--out FOLDER] [NAME…]
 //! ```
 //!
 //! It speaks OpenCL through the system's loader, so that every ICD takes the same test. With names, only devices
 //! whose platform or device name contains one take part, in that order; the first is the one that the others are
-//! compared with: ratios above 1 mean that the first is better. Tables are printed; with `--out` they and their
+//! compared with: ratios above 1 mean that the first is better. PART is launches, transfers, growth or vulkan. Tables are printed; with `--out` they and their
 //! plots are written there as well.
 
 mod support;
@@ -30,6 +30,7 @@ const MIB: usize = 1 << 20;
 
 struct Options {
     quick: bool,
+    only: Option<String>,
     out: Option<PathBuf>,
     names: Vec<String>,
 }
@@ -43,9 +44,16 @@ struct Figures {
     column: usize,
 }
 
+impl Options {
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only == part)
+    }
+}
+
 fn options() -> Result<Options> {
     let mut options = Options {
         quick: false,
+        only: None,
         out: None,
         names: Vec::new(),
     };
@@ -53,6 +61,7 @@ fn options() -> Result<Options> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--quick" => options.quick = true,
+            "--only" => options.only = arguments.next(),
             "--out" => options.out = Some(arguments.next().ok_or("--out FOLDER")?.into()),
             // What cargo bench passes.
             flag if flag.starts_with("--") => {}
@@ -533,8 +542,15 @@ fn measure(device: &Device, figures: &mut Figures, options: &Options) -> Result<
     let kernel = context.kernel(EMPTY, "empty", "")?;
     let buffer = context.buffer(64, READ_WRITE)?;
     kernel.set_buffer(0, &buffer)?;
-    launches(&context, &kernel, figures, rounds)?;
-    transfers(&context, figures, options.quick)?;
+    if options.wants("launches") {
+        launches(&context, &kernel, figures, rounds)?;
+    }
+    if options.wants("transfers") {
+        transfers(&context, figures, options.quick)?;
+    }
+    if !options.wants("growth") {
+        return Ok(());
+    }
     kernel.set_buffer(0, &buffer)?;
     growth(&context, &kernel, figures, options.quick)?;
     let column = figures.column;
@@ -553,7 +569,10 @@ fn main() -> Result<()> {
     let options = options()?;
     let devices = opencl::devices(&options.names)?;
     let mut columns: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
-    let raw = Raw::new();
+    let raw = match options.wants("vulkan") {
+        true => Raw::new(),
+        false => Err("not asked for".into()),
+    };
     match &raw {
         Ok(raw) => columns.push(format!("plain Vulkan / {}", raw.name)),
         Err(error) => println!("plain Vulkan is left out: {error}"),
