@@ -250,8 +250,11 @@ pub unsafe fn create_sub_buffer(
 ) -> Result<cl_mem> {
     // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
     let parent: Arc<Memory> = handle::get(buffer)?;
-    if parent.image().is_some() {
-        return Err(Error::new(CL_INVALID_MEM_OBJECT, "buffer is an image"));
+    if !parent.is_buffer() {
+        return Err(Error::new(
+            CL_INVALID_MEM_OBJECT,
+            "buffer is an image or a pipe",
+        ));
     }
     if parent.parent().is_some() {
         return Err(Error::new(

@@ -11,6 +11,7 @@ use crate::runtime::atomics;
 use crate::runtime::device::Device;
 use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
 use crate::runtime::front_end::FrontEnd;
+use crate::runtime::limits::{MAX_PIPE_ARGUMENTS, MAX_PIPE_PACKET_BYTES, MAX_PIPE_RESERVATIONS};
 use crate::runtime::platform::Platform;
 use crate::runtime::target::is_sequentially_consistent;
 use opencl_sys as cl;
@@ -294,11 +295,11 @@ fn optional(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
         cl::CL_DEVICE_SVM_CAPABILITIES => info.value(super::svm::capabilities(device)),
         cl::CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
-        cl::CL_DEVICE_PIPE_SUPPORT => info.boolean(false),
-        cl::CL_DEVICE_MAX_PIPE_ARGS
-        | cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
-        | cl::CL_DEVICE_PIPE_MAX_PACKET_SIZE
-        | cl::CL_DEVICE_PARTITION_MAX_SUB_DEVICES => info.value::<cl_uint>(0),
+        cl::CL_DEVICE_PIPE_SUPPORT => info.boolean(true),
+        cl::CL_DEVICE_MAX_PIPE_ARGS => info.value::<cl_uint>(MAX_PIPE_ARGUMENTS),
+        cl::CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => info.value::<cl_uint>(MAX_PIPE_RESERVATIONS),
+        cl::CL_DEVICE_PIPE_MAX_PACKET_SIZE => info.value::<cl_uint>(MAX_PIPE_PACKET_BYTES),
+        cl::CL_DEVICE_PARTITION_MAX_SUB_DEVICES => info.value::<cl_uint>(0),
         cl::CL_DEVICE_PARENT_DEVICE => info.value(ptr::null_mut()),
         // "If the device cannot be partitioned ... a value of 0 will be returned."
         cl::CL_DEVICE_PARTITION_PROPERTIES => info.value::<isize>(0),

@@ -24,10 +24,10 @@ pub fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {
 /// associated with command_queue and buffer are not the same"
 pub fn memory(queue: &Queue, buffer: cl_mem) -> Result<Arc<Memory>> {
     let memory = memory_object(queue, buffer)?;
-    if memory.image().is_some() {
+    if !memory.is_buffer() {
         return Err(Error::new(
             CL_INVALID_MEM_OBJECT,
-            "the memory object is an image, not a buffer",
+            "the memory object is an image or a pipe, not a buffer",
         ));
     }
     Ok(memory)

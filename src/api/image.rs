@@ -273,7 +273,7 @@ pub fn get_image_info(image: cl_mem, param_name: cl_image_info, info: Info) -> R
         cl::CL_IMAGE_DEPTH => info.value::<usize>(if_so(is_3d, image.depth)),
         cl::CL_IMAGE_ARRAY_SIZE => info.value::<usize>(if_so(dimension.is_array(), image.depth)),
         cl::CL_IMAGE_BUFFER => {
-            let buffer = memory.parent().filter(|parent| parent.image().is_none());
+            let buffer = memory.parent().filter(|parent| parent.is_buffer());
             info.handle_or_null(buffer.map(|buffer| &**buffer))
         }
         // Of images without mip levels what they are created with, 0.

@@ -172,13 +172,10 @@ pub(super) unsafe fn set_argument(
                     format!("argument {arg_index}: the buffer belongs to another context"),
                 ));
             }
-            if memory
-                .as_ref()
-                .is_some_and(|memory| memory.image().is_some())
-            {
+            if memory.as_ref().is_some_and(|memory| !memory.is_buffer()) {
                 return Err(Error::new(
                     CL_INVALID_MEM_OBJECT,
-                    format!("argument {arg_index} is an image, the kernel takes a buffer"),
+                    format!("argument {arg_index} is no buffer, the kernel takes one"),
                 ));
             }
             check_size()?;
@@ -235,6 +232,21 @@ pub(super) unsafe fn set_argument(
             }
             if image.format.is_depth() != wanted.depth {
                 return refuse("a depth image and one that is none");
+            }
+            ArgumentValue::Memory(Some(Arc::downgrade(&memory)))
+        }
+        ArgumentClass::Pipe => {
+            // SAFETY: the caller's promise.
+            let memory = unsafe { handle_argument(arg_index, arg_size, arg_value) }?;
+            // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value
+            // is not a valid memory object."
+            let memory: Arc<Memory> = handle::get(memory)?;
+            let foreign = !Arc::ptr_eq(memory.context(), kernel.program().context());
+            if foreign || memory.pipe().is_none() {
+                return Err(Error::new(
+                    CL_INVALID_MEM_OBJECT,
+                    format!("argument {arg_index} is no pipe of the kernel's context"),
+                ));
             }
             ArgumentValue::Memory(Some(Arc::downgrade(&memory)))
         }

@@ -8,9 +8,9 @@ use crate::runtime::memory::Memory;
 use crate::runtime::object::Object;
 use opencl_sys::{
     CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_FLAGS,
-    CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES,
-    CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, cl_mem, cl_mem_info,
-    cl_uint,
+    CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET,
+    CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER,
+    cl_mem, cl_mem_info, cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -31,6 +31,7 @@ pub fn get_mem_object_info(memobj: cl_mem, param_name: cl_mem_info, info: Info) 
     match param_name {
         CL_MEM_TYPE => info.value(match memory.image() {
             Some(image) => image.object_type(),
+            None if memory.pipe().is_some() => CL_MEM_OBJECT_PIPE,
             None => CL_MEM_OBJECT_BUFFER,
         }),
         CL_MEM_FLAGS => info.value(memory.flags()),

@@ -15,6 +15,7 @@ pub mod library;
 pub mod link;
 pub mod parse;
 pub mod passes;
+pub mod pipe;
 pub mod printf;
 pub mod program;
 mod requirements;
@@ -62,6 +63,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
     &[
         ("lower_images", passes::lower_images::run, ImagesLowered),
         ("inline", passes::inline::run, ImagesLowered),
+        ("lower_pipes", passes::lower_pipes::run, ImagesLowered),
         ("lower_groups", passes::lower_groups::run, ImagesLowered),
         (
             "lower_work_items",

@@ -219,6 +219,8 @@ pub struct ArgumentInfo {
     pub is_const: bool,
     pub is_restrict: bool,
     pub is_volatile: bool,
+    /// A pipe's address, which is passed as that of a buffer.
+    pub is_pipe: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@
 use super::analysis::Dominators;
 use super::ir::{
     AtomicOp, Binary, Block, Compare, Convert, DotFormat, Function, GroupOp, ImageAccessKind, Inst,
-    Module, Op, Place, Terminator, Type, Unary, Value, ValueDef,
+    Module, Op, PipeOp, Place, Terminator, Type, Unary, Value, ValueDef,
 };
 use super::program::Implicit;
 use std::collections::HashSet;
@@ -420,6 +420,25 @@ impl Verifier<'_> {
                 ImageAccessKind::Write => results.is_empty(),
                 _ => results == [access.texel; 4],
             },
+            Op::Pipe(pipe, _) => {
+                let Some((Type::Ptr(super::ir::AddressSpace::Global), rest)) =
+                    operands.split_first()
+                else {
+                    return false;
+                };
+                match pipe.op {
+                    PipeOp::Transfer => matches!(rest, [Type::Ptr(_)]) && results == [Type::I32],
+                    PipeOp::TransferReserved => {
+                        matches!(rest, [Type::I64, Type::I32, Type::Ptr(_)])
+                            && results == [Type::I32]
+                    }
+                    PipeOp::Reserve => rest == [Type::I32] && results == [Type::I64],
+                    PipeOp::Commit => rest == [Type::I64] && results.is_empty(),
+                    PipeOp::NumPackets | PipeOp::MaxPackets => {
+                        rest.is_empty() && results == [Type::I32]
+                    }
+                }
+            }
             Op::Printf {
                 format,
                 arguments,
@@ -455,6 +474,7 @@ impl Verifier<'_> {
         match op {
             Op::OpenClStd(..) if after(Stage::BuiltinsLowered) => Some("built-ins are lowered"),
             Op::Image(..) if after(Stage::ImagesLowered) => Some("images are lowered"),
+            Op::Pipe(..) if after(Stage::WorkItemsLowered) => Some("pipes are lowered"),
             Op::WorkItem(_) if after(Stage::WorkItemsLowered) => Some("queries are lowered"),
             Op::Printf { .. } if after(Stage::ArgumentsLowered) => Some("printf is lowered"),
             Op::Implicit(Implicit::DataSegment | Implicit::PrintfBuffer)

@@ -122,6 +122,7 @@ pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
             "__opencl_c_integer_dot_product_input_4x8bit_packed",
             (3, 0, 0),
         ),
+        versioned("__opencl_c_pipes", (3, 0, 0)),
         versioned("__opencl_c_program_scope_global_variables", (3, 0, 0)),
         versioned("__opencl_c_subgroups", (3, 0, 0)),
         versioned("__opencl_c_work_group_collective_functions", (3, 0, 0)),

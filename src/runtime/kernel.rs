@@ -17,7 +17,7 @@ use super::program::Program;
 use super::program::executable::Executable;
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
-use crate::compiler::program::{ArgumentKind, ImageType, UnusedMemory};
+use crate::compiler::program::{Argument, ArgumentKind, ImageType, UnusedMemory};
 
 /// A kernel.
 pub struct Kernel {
@@ -90,12 +90,16 @@ pub enum ArgumentClass {
     /// A pointer to `local` memory.
     Local,
     Image(ImageType),
+    Pipe,
     Sampler,
 }
 
 impl ArgumentClass {
-    fn of(kind: &ArgumentKind) -> Self {
-        match *kind {
+    fn of(argument: &Argument) -> Self {
+        if argument.info.is_pipe {
+            return Self::Pipe;
+        }
+        match argument.kind {
             ArgumentKind::Value { size_bytes, .. } => Self::Value { size_bytes },
             ArgumentKind::Buffer { .. } => Self::Buffer,
             ArgumentKind::Local { .. } => Self::Local,
@@ -318,9 +322,5 @@ fn unset_count(arguments: &[ArgumentValue]) -> usize {
 }
 
 fn classes_of(kernel: &CompiledKernel) -> Vec<ArgumentClass> {
-    kernel
-        .arguments
-        .iter()
-        .map(|argument| ArgumentClass::of(&argument.kind))
-        .collect()
+    kernel.arguments.iter().map(ArgumentClass::of).collect()
 }

@@ -29,6 +29,16 @@ pub struct Limits {
     pub timer_resolution_ns: usize,
 }
 
+/// `CL_DEVICE_MAX_PIPE_ARGS`: a pipe is an address, and so many fit any kernel.
+pub const MAX_PIPE_ARGUMENTS: u32 = 64;
+
+/// `CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS`: a reservation takes room in its pipe only, so that there is no
+/// bound but that.
+pub const MAX_PIPE_RESERVATIONS: u32 = 1 << 12;
+
+/// `CL_DEVICE_PIPE_MAX_PACKET_SIZE`, bytes: more than any type that a kernel would copy as a whole.
+pub const MAX_PIPE_PACKET_BYTES: u32 = 1 << 14;
+
 const MIB: u64 = 1 << 20;
 
 impl Limits {

@@ -1,4 +1,4 @@
-//! Memory objects: buffers and their sub-buffers.
+//! Memory objects: buffers and their sub-buffers, images, pipes.
 //!
 //! A buffer has one allocation on each device that has used it. In a context with one device, which is
 //! the rule, it is made with the buffer and stays. With several, the contents follow the commands
@@ -16,6 +16,7 @@ use super::queue::Queue;
 use super::residence::{Fetch, Mode, Residence};
 use super::shared::SharedMemory;
 use super::upload;
+use crate::compiler::pipe as layout_of_pipes;
 use crate::vulkan::{self, MemoryFd, MemoryKind};
 use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags,
@@ -41,6 +42,7 @@ pub struct Memory {
     storage: Arc<Storage>,
     part: Option<Part>,
     image: Option<Image>,
+    pipe: Option<Pipe>,
     mappings: Mutex<Vec<Mapping>>,
     destructors: Mutex<Vec<(MemoryDestructor, UserData)>>,
 }
@@ -52,6 +54,13 @@ unsafe impl Object for Memory {
     fn handle(&self) -> &Handle {
         &self.handle
     }
+}
+
+/// What `clCreatePipe` was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipe {
+    pub packet_bytes: u32,
+    pub max_packets: u32,
 }
 
 struct Part {
@@ -148,6 +157,54 @@ impl Memory {
             unsafe { std::slice::from_raw_parts(pointer.as_ptr().cast_const(), size_bytes) }
         });
         let shared = host_ptr.filter(|_| shares);
+        Self::allocated(
+            context, flags, size_bytes, kind, shared, initial, properties,
+        )
+    }
+
+    /// A pipe: see [`crate::compiler::pipe`].
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`
+    pub fn pipe_of(context: &Arc<Context>, flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
+        let Pipe {
+            packet_bytes,
+            max_packets,
+        } = pipe;
+        let size_bytes = layout_of_pipes::size_bytes(packet_bytes, max_packets);
+        let fits = |device: &Arc<Device>| size_bytes <= device.limits().max_allocation_bytes;
+        if !context.devices().iter().any(fits) {
+            return Err(Error::allocation_failure(format!(
+                "a pipe of {size_bytes} bytes"
+            )));
+        }
+        let header = layout_of_pipes::header(packet_bytes, max_packets);
+        let mut memory = Self::allocated(
+            context,
+            flags,
+            size_bytes as usize,
+            MemoryKind::Device,
+            None,
+            Some(&header),
+            Vec::new(),
+        )?;
+        // Nobody else has it yet.
+        if let Some(memory) = Arc::get_mut(&mut memory) {
+            memory.pipe = Some(pipe);
+        }
+        Ok(memory)
+    }
+
+    /// Memory of its own, or `shared`, which outlives it. `initial` are its first bytes.
+    fn allocated(
+        context: &Arc<Context>,
+        flags: cl_mem_flags,
+        size_bytes: usize,
+        kind: MemoryKind,
+        shared: Option<NonNull<u8>>,
+        initial: Option<&[u8]>,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
         let svm = shared.and_then(|pointer| {
             let memory = context.shared().find(pointer.as_ptr() as u64)?;
             let offset_bytes = (pointer.as_ptr() as u64 - memory.address()) as usize;
@@ -187,6 +244,7 @@ impl Memory {
             }),
             part: None,
             image: None,
+            pipe: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         }))
@@ -236,6 +294,16 @@ impl Memory {
         self.image.as_ref()
     }
 
+    /// What makes it a pipe, if it is one.
+    pub fn pipe(&self) -> Option<Pipe> {
+        self.pipe
+    }
+
+    /// Whether it is neither an image nor a pipe.
+    pub fn is_buffer(&self) -> bool {
+        self.image.is_none() && self.pipe.is_none()
+    }
+
     /// A buffer of memory that others allocated, in a context of one device.
     ///
     /// # Errors
@@ -273,6 +341,7 @@ impl Memory {
                 mirrors: Mutex::default(),
             }),
             image: None,
+            pipe: None,
             part: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
@@ -301,6 +370,7 @@ impl Memory {
                 origin_bytes: parent.origin_bytes() + origin_bytes,
             }),
             image: None,
+            pipe: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         })

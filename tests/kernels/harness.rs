@@ -6,11 +6,11 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{
     Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA,
-    CL_UNSIGNED_INT8, Image,
+    CL_UNSIGNED_INT8, ClMem, Image, Pipe,
 };
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
-use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format};
+use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format, cl_mem};
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,6 +76,20 @@ impl Session {
             .unwrap_or(false)
     }
 
+    /// A pipe for packets of so many bytes.
+    pub fn pipe(&self, packet_bytes: u32, max_packets: u32) -> Pipe {
+        // SAFETY: there is no pointer in it.
+        unsafe { Pipe::create(&self.context, 0, packet_bytes, max_packets) }.expect("a pipe")
+    }
+
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub fn queue(&self) -> &CommandQueue {
+        &self.queue
+    }
+
     /// Whether programs may have `global` variables.
     pub fn has_program_scope_variables(&self) -> bool {
         self.device
@@ -130,6 +144,8 @@ enum Argument {
     Local(usize),
     Null,
     Image(ImageData),
+    /// A memory object that the test keeps.
+    Handle(usize),
 }
 
 /// A two-dimensional image of unsigned integers of one byte, or of four.
@@ -219,6 +235,12 @@ impl Launch {
         self
     }
 
+    /// A pipe, which outlives the launch.
+    pub fn pipe(mut self, pipe: &Pipe) -> Self {
+        self.arguments.push(Argument::Handle(pipe.get() as usize));
+        self
+    }
+
     /// A null buffer.
     pub fn null(mut self) -> Self {
         self.arguments.push(Argument::Null);
@@ -256,6 +278,11 @@ impl Launch {
                     // SAFETY: the argument is an image, which lives until the kernel has ended.
                     unsafe { launch.set_arg(&image) };
                     buffers.push(Held::Image(image, data));
+                }
+                Argument::Handle(handle) => {
+                    let handle = *handle as cl_mem;
+                    // SAFETY: the test keeps the object, which is of the kind that the kernel declares.
+                    unsafe { launch.set_arg(&handle) };
                 }
                 Argument::Value(bytes) => set_bytes(&mut launch, bytes),
                 Argument::Local(size) => {

@@ -25,6 +25,7 @@ mod maths;
 mod memory;
 mod non_uniform_groups;
 mod options;
+mod pipes;
 mod pointers;
 mod printf;
 mod random;
@@ -58,6 +59,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("maths", maths::TESTS),
     ("options", options::TESTS),
     ("printf", printf::TESTS),
+    ("pipes", pipes::TESTS),
     ("groups", groups::TESTS),
     ("sub_groups", sub_groups::TESTS),
     ("groups_intel", groups_intel::TESTS),

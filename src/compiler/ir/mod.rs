@@ -37,7 +37,7 @@ pub use module::{
 };
 pub use op::{
     Access, AtomicOp, Binary, BuiltIn, Compare, Convert, DotFormat, Group, GroupOp, ImageAccess,
-    ImageAccessKind, ImageLevel, Op, OpenClStd, Place, Rounding, Unary, WorkItem,
+    ImageAccessKind, ImageLevel, Op, OpenClStd, Pipe, PipeOp, Place, Rounding, Unary, WorkItem,
 };
 pub use rewrite::{Rewrite, rewrite_instructions};
 pub use types::{AddressSpace, Scope, Semantics, Type, Values};

@@ -101,6 +101,8 @@ pub enum Op {
     /// (`ImageField::ALL`), the sampler where there is one, the coordinates, the level ([`ImageLevel`]), then
     /// what is written.
     Image(ImageAccess, Values),
+    /// An access to a pipe; gone after `lower_pipes`. Operands: see [`PipeOp`].
+    Pipe(Pipe, Values),
     /// `printf`: the format (a pointer to constant memory) and its arguments, vectors flattened; `lanes`
     /// holds the number of components of each. Result: I32.
     Printf {
@@ -455,6 +457,37 @@ pub enum ImageAccessKind {
     Write,
 }
 
+/// How a pipe is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pipe {
+    pub op: PipeOp,
+    /// Whether as a writer; else as a reader.
+    pub writes: bool,
+    /// Who reserves or commits together.
+    pub scope: Scope,
+    /// Size of a packet.
+    pub packet_bytes: u32,
+    /// Alignment of a packet, in the pipe and outside.
+    pub align_bytes: u32,
+}
+
+/// What is done with a pipe. The first operand is the pipe's address; reservations are I64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PipeOp {
+    /// Operands: (pipe, pointer to the packet). Result: I32, 0 or negative.
+    Transfer,
+    /// Operands: (pipe, reservation, index in it (I32), pointer to the packet). Result: I32, 0 or negative.
+    TransferReserved,
+    /// Operands: (pipe, number of packets (I32)). Result: the reservation.
+    Reserve,
+    /// Operands: (pipe, reservation).
+    Commit,
+    /// Operand: the pipe. Result: I32.
+    NumPackets,
+    /// Operand: the pipe. Result: I32.
+    MaxPackets,
+}
+
 /// The number of an instruction of the `OpenCL.std` extended instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpenClStd(pub u32);
@@ -523,6 +556,7 @@ impl Op {
             | Self::Group(_, v)
             | Self::Call(_, v)
             | Self::Image(_, v)
+            | Self::Pipe(_, v)
             | Self::DotProduct { operands: v, .. } => v.clone(),
             Self::Load(place, _) => place.operands(),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
@@ -577,6 +611,7 @@ impl Op {
             | Self::Group(_, v)
             | Self::Call(_, v)
             | Self::Image(_, v)
+            | Self::Pipe(_, v)
             | Self::DotProduct { operands: v, .. } => v.iter_mut().for_each(f),
             Self::Load(place, _) => place.for_each_operand_mut(&mut f),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {

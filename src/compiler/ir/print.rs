@@ -228,6 +228,16 @@ impl Display for Op {
                 access.texel,
                 list(args)
             ),
+            Self::Pipe(pipe, args) => write!(
+                f,
+                "pipe_{} {} {:?} {} align {} ({})",
+                Snake(pipe.op),
+                if pipe.writes { "write" } else { "read" },
+                pipe.scope,
+                pipe.packet_bytes,
+                pipe.align_bytes,
+                list(args)
+            ),
             Self::Printf {
                 format, arguments, ..
             } => {

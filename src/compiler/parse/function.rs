@@ -238,6 +238,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     || self.composite(inst)?
                     || self.atomic(inst)?
                     || self.group(inst)?
+                    || self.pipe(inst)?
                     || self.image(inst)?
                     || self.intel_group(inst)?
                     || self.intel_image_group(inst)?

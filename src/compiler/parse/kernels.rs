@@ -41,12 +41,18 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
     let mut first_param = 0;
     for (index, parameter) in declared.parameters.iter().enumerate() {
         let kind = parameter_kind(source, parameter)?;
+        let pipe = match source.types.get(parameter.ty)?.kind {
+            Kind::Pipe(access) => Some(access),
+            _ => None,
+        };
         let mut info = ArgumentInfo {
             address: map_address(&kind),
-            access: match &kind {
-                KernelParameterKind::Image(image) => image.access,
+            access: match (&kind, pipe) {
+                (KernelParameterKind::Image(image), _) => image.access,
+                (_, Some(access)) => access,
                 _ => AccessQualifier::None,
             },
+            is_pipe: pipe.is_some(),
             ..ArgumentInfo::default()
         };
         if let Some(types) = &types {
@@ -103,6 +109,7 @@ fn parameter_kind(
     match data.kind {
         Kind::Image(image) => return Ok(KernelParameterKind::Image(image)),
         Kind::Sampler => return Ok(KernelParameterKind::Sampler),
+        Kind::Pipe(_) => return Ok(KernelParameterKind::Pointer(AddressSpace::Global)),
         _ => {}
     }
     if let Kind::Pointer {

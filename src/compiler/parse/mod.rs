@@ -35,6 +35,7 @@ mod inputs;
 mod kernels;
 mod memory;
 mod named_builtins;
+mod pipes;
 mod pointers;
 mod spec_ops;
 #[cfg(test)]

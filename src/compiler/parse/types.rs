@@ -4,7 +4,7 @@ use super::decode::{Id, Instruction};
 use super::decorations::Decorations;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Type};
-use crate::compiler::program::ImageType;
+use crate::compiler::program::{AccessQualifier, ImageType};
 use rspirv::spirv::{Decoration, Op, StorageClass};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -41,6 +41,10 @@ pub(super) enum Kind {
     Void,
     Scalar(Type),
     Event,
+    /// `reserve_id_t`
+    ReserveId,
+    /// A pipe's device address.
+    Pipe(AccessQualifier),
     Image(ImageType),
     Sampler,
     /// An image and a sampler.
@@ -230,12 +234,16 @@ impl Types {
                 Kind::Image(image) => Kind::SampledImage(image),
                 _ => return Err(inst.error("what is sampled is an image")),
             },
+            Op::TypeReserveId => Kind::ReserveId,
+            Op::TypePipe => Kind::Pipe(match inst.word(0)? {
+                0 => AccessQualifier::ReadOnly,
+                1 => AccessQualifier::WriteOnly,
+                _ => return Err(inst.error("a pipe is read or written")),
+            }),
             Op::TypeForwardPointer => return Ok(true),
             Op::TypeOpaque
             | Op::TypeDeviceEvent
-            | Op::TypeReserveId
             | Op::TypeQueue
-            | Op::TypePipe
             | Op::TypePipeStorage
             | Op::TypeNamedBarrier => Kind::Opaque(format!("Op{:?}", inst.op)),
             _ => return Ok(false),
@@ -300,12 +308,12 @@ impl Types {
         })
     }
 
-    /// OpenCL C, "Restrictions", b: images and samplers can't be in arrays and structures, where nobody could set
-    /// them.
+    /// OpenCL C, "Restrictions", b: images, samplers and pipes can't be in arrays and structures, where nobody
+    /// could set them.
     fn check_is_data(&self, inst: &Instruction<'_>, part: Id) -> Result<(), CompileError> {
         match self.by_id.get(&part).map(|data| &data.kind) {
-            Some(Kind::Image(_) | Kind::Sampler | Kind::SampledImage(_)) => {
-                Err(inst.error("an array or structure holds an image or a sampler"))
+            Some(Kind::Image(_) | Kind::Sampler | Kind::SampledImage(_) | Kind::Pipe(_)) => {
+                Err(inst.error("an array or structure holds an image, a sampler or a pipe"))
             }
             _ => Ok(()),
         }
@@ -333,7 +341,7 @@ impl Types {
         };
         Ok(match kind {
             Kind::Scalar(ty) => natural(ty.size_bytes()),
-            Kind::Event => natural(8),
+            Kind::Event | Kind::ReserveId | Kind::Pipe(_) => natural(8),
             Kind::Sampler => natural(4),
             Kind::Image(_) => Some(super::images::LAYOUT),
             Kind::Pointer {
@@ -420,7 +428,8 @@ impl Types {
         };
         Ok(match kind {
             Kind::Scalar(ty) => one(*ty),
-            Kind::Event => one(Type::I64),
+            Kind::Event | Kind::ReserveId => one(Type::I64),
+            Kind::Pipe(_) => one(Type::Ptr(AddressSpace::Global)),
             Kind::Sampler => one(Type::I32),
             Kind::Image(_) => Some(super::images::slots(false)),
             Kind::SampledImage(_) => Some(super::images::slots(true)),

@@ -26,6 +26,7 @@ pub mod lower_copies;
 pub mod lower_dot_products;
 pub mod lower_groups;
 pub mod lower_images;
+pub mod lower_pipes;
 pub mod lower_pointers;
 pub mod lower_printf;
 pub mod lower_work_items;

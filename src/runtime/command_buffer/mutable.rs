@@ -125,7 +125,7 @@ fn check_range(kernel: &Arc<Kernel>, queue: &Arc<Queue>, range: &NdRange) -> Res
             ArgumentClass::Buffer => ArgumentValue::Memory(None),
             ArgumentClass::Local => ArgumentValue::LocalBytes(1),
             // There is no NULL of these; the range is checked when they are known.
-            ArgumentClass::Image(_) | ArgumentClass::Sampler => return Ok(()),
+            ArgumentClass::Image(_) | ArgumentClass::Pipe | ArgumentClass::Sampler => return Ok(()),
         };
         trial.set_argument(index, value);
     }
