@@ -172,20 +172,24 @@ impl Memory {
             max_packets,
         } = pipe;
         let size_bytes = layout_of_pipes::size_bytes(packet_bytes, max_packets);
-        let fits = |device: &Arc<Device>| size_bytes <= device.limits().max_allocation_bytes;
-        if !context.devices().iter().any(fits) {
+        let mut devices = context.devices().iter();
+        if !devices.any(|device| size_bytes <= device.limits().max_allocation_bytes) {
             return Err(Error::allocation_failure(format!(
                 "a pipe of {size_bytes} bytes"
             )));
         }
-        let header = layout_of_pipes::header(packet_bytes, max_packets);
+        let mut contents = layout_of_pipes::header(packet_bytes, max_packets).to_vec();
+        if context.devices().len() > 1 {
+            // What follows the commands from device to device starts whole, on the host.
+            contents.resize(size_bytes as usize, 0);
+        }
         let mut memory = Self::allocated(
             context,
             flags,
             size_bytes as usize,
             MemoryKind::Device,
             None,
-            Some(&header),
+            Some(&contents),
             Vec::new(),
         )?;
         // Nobody else has it yet.
@@ -195,7 +199,8 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Memory of its own, or `shared`, which outlives it. `initial` are its first bytes.
+    /// Memory of its own, or `shared`, which outlives it. `initial` are its first bytes,
+    /// all of them where there are several devices.
     fn allocated(
         context: &Arc<Context>,
         flags: cl_mem_flags,
