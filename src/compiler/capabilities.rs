@@ -127,6 +127,11 @@ pub struct Capabilities {
     /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
     /// see [`crate::compiler::passes::hold_loop_state`].
     pub overwrites_loop_state: bool,
+    /// Descriptors of images that kernels read through, 0 where the device has no arrays of them.
+    pub textures: u32,
+    /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
+    /// error.
+    pub names_dynamic_indexing: bool,
     /// What memory order is made of: see [`crate::compiler::passes::order_memory`].
     pub memory_order: MemoryOrder,
 }
@@ -203,6 +208,8 @@ impl Capabilities {
             maximal_reconvergence: false,
             loses_loop_results: false,
             overwrites_loop_state: false,
+            textures: 4096,
+            names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,
         }
     }

@@ -7,6 +7,12 @@
 //! pipeline is for, results are exactly OpenCL's on every device (texture units filter with 8 bits, have no
 //! unnormalized repeats, and reading without a format is optional), and images share the hazards, copies
 //! and limits of buffers.
+//!
+//! **Texture units** read where the device has arrays of descriptors and can take the same memory for an image of
+//! linear tiling: then [`TexelFormat::TEXTURED`] is set, and the code for sampling through the descriptor is what
+//! is left. Nothing else changes: memory, layouts, copies and writes are the same. The specification leaves
+//! the precision of linear filtering open, and the conformance tests allow 2^-7; coordinates of nearest reads are
+//! exact in the units that are known.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,10 +75,12 @@ pub enum ImageField {
     /// Mip levels, 32-bit; 1 where there are no others. They follow each other in memory
     /// ([`LEVEL_ALIGN_BYTES`]), each with the least possible pitches.
     Levels,
+    /// Index of the image's descriptor, 32-bit; read only with [`TexelFormat::TEXTURED`].
+    Texture,
 }
 
 impl ImageField {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Address,
         Self::Width,
         Self::Height,
@@ -83,6 +91,7 @@ impl ImageField {
         Self::ChannelOrder,
         Self::ChannelType,
         Self::Levels,
+        Self::Texture,
     ];
 
     /// Place among the scalars of an image.
@@ -182,6 +191,8 @@ impl TexelFormat {
     pub const WRITE: (u32, u32) = (21, 2);
     /// Whether the border colour's alpha is 1.
     pub const OPAQUE_BORDER: (u32, u32) = (29, 1);
+    /// Whether samplers read it through its descriptor.
+    pub const TEXTURED: (u32, u32) = (30, 1);
     pub const READ_ZERO: u32 = 4;
     pub const READ_ONE: u32 = 5;
 
@@ -211,6 +222,11 @@ impl TexelFormat {
         }
         Self(word)
     }
+
+    /// The format of an image that has a descriptor.
+    pub fn textured(self) -> Self {
+        Self(self.0 | 1 << Self::TEXTURED.0)
+    }
 }
 
 /// SPIR-V's `Sampler Addressing Mode` (section 3.12).
@@ -237,6 +253,11 @@ impl Sampler {
     pub const LOD_MIN: (u32, u32) = (6, 12);
     pub const LOD_MAX: (u32, u32) = (18, 12);
     pub const LOD_UNIT: f32 = 256.0;
+    /// The low bits of a sampler are the index of its descriptor, but for the border colour's alpha, which is the
+    /// bit above them.
+    pub const DESCRIPTOR_BITS: u32 = 5;
+    /// Descriptors of samplers.
+    pub const DESCRIPTORS: u32 = 2 << Self::DESCRIPTOR_BITS;
 
     /// A sampler that reads the nearest of all mip levels.
     pub fn new(normalized: bool, addressing: Addressing, linear: bool) -> Self {

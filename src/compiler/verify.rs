@@ -439,6 +439,10 @@ impl Verifier<'_> {
                     }
                 }
             }
+            Op::SampleTexture(_) => {
+                operands == [Type::I32, Type::I32, Type::F32, Type::F32]
+                    && results == [Type::F32; 4]
+            }
             Op::Printf {
                 format,
                 arguments,

@@ -1,7 +1,9 @@
 //! Device memory behind memory objects, shared with the commands that use it.
 
 use super::error::Result;
-use crate::vulkan::{self, Buffer, MemoryKind};
+use super::image::texture;
+use super::upload;
+use crate::vulkan::{self, Buffer, MemoryKind, Texture, TextureDescription};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -19,6 +21,8 @@ pub struct Allocation {
     shared: Mutex<Vec<Weak<Uses>>>,
     is_shared: AtomicBool,
     on_release: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+    /// Made over the memory, or known not to be possible.
+    textures: Mutex<Vec<(TextureDescription, Option<Arc<Texture>>)>>,
 }
 
 /// Counts the uses of many allocations at once: those of a command buffer, however many it names.
@@ -64,6 +68,7 @@ impl Allocation {
             shared: Mutex::default(),
             is_shared: AtomicBool::new(false),
             on_release: Mutex::default(),
+            textures: Mutex::default(),
         })
     }
 
@@ -142,6 +147,30 @@ impl Allocation {
         self.pending.fetch_sub(1, Ordering::Release);
     }
 
+    /// The texture over a part of the memory, made at its first use; `None` where the device makes no such one.
+    pub fn texture(&self, description: &TextureDescription) -> Option<Arc<Texture>> {
+        let mut textures = self.textures.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = textures.iter().find(|(known, _)| known == description) {
+            return known.clone();
+        }
+        let made = self.make_texture(description).unwrap_or_else(|error| {
+            log::debug!("an image is read without a texture unit: {error}");
+            None
+        });
+        textures.push((*description, made.clone()));
+        made
+    }
+
+    fn make_texture(&self, description: &TextureDescription) -> Result<Option<Arc<Texture>>> {
+        let device = self.buffer.device();
+        device.set_samplers(&texture::samplers())?;
+        let Some(texture) = device.create_texture(&self.buffer, description)? else {
+            return Ok(None);
+        };
+        upload::prepare_texture(device, &texture)?;
+        Ok(Some(Arc::new(texture)))
+    }
+
     /// Runs `action` once the memory has been freed.
     pub fn on_release(&self, action: Box<dyn FnOnce() + Send>) {
         self.on_release
@@ -153,6 +182,10 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        self.textures
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
         // SAFETY: dropped here only; nothing below touches it.
         unsafe { ManuallyDrop::drop(&mut self.buffer) };
         let actions = std::mem::take(

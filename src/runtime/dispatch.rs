@@ -14,6 +14,7 @@ use super::printf;
 use super::queue::{Queue, Waits};
 use super::residence::{Mode, Use, WaitList};
 use super::{Error, Result};
+use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit, Placement};
 
 /// The range of `clEnqueueNDRangeKernel`. Dimensions beyond `dimensions` have offset 0 and size 1.
@@ -124,14 +125,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
         // its event dependencies are satisfied".
         return Ok(dispatch);
     }
-    let plan = launch_plan::plan(
-        &mut state.plan,
-        &state.arguments,
-        code,
-        place,
-        device,
-        range,
-    )?;
+    let plan = launch_plan::plan(&mut state.plan, &state.arguments, code, place, queue, range)?;
     let mut block = Block::new(&compiled.argument_block);
     for (argument, value) in compiled.arguments.iter().zip(&state.arguments) {
         add_argument(&mut dispatch, &mut block, queue, &argument.kind, value)?;
@@ -245,7 +239,14 @@ fn add_argument(
             let image = memory.image().ok_or_else(released)?;
             let place = memory.place(queue)?;
             for (field, offset_bytes) in fields {
-                let value = image.field(*field, place.device_address()).to_le_bytes();
+                let value = match field {
+                    // Read only where the format says that there is one.
+                    ImageField::Texture => memory
+                        .texture(queue)
+                        .map_or(0, |texture| texture.index().into()),
+                    field => image.field(*field, place.device_address()),
+                };
+                let value = value.to_le_bytes();
                 if let Some(bytes) = value.get(..field.size_bytes() as usize) {
                     block.put(*offset_bytes, bytes);
                 }

@@ -14,11 +14,13 @@ use super::device::Device;
 use super::dispatch::NdRange;
 use super::kernel::{ArgumentValue, KernelCode};
 use super::program::executable::PipelineKey;
+use super::queue::Queue;
 use super::work_size::{
     GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, split_range,
 };
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
+use crate::compiler::image::ImageField;
 use crate::compiler::program::ArgumentKind;
 use crate::vulkan;
 
@@ -171,7 +173,7 @@ fn required_work_items(kernel: &CompiledKernel, limits: &WorkLimits) -> Option<u
     u64::from(sub_groups).checked_mul(sub_group_size(kernel, limits))
 }
 
-/// The plan for a launch on the device at `place` of the program's list: the one kept of the kernel's last
+/// The plan for a launch on a queue, its device at `place` of the program's list: the one kept of the kernel's last
 /// launch if it fits.
 ///
 /// # Errors
@@ -182,11 +184,12 @@ pub fn plan<'a>(
     arguments: &[ArgumentValue],
     code: &KernelCode,
     place: usize,
-    device: &Device,
+    queue: &Queue,
     range: &NdRange,
 ) -> Result<&'a LaunchPlan> {
+    let device = queue.device();
     let compiled = code.compiled();
-    let local_arguments = local_arguments(compiled, arguments);
+    let local_arguments = local_arguments(compiled, arguments, queue);
     let fits = kept.as_ref().is_some_and(|plan| {
         plan.device == place
             && plan.global == range.global
@@ -251,7 +254,11 @@ pub fn plan<'a>(
         .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
 }
 
-fn local_arguments(kernel: &CompiledKernel, values: &[ArgumentValue]) -> LocalArguments {
+fn local_arguments(
+    kernel: &CompiledKernel,
+    values: &[ArgumentValue],
+    queue: &Queue,
+) -> LocalArguments {
     let mut local_arguments = LocalArguments::new();
     for (argument, value) in kernel.arguments.iter().zip(values) {
         if let (
@@ -274,13 +281,25 @@ fn local_arguments(kernel: &CompiledKernel, values: &[ArgumentValue]) -> LocalAr
             (
                 ArgumentKind::Image {
                     format_spec_id: Some(spec_id),
+                    fields,
                     ..
                 },
                 ArgumentValue::Memory(Some(memory)),
             ) => {
                 // A released image is refused when its fields are written.
-                if let Some(image) = memory.upgrade().as_ref().and_then(|it| it.image()) {
-                    local_arguments.push((*spec_id, image.format.texel_format().0));
+                let memory = memory.upgrade();
+                if let Some((memory, image)) =
+                    memory.as_ref().and_then(|it| Some((it, it.image()?)))
+                {
+                    let format = image.format.texel_format();
+                    let samples = fields
+                        .iter()
+                        .any(|(field, _)| *field == ImageField::Texture);
+                    let format = match samples && memory.texture(queue).is_some() {
+                        true => format.textured(),
+                        false => format,
+                    };
+                    local_arguments.push((*spec_id, format.0));
                 }
             }
             (

@@ -17,7 +17,7 @@ use super::residence::{Fetch, Mode, Residence};
 use super::shared::SharedMemory;
 use super::upload;
 use crate::compiler::pipe as layout_of_pipes;
-use crate::vulkan::{self, MemoryFd, MemoryKind};
+use crate::vulkan::{self, MemoryFd, MemoryKind, Texture};
 use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags,
     cl_mem_properties,
@@ -144,12 +144,26 @@ impl Memory {
         host_ptr: Option<NonNull<u8>>,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
+        let kind = MemoryKind::Device;
+        // SAFETY: the caller's promise.
+        unsafe { Self::of_kind(kind, context, flags, size_bytes, host_ptr, properties) }
+    }
+
+    /// As [`Memory::buffer`]; `kind` where the flags ask for nothing else.
+    unsafe fn of_kind(
+        kind: MemoryKind,
+        context: &Arc<Context>,
+        flags: cl_mem_flags,
+        size_bytes: usize,
+        host_ptr: Option<NonNull<u8>>,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
         let has = |flag: cl_mem_flags| flags & flag != 0;
         let shares = has(CL_MEM_USE_HOST_PTR);
         let kind = if has(CL_MEM_ALLOC_HOST_PTR) {
             MemoryKind::Readback
         } else {
-            MemoryKind::Device
+            kind
         };
         let copies = has(CL_MEM_COPY_HOST_PTR) || shares;
         let initial = host_ptr.filter(|_| copies).map(|pointer| {
@@ -270,8 +284,10 @@ impl Memory {
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let size_bytes = image.size_bytes();
+        let kind = MemoryKind::Texels;
         // SAFETY: the caller's promise.
-        let mut memory = unsafe { Self::buffer(context, flags, size_bytes, host_ptr, properties) }?;
+        let mut memory =
+            unsafe { Self::of_kind(kind, context, flags, size_bytes, host_ptr, properties) }?;
         // Nobody else has it yet.
         if let Some(memory) = Arc::get_mut(&mut memory) {
             memory.image = Some(image);
@@ -438,6 +454,13 @@ impl Memory {
             allocation,
             offset_bytes: storage.base_bytes + self.origin_bytes(),
         })
+    }
+
+    /// The texture through which a command of `queue` reads the image; `None` where it reads the memory itself.
+    pub fn texture(&self, queue: &Queue) -> Option<Arc<Texture>> {
+        let place = self.place(queue).ok()?;
+        let description = self.image?.texture(place.offset_bytes as u64)?;
+        place.allocation.texture(&description)
     }
 
     /// What has to be fetched before a command of the device at place `device` uses `range`.

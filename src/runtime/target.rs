@@ -2,8 +2,8 @@
 
 use crate::compiler::Capabilities;
 use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
-use crate::vulkan::PhysicalDeviceInfo;
 use crate::vulkan::info::{self, DeviceType};
+use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 
 /// The device as the compiler sees it.
 pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
@@ -51,6 +51,11 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         maximal_reconvergence: features.maximal_reconvergence,
         loses_loop_results: [GOOGLE_SWIFTSHADER, MESA_LLVMPIPE].contains(&info.driver_id),
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
+        textures: match features.sampled_image_arrays {
+            true => TEXTURES,
+            false => 0,
+        },
+        names_dynamic_indexing: info.driver_id != GOOGLE_SWIFTSHADER,
         memory_order: memory_order(info),
     }
 }

@@ -18,6 +18,10 @@ use super::host_range::HostRange;
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` in bytes: at least the size of `long16`.
 pub const BASE_ALIGNMENT_BYTES: u64 = 256;
 
+/// Alignment of memory for texels: more than images of linear tiling ask for where it is known, and as their
+/// sizes are rounded.
+const TEXEL_ALIGNMENT_BYTES: u64 = 4096;
+
 /// From this size on a buffer gets memory of its own.
 const DEDICATED_BYTES: u64 = 32 << 20;
 
@@ -26,6 +30,8 @@ const DEDICATED_BYTES: u64 = 32 << 20;
 pub enum MemoryKind {
     /// The device's own memory; host-visible too where that costs nothing (unified memory).
     Device,
+    /// As `Device`; the device may read it through [`super::Texture`] too.
+    Texels,
     /// Host memory that the device reads: staging on the way to the device, arguments.
     Upload,
     /// Small and read again and again by the device, now and then written by the host: the device's own memory
@@ -51,6 +57,7 @@ pub struct Buffer {
     pub(super) shadow: Option<NonNull<u8>>,
     /// The host's addresses set aside for the buffer's.
     pub(super) range: Option<HostRange>,
+    holds_texels: bool,
 }
 
 pub(super) enum Memory {
@@ -84,8 +91,12 @@ impl Device {
         kind: MemoryKind,
     ) -> Result<Buffer, Error> {
         // Room up to a whole vector: narrow accesses may be made as accesses to the word around them.
+        let granule_bytes = match kind {
+            MemoryKind::Texels if self.textures.is_some() => TEXEL_ALIGNMENT_BYTES,
+            _ => 16,
+        };
         let room_bytes = size_bytes
-            .checked_next_multiple_of(16)
+            .checked_next_multiple_of(granule_bytes)
             .ok_or(Error::OutOfDeviceMemory)?;
         if room_bytes > self.info().limits.max_buffer_bytes {
             return Err(Error::OutOfDeviceMemory);
@@ -98,8 +109,10 @@ impl Device {
         let handle = unsafe { self.raw.create_buffer(&create, None) }
             .map_err(Error::of("vkCreateBuffer"))?;
         let mut buffer = Buffer::unbound(self, handle, size_bytes);
+        buffer.holds_texels = granule_bytes == TEXEL_ALIGNMENT_BYTES;
         let allocation = self.allocate_for(handle, kind)?;
-        let hidden = self.instance.options.discrete && kind == MemoryKind::Device;
+        let is_device = matches!(kind, MemoryKind::Device | MemoryKind::Texels);
+        let hidden = self.instance.options.discrete && is_device;
         buffer.mapped = allocation
             .mapped_ptr()
             .filter(|_| !hidden)
@@ -122,14 +135,26 @@ impl Device {
         // SAFETY: the buffer was made from this device.
         let mut requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
         requirements.alignment = requirements.alignment.max(BASE_ALIGNMENT_BYTES);
+        let textures = match kind {
+            MemoryKind::Texels => self.textures.as_ref(),
+            _ => None,
+        };
+        if let Some(textures) = textures {
+            requirements.alignment = requirements.alignment.max(TEXEL_ALIGNMENT_BYTES);
+            let both = requirements.memory_type_bits & textures.memory_type_bits;
+            if both != 0 {
+                requirements.memory_type_bits = both;
+            }
+        }
         requirements.memory_type_bits = self.preferred_types(requirements.memory_type_bits, kind);
-        let scheme = if requirements.size >= DEDICATED_BYTES {
+        // Memory dedicated to a buffer is for no image.
+        let scheme = if requirements.size >= DEDICATED_BYTES && textures.is_none() {
             AllocationScheme::DedicatedBuffer(handle)
         } else {
             AllocationScheme::GpuAllocatorManaged
         };
         let location = match kind {
-            MemoryKind::Device => MemoryLocation::GpuOnly,
+            MemoryKind::Device | MemoryKind::Texels => MemoryLocation::GpuOnly,
             MemoryKind::Upload | MemoryKind::Arguments => MemoryLocation::CpuToGpu,
             MemoryKind::Readback => MemoryLocation::GpuToCpu,
         };
@@ -154,7 +179,7 @@ impl Device {
                 .fold(0_u32, |bits, (index, _)| bits | (1 << index))
         };
         let chosen = match kind {
-            MemoryKind::Device => select(&|kind| {
+            MemoryKind::Device | MemoryKind::Texels => select(&|kind| {
                 kind.device_local && kind.host_visible && kind.host_coherent && kind.host_cached
             }),
             // Staging in device memory would be written over the bus and then copied once more.
@@ -289,6 +314,7 @@ impl Buffer {
             host_cached: false,
             shadow: None,
             range: None,
+            holds_texels: false,
         }
     }
 
@@ -321,6 +347,21 @@ impl Buffer {
     /// The buffer as Vulkan counts it: offset of the owner's first byte.
     pub(super) fn offset_bytes(&self) -> u64 {
         self.offset_bytes
+    }
+
+    /// The memory of a buffer for texels, where in it the byte at `offset_bytes` lies, and where the buffer's part
+    /// ends.
+    pub(super) fn texel_memory(&self, offset_bytes: u64) -> Option<(vk::DeviceMemory, u64, u64)> {
+        let Memory::Managed(Some(allocation)) = &self.memory else {
+            return None;
+        };
+        if !self.holds_texels || allocation.is_dedicated() {
+            return None;
+        }
+        let place = allocation.offset() + self.offset_bytes + offset_bytes;
+        let end = allocation.offset() + allocation.size();
+        // SAFETY: the memory is freed after everything that is made over the buffer.
+        Some((unsafe { allocation.memory() }, place, end))
     }
 
     /// The device that it was made from.

@@ -15,6 +15,7 @@ use super::error::Error;
 use super::info::{Features, PhysicalDeviceInfo};
 use super::instance::{Instance, PhysicalDevice};
 use super::submit::UsedTimeline;
+use super::textures::Textures;
 use super::unified::Unification;
 
 /// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
@@ -49,6 +50,8 @@ pub struct Device {
     pub(super) addresses_are_pointers: OnceLock<bool>,
     pub(super) calibrated: Option<Calibrated>,
     pub(super) pipeline_layout: vk::PipelineLayout,
+    pub(super) textures: Option<Textures>,
+    pub(super) physical: vk::PhysicalDevice,
     pub(super) pipeline_cache: vk::PipelineCache,
     pub(super) queue_family: u32,
     info: PhysicalDeviceInfo,
@@ -135,10 +138,25 @@ impl Device {
             offset: 0,
             size: info.limits.max_push_constant_bytes,
         }];
-        let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push_constants);
+        let mut textures = match info.features.sampled_image_arrays {
+            true => Some(Textures::new(raw)?),
+            false => None,
+        };
+        let sets: Vec<_> = textures.iter().map(|textures| textures.layout).collect();
+        let layout = vk::PipelineLayoutCreateInfo::default()
+            .set_layouts(&sets)
+            .push_constant_ranges(&push_constants);
         // SAFETY: a live device; the range is the device's own limit.
-        let pipeline_layout = unsafe { raw.create_pipeline_layout(&layout, None) }
-            .map_err(Error::of("vkCreatePipelineLayout"))?;
+        let pipeline_layout = match unsafe { raw.create_pipeline_layout(&layout, None) } {
+            Ok(layout) => layout,
+            Err(result) => {
+                if let Some(textures) = &mut textures {
+                    // SAFETY: used by nobody.
+                    unsafe { textures.destroy(raw) };
+                }
+                return Err(Error::from_vk("vkCreatePipelineLayout", result));
+            }
+        };
         // SAFETY: a live device, no initial data.
         let cache =
             unsafe { raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) };
@@ -146,7 +164,12 @@ impl Device {
             Ok(cache) => cache,
             Err(result) => {
                 // SAFETY: made above, used by nobody.
-                unsafe { raw.destroy_pipeline_layout(pipeline_layout, None) };
+                unsafe {
+                    raw.destroy_pipeline_layout(pipeline_layout, None);
+                    if let Some(textures) = &mut textures {
+                        textures.destroy(raw);
+                    }
+                }
                 return Err(Error::from_vk("vkCreatePipelineCache", result));
             }
         };
@@ -162,6 +185,8 @@ impl Device {
             addresses_are_pointers: OnceLock::new(),
             calibrated,
             pipeline_layout,
+            textures,
+            physical: physical.handle,
             pipeline_cache,
             queue_family,
             info,
@@ -263,6 +288,9 @@ impl Drop for Device {
             }
             self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
             self.raw.destroy_pipeline_layout(self.pipeline_layout, None);
+            if let Some(textures) = &mut self.textures {
+                textures.destroy(&self.raw);
+            }
             self.raw.destroy_device(None);
         }
     }
@@ -356,6 +384,10 @@ fn create_raw(
         buffer_device_address: vk::TRUE,
         timeline_semaphore: vk::TRUE,
         host_query_reset: flag(features.host_query_reset),
+        descriptor_indexing: flag(features.sampled_image_arrays),
+        descriptor_binding_partially_bound: flag(features.sampled_image_arrays),
+        descriptor_binding_sampled_image_update_after_bind: flag(features.sampled_image_arrays),
+        descriptor_binding_update_unused_while_pending: flag(features.sampled_image_arrays),
         vulkan_memory_model: flag(features.vulkan_memory_model),
         vulkan_memory_model_device_scope: flag(features.vulkan_memory_model_device_scope),
         scalar_block_layout: flag(features.scalar_block_layout),
@@ -381,6 +413,7 @@ fn create_raw(
     let core = vk::PhysicalDeviceFeatures {
         shader_int16: flag(features.shader_int16),
         shader_int64: flag(features.shader_int64),
+        shader_sampled_image_array_dynamic_indexing: flag(features.sampled_image_arrays),
         shader_float64: flag(features.shader_float64),
         shader_storage_image_read_without_format: flag(features.storage_image_read_without_format),
         shader_storage_image_write_without_format: flag(

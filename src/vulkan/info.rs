@@ -131,6 +131,9 @@ pub struct Features {
     pub timeline_semaphore: bool,
     pub synchronization2: bool,
     pub host_query_reset: bool,
+    /// Arrays of sampled images, indexed by what is the same for all, with descriptors that change while others
+    /// are in use (descriptor indexing).
+    pub sampled_image_arrays: bool,
     pub vulkan_memory_model: bool,
     pub vulkan_memory_model_device_scope: bool,
     pub scalar_block_layout: bool,

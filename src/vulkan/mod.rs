@@ -8,6 +8,7 @@
 //! - [`recorder`]: command buffers and typed recording.
 //! - [`semaphore`]: binary semaphores shared with others.
 //! - [`submit`]: timeline semaphores and submission.
+//! - [`textures`]: buffers' memory as images that texture units read.
 //! - [`timestamps`]: device timestamps on the host's clock.
 //! - [`unified`]: buffers whose addresses are the same on host and device.
 //! - [`conv`]: pure conversions.
@@ -28,6 +29,7 @@ mod query_info;
 pub mod recorder;
 pub mod semaphore;
 pub mod submit;
+pub mod textures;
 pub mod timestamps;
 pub mod unified;
 
@@ -45,5 +47,6 @@ pub use pipeline::{Pipeline, PipelineOptions, ShaderModule};
 pub use recorder::{CopyRegion, Recorder};
 pub use semaphore::{BinarySemaphore, SemaphoreFd};
 pub use submit::{SemaphoreWait, Timeline};
+pub use textures::{TEXTURES, Texture, TextureDescription};
 pub use timestamps::{Clock, TimestampPool};
 pub use unified::{HostView, Unification};

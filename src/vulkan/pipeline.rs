@@ -1,6 +1,7 @@
 //! Shader modules and compute pipelines.
 //!
-//! All pipelines share the device's one layout: push constants of the device's size, no descriptors.
+//! All pipelines share the device's one layout: push constants of the device's size, and where the device has
+//! textures their one set of descriptors.
 
 use std::sync::Arc;
 
@@ -44,11 +45,14 @@ pub struct PipelineOptions {
     /// Every sub-group is full; needs `subgroup.full_subgroups` and a local size in x that is a
     /// multiple of the sub-group size.
     pub full_subgroups: bool,
+    /// The kernel may read images through their descriptors.
+    pub reads_textures: bool,
 }
 
 /// A compute `VkPipeline`, entry point `main`.
 pub struct Pipeline {
     pub(super) handle: vk::Pipeline,
+    pub(super) reads_textures: bool,
     device: Arc<Device>,
 }
 
@@ -111,6 +115,7 @@ impl Pipeline {
         };
         Ok(Self {
             handle,
+            reads_textures: options.reads_textures,
             device: Arc::clone(device),
         })
     }

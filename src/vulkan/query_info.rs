@@ -230,6 +230,11 @@ impl Query<'_> {
             timeline_semaphore: is(v12.timeline_semaphore),
             synchronization2: is(v13.synchronization2) || is(sync2.synchronization2),
             host_query_reset: is(v12.host_query_reset),
+            sampled_image_arrays: is(core.shader_sampled_image_array_dynamic_indexing)
+                && is(v12.descriptor_indexing)
+                && is(v12.descriptor_binding_partially_bound)
+                && is(v12.descriptor_binding_sampled_image_update_after_bind)
+                && is(v12.descriptor_binding_update_unused_while_pending),
             vulkan_memory_model: is(v12.vulkan_memory_model),
             vulkan_memory_model_device_scope: is(v12.vulkan_memory_model_device_scope),
             scalar_block_layout: is(v12.scalar_block_layout),

@@ -13,6 +13,7 @@ use super::conv;
 use super::device::Device;
 use super::error::Error;
 use super::pipeline::Pipeline;
+use super::textures::{self, Texture};
 use super::timestamps::TimestampPool;
 
 /// A run of bytes to copy.
@@ -32,6 +33,7 @@ pub struct Recorder {
     pool: vk::CommandPool,
     device: Arc<Device>,
     bound: vk::Pipeline,
+    textures_are_bound: bool,
     /// Recorded since `begin`.
     barriers: u32,
 }
@@ -52,6 +54,7 @@ impl Recorder {
             pool,
             device: Arc::clone(device),
             bound: vk::Pipeline::null(),
+            textures_are_bound: false,
             barriers: 0,
         };
         let allocate = vk::CommandBufferAllocateInfo::default()
@@ -84,6 +87,7 @@ impl Recorder {
         }
         .map_err(Error::of("vkResetCommandPool"))?;
         self.bound = vk::Pipeline::null();
+        self.textures_are_bound = false;
         self.barriers = 0;
         let begin = vk::CommandBufferBeginInfo::default().flags(usage);
         // SAFETY: the pool was reset above.
@@ -172,6 +176,16 @@ impl Recorder {
             self.bound = pipeline.handle;
         }
         let layout = self.device.pipeline_layout;
+        if let (Some(textures), true) = (&self.device.textures, pipeline.reads_textures)
+            && !self.textures_are_bound
+        {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: recording; the set is the layout's only one, and lives as long as the device.
+            unsafe {
+                raw.cmd_bind_descriptor_sets(self.handle, point, layout, 0, &[textures.set], &[]);
+            }
+            self.textures_are_bound = true;
+        }
         let whole = push_constants.len() & !3;
         let stage = vk::ShaderStageFlags::COMPUTE;
         if whole > 0 {
@@ -190,6 +204,27 @@ impl Recorder {
                 raw.cmd_push_constants(self.handle, layout, stage, whole as u32, &word);
             }
         }
+    }
+
+    /// Gives a new texture the layout that it is read in.
+    ///
+    /// The memory of images of linear tiling is the same in every layout, so commands on it that are under way
+    /// are not disturbed.
+    pub fn prepare_texture(&mut self, texture: &Texture) {
+        let barriers = [vk::ImageMemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+            .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+            .dst_access_mask(vk::AccessFlags2::MEMORY_READ)
+            .old_layout(vk::ImageLayout::PREINITIALIZED)
+            .new_layout(vk::ImageLayout::GENERAL)
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .image(texture.image())
+            .subresource_range(textures::WHOLE)];
+        let dependency = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+        // SAFETY: the command buffer is recording; the image is bound to memory, synchronization2 enabled.
+        unsafe { (self.device.sync2.cmd_pipeline_barrier2)(self.handle, &dependency) };
     }
 
     /// Copies `regions` (none empty, none overlapping) from `source` to `target`.

@@ -15,6 +15,7 @@ mod ops;
 mod semantics;
 #[cfg(test)]
 mod tests;
+mod texture;
 #[cfg(test)]
 pub mod validate;
 
@@ -52,6 +53,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         inputs: HashMap::new(),
         arrays: HashMap::new(),
         push_constants: None,
+        textures: None,
         used_floats: BTreeSet::new(),
         uses_collectives: false,
         orders_device_memory: reached
@@ -106,6 +108,7 @@ struct Emitter<'a> {
     /// Variable, and type of a pointer to an element.
     arrays: HashMap<ArrayId, (Id, Id)>,
     push_constants: Option<Id>,
+    textures: Option<texture::Variables>,
     /// Widths of the float types in the module.
     used_floats: BTreeSet<u32>,
     /// Whether any instruction depends on which work-items execute it together.

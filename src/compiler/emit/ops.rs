@@ -78,6 +78,7 @@ impl FunctionEmitter<'_, '_> {
             (Op::Atomic { .. }, _) => self.atomic(inst),
             (Op::ControlBarrier { .. } | Op::MemoryBarrier { .. }, _) => self.barrier(inst),
             (Op::Group(group, args), results) => self.group(inst, *group, args, results),
+            (Op::SampleTexture(args), results) => self.sample_texture(args, results),
             (Op::Call(callee, args), results) => self.call(*callee, args, results),
             _ => Err(self.unexpected(inst)),
         }

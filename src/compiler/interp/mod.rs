@@ -324,7 +324,11 @@ impl<'a> Interpreter<'a> {
                 let values = self.run(*callee, &args)?;
                 return frame.set_all(&data.results, &values);
             }
-            Op::OpenClStd(..) | Op::Printf { .. } | Op::Image(..) | Op::Pipe(..) => {
+            Op::OpenClStd(..)
+            | Op::Printf { .. }
+            | Op::Image(..)
+            | Op::Pipe(..)
+            | Op::SampleTexture(_) => {
                 return Err(Trap::Unsupported(data.op.to_string()));
             }
         };

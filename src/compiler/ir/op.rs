@@ -103,6 +103,9 @@ pub enum Op {
     Image(ImageAccess, Values),
     /// An access to a pipe; gone after `lower_pipes`. Operands: see [`PipeOp`].
     Pipe(Pipe, Values),
+    /// A 2D image read through its descriptor; operands: indices of the image's and the sampler's descriptor,
+    /// I32 and the same for all work-items, then x and y, F32. Four F32.
+    SampleTexture(Values),
     /// `printf`: the format (a pointer to constant memory) and its arguments, vectors flattened; `lanes`
     /// holds the number of components of each. Result: I32.
     Printf {
@@ -526,6 +529,7 @@ impl Op {
     pub fn is_removable(&self) -> bool {
         match self {
             Self::Load(_, access) => !access.volatile,
+            Self::SampleTexture(_) => true,
             // Functions of the library write only through pointer operands, which keep them alive.
             Self::OpenClStd(..) | Self::Call(..) => false,
             other => other.is_pure(),
@@ -557,6 +561,7 @@ impl Op {
             | Self::Call(_, v)
             | Self::Image(_, v)
             | Self::Pipe(_, v)
+            | Self::SampleTexture(v)
             | Self::DotProduct { operands: v, .. } => v.clone(),
             Self::Load(place, _) => place.operands(),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {
@@ -612,6 +617,7 @@ impl Op {
             | Self::Call(_, v)
             | Self::Image(_, v)
             | Self::Pipe(_, v)
+            | Self::SampleTexture(v)
             | Self::DotProduct { operands: v, .. } => v.iter_mut().for_each(f),
             Self::Load(place, _) => place.for_each_operand_mut(&mut f),
             Self::Store(place, values, _) | Self::Atomic { place, values, .. } => {

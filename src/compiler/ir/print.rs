@@ -238,6 +238,7 @@ impl Display for Op {
                 pipe.align_bytes,
                 list(args)
             ),
+            Self::SampleTexture(args) => write!(f, "sample_texture {}", list(args)),
             Self::Printf {
                 format, arguments, ..
             } => {

@@ -209,6 +209,28 @@ impl Format {
         self.texel_bytes as usize
     }
 
+    pub fn numbers(&self) -> ChannelNumbers {
+        self.numbers
+    }
+
+    /// Number and width of the channels, and whether blue is the first, of a texel with red, green, blue and
+    /// alpha in that order, or the first of them, each read as it is stored.
+    pub fn plain_channels(&self) -> Option<(u32, u32, bool)> {
+        let bits = match self.layout {
+            ChannelLayout::Bits8 => 8,
+            ChannelLayout::Bits16 => 16,
+            ChannelLayout::Bits32 => 32,
+            _ => return None,
+        };
+        match self.order {
+            cl::CL_R | cl::CL_DEPTH => Some((1, bits, false)),
+            cl::CL_RG => Some((2, bits, false)),
+            cl::CL_RGBA => Some((4, bits, false)),
+            cl::CL_BGRA => Some((4, bits, true)),
+            _ => None,
+        }
+    }
+
     pub fn is_depth(&self) -> bool {
         self.order == cl::CL_DEPTH
     }

@@ -3,6 +3,7 @@
 
 mod encode;
 pub mod format;
+pub mod texture;
 
 use super::command::Command;
 use super::layout::{Extent, Layout};
@@ -184,6 +185,8 @@ impl Image {
             ImageField::ChannelOrder => self.format.order().into(),
             ImageField::ChannelType => self.format.channel_type().into(),
             ImageField::Levels => self.levels as u64,
+            // Depends on where the image lies: see `Memory::texture`.
+            ImageField::Texture => 0,
         }
     }
 }

@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 
 use super::binary::{Modules, StoredExecutable};
 use super::initializers;
+use crate::compiler::image::ImageField;
+use crate::compiler::program::ArgumentKind;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
@@ -245,6 +247,10 @@ impl Executable {
             full_subgroups: matters
                 && subgroup.full_subgroups
                 && work_items.is_multiple_of(size.into()),
+            reads_textures: kernel.arguments.iter().any(|argument| {
+                matches!(&argument.kind, ArgumentKind::Image { fields, .. }
+                    if fields.iter().any(|(field, _)| *field == ImageField::Texture))
+            }),
         }
     }
 
@@ -254,7 +260,6 @@ impl Executable {
     /// # Errors
     /// As [`Self::data`] and [`Self::pipeline`].
     pub fn prepare(&self, index: usize) -> Result<()> {
-        use crate::compiler::program::ArgumentKind;
         self.data()?;
         let Some(kernel) = self.program.kernels.get(index) else {
             return Ok(());

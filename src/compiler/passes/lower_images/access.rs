@@ -3,15 +3,16 @@
 use super::addressing::{Image, Modes, Texel, layer};
 use super::decode::{Format, bits, is, zero_and_one};
 use super::{EXACT, function};
-use crate::compiler::image::{ImageField, TexelFormat};
+use crate::compiler::image::{ImageDimension, ImageField, Sampler, TexelFormat};
 use crate::compiler::ir::{
-    Binary, Builder, Edge, FuncId, Function, ImageAccess, ImageAccessKind, Op, Terminator, Type,
-    Value, Values,
+    Binary, Builder, Convert, Edge, FuncId, Function, ImageAccess, ImageAccessKind, Op, Terminator,
+    Type, Value, Values,
 };
 use smallvec::smallvec;
 
-/// (image, sampler if there is one, coordinates) → four components. `load` is `load_texel` of the same type.
-pub(super) fn read(access: ImageAccess, load: FuncId) -> Function {
+/// (image, sampler if there is one, coordinates) → four components. `load` is `load_texel` of the same type;
+/// `textures` says whether the image may have a descriptor.
+pub(super) fn read(access: ImageAccess, load: FuncId, textures: bool) -> Function {
     let name = format!("read_image.{:?}.{}", access.dimension, access.texel);
     let mut function = function(name, vec![access.texel; 4]);
     let entry = function.entry();
@@ -33,6 +34,9 @@ pub(super) fn read(access: ImageAccess, load: FuncId) -> Function {
 
     let mut b = Builder::new(&mut function, entry);
     b.flags = EXACT;
+    if let (Some(sampler), true) = (sampler, textures && has_descriptors(&access)) {
+        texture_first(&mut b, &image, sampler, &coordinates);
+    }
     let reader = Reader {
         access,
         load,
@@ -65,6 +69,40 @@ pub(super) fn read(access: ImageAccess, load: FuncId) -> Function {
         }
     }
     function
+}
+
+/// What descriptors are of: flat images read as floats.
+fn has_descriptors(access: &ImageAccess) -> bool {
+    access.dimension == ImageDimension::Two && access.texel == Type::F32
+}
+
+/// Returns what the texture unit reads, if the image has a descriptor; goes on otherwise.
+fn texture_first(b: &mut Builder<'_>, image: &Image, sampler: Value, coordinates: &[Value]) {
+    let format = image.field(ImageField::Format);
+    let textured = bits(b, format, TexelFormat::TEXTURED);
+    let textured = is(b, textured, 1);
+    let (through, around) = (b.function.add_block(), b.function.add_block());
+    b.branch(textured, through, around);
+    b.switch_to(through);
+    let mut operands: Values = smallvec![image.field(ImageField::Texture)];
+    let low = bits(b, sampler, (0, Sampler::DESCRIPTOR_BITS));
+    let opaque = bits(b, format, TexelFormat::OPAQUE_BORDER);
+    let high = b.binary_const(Binary::Shl, opaque, Sampler::DESCRIPTOR_BITS.into());
+    operands.push(b.binary(Binary::Or, low, high));
+    for &coordinate in coordinates {
+        operands.push(match b.ty(coordinate) {
+            Type::F32 => coordinate,
+            // The texel's middle.
+            _ => {
+                let start = b.convert(Convert::SignedToFloat(None), coordinate, Type::F32);
+                let half = b.f32(0.5);
+                b.binary(Binary::FAdd, start, half)
+            }
+        });
+    }
+    let texel = b.op(Op::SampleTexture(operands), [Type::F32; 4]);
+    b.terminate(Terminator::Return(texel));
+    b.switch_to(around);
 }
 
 struct Reader {

@@ -27,7 +27,7 @@ use crate::compiler::{CompileError, Context};
 use std::collections::HashMap;
 
 /// Runs the pass on every function.
-pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let mut accesses: Vec<ImageAccess> = Vec::new();
     for function in &module.functions {
         for &block in &function.layout {
@@ -43,7 +43,10 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     if accesses.is_empty() {
         return Ok(());
     }
-    let mut made = Functions::default();
+    let mut made = Functions {
+        textures: cx.capabilities.textures > 0,
+        ..Functions::default()
+    };
     for &access in &accesses {
         made.leveled(module, access);
     }
@@ -65,6 +68,8 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
 /// What was made for the module.
 #[derive(Default)]
 struct Functions {
+    /// Whether images may have descriptors.
+    textures: bool,
     loads: HashMap<Type, FuncId>,
     finds: HashMap<ImageDimension, FuncId>,
     accesses: HashMap<ImageAccess, FuncId>,
@@ -106,7 +111,7 @@ impl Functions {
                     .loads
                     .entry(access.texel)
                     .or_insert_with(|| module.add_function(decode::load_texel(access.texel)));
-                access::read(access, load)
+                access::read(access, load, self.textures)
             }
         };
         let id = module.add_function(function);

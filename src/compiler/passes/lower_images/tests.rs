@@ -76,7 +76,19 @@ fn format(texel_bytes: u32, layout: ChannelLayout, numbers: ChannelNumbers) -> T
 /// An image of one row: what a function gets before sampler and coordinates.
 fn row(address: u64, width: u64, format: TexelFormat) -> Vec<u64> {
     let pitch = width << (format.0 & 7);
-    vec![address, width, 1, 1, pitch, pitch, format.0.into(), 0, 0, 1]
+    vec![
+        address,
+        width,
+        1,
+        1,
+        pitch,
+        pitch,
+        format.0.into(),
+        0,
+        0,
+        1,
+        0,
+    ]
 }
 
 fn floats(bits: &[u64]) -> Vec<f32> {
@@ -286,7 +298,7 @@ fn pyramid(interpreter: &mut Interpreter<'_>) -> (u64, Vec<u64>) {
     ];
     let float = ChannelNumbers::Float;
     let format = TexelFormat::new(4, ChannelLayout::Bits32, float, read, [0; 4], false);
-    let fields = [address, 4, 2, 1, 16, 32, format.0.into(), 0, 0, 3];
+    let fields = [address, 4, 2, 1, 16, 32, format.0.into(), 0, 0, 3, 0];
     (address, fields.to_vec())
 }
 

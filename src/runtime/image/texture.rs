@@ -1,0 +1,79 @@
+//! Which images texture units read, and how samplers are ordered among their descriptors.
+
+use super::Image;
+use crate::compiler::image::{self, Addressing, ChannelNumbers, ImageDimension};
+use crate::vulkan::textures::{AddressMode, SamplerSettings, TexelNumbers, TextureDescription};
+
+impl Image {
+    /// The image as a texture over memory in which it starts at `offset_bytes`; `None` for those that are none:
+    /// not flat, with mip levels, or of a format that Vulkan orders otherwise.
+    pub fn texture(&self, offset_bytes: u64) -> Option<TextureDescription> {
+        if self.dimension != ImageDimension::Two || self.levels != 1 {
+            return None;
+        }
+        let (channels, channel_bits, bgra) = self.format.plain_channels()?;
+        let numbers = match self.format.numbers() {
+            ChannelNumbers::Unorm => TexelNumbers::Unorm,
+            ChannelNumbers::Snorm => TexelNumbers::Snorm,
+            ChannelNumbers::Float => TexelNumbers::Float,
+            ChannelNumbers::Signed | ChannelNumbers::Unsigned | ChannelNumbers::Srgb => {
+                return None;
+            }
+        };
+        Some(TextureDescription {
+            offset_bytes,
+            width: u32::try_from(self.width).ok()?,
+            height: u32::try_from(self.height).ok()?,
+            row_pitch_bytes: self.row_pitch_bytes as u64,
+            channels,
+            channel_bits,
+            numbers,
+            bgra,
+        })
+    }
+}
+
+/// The samplers, in the order in which generated code counts them ([`image::Sampler::DESCRIPTOR_BITS`]).
+pub fn samplers() -> Vec<SamplerSettings> {
+    (0..image::Sampler::DESCRIPTORS)
+        .map(|index| {
+            let part = |(bit, width): (u32, u32)| index >> bit & ((1 << width) - 1);
+            let addressing = part(image::Sampler::ADDRESSING);
+            SamplerSettings {
+                normalized: part(image::Sampler::NORMALIZED) == 1,
+                address: match addressing {
+                    mode if mode == Addressing::Clamp as u32 => AddressMode::Border,
+                    mode if mode == Addressing::Repeat as u32 => AddressMode::Repeat,
+                    mode if mode == Addressing::RepeatMirrored as u32 => AddressMode::Mirror,
+                    _ => AddressMode::Edge,
+                },
+                linear: part(image::Sampler::LINEAR) == 1,
+                opaque_border: index >> image::Sampler::DESCRIPTOR_BITS == 1,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samplers_are_where_their_bits_say() {
+        let all = samplers();
+        let sampler = image::Sampler::new(true, Addressing::Repeat, true).0;
+        let index = sampler & ((1 << image::Sampler::DESCRIPTOR_BITS) - 1);
+        let expected = SamplerSettings {
+            normalized: true,
+            address: AddressMode::Repeat,
+            linear: true,
+            opaque_border: false,
+        };
+        assert_eq!(all[index as usize], expected);
+        let opaque = SamplerSettings {
+            opaque_border: true,
+            ..expected
+        };
+        assert_eq!(all[index as usize + 32], opaque);
+    }
+}

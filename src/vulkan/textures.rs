@@ -1,0 +1,548 @@
+//! Images that texture units read: views of a buffer's memory with linear tiling, in one array of descriptors.
+//!
+//! A device has one descriptor set for all of its life. Descriptors are written while other ones are in use
+//! (descriptor indexing), so nothing is bound for a launch but the set, once in a command buffer.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::vk;
+use smallvec::SmallVec;
+
+use super::buffer::Buffer;
+use super::device::Device;
+use super::error::Error;
+use super::instance::Instance;
+
+/// Images that can have a descriptor at a time.
+pub const TEXTURES: u32 = 4096;
+
+const IMAGES_BINDING: u32 = 0;
+const SAMPLERS_BINDING: u32 = 1;
+
+/// How a sampler reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplerSettings {
+    pub normalized: bool,
+    pub address: AddressMode,
+    pub linear: bool,
+    /// Whether the border colour's alpha is 1.
+    pub opaque_border: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressMode {
+    Edge,
+    Border,
+    Repeat,
+    Mirror,
+}
+
+/// Numbers of a texel's channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TexelNumbers {
+    Unorm,
+    Snorm,
+    Float,
+}
+
+/// What a texture's memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextureDescription {
+    /// Of the first texel in the buffer.
+    pub offset_bytes: u64,
+    pub width: u32,
+    pub height: u32,
+    pub row_pitch_bytes: u64,
+    /// 1, 2 or 4; red first.
+    pub channels: u32,
+    /// 8, 16 or 32
+    pub channel_bits: u32,
+    pub numbers: TexelNumbers,
+    /// Blue first.
+    pub bgra: bool,
+}
+
+/// The descriptors of a device.
+pub(super) struct Textures {
+    pub(super) layout: vk::DescriptorSetLayout,
+    pool: vk::DescriptorPool,
+    pub(super) set: vk::DescriptorSet,
+    samplers: Mutex<Vec<vk::Sampler>>,
+    /// Images' descriptors that are free; writing any takes this lock.
+    free: Mutex<Vec<u32>>,
+    /// Memory types that images of linear tiling take.
+    pub(super) memory_type_bits: u32,
+}
+
+impl Textures {
+    pub(super) fn new(raw: &ash::Device) -> Result<Self, Error> {
+        let bindings = [
+            (IMAGES_BINDING, vk::DescriptorType::SAMPLED_IMAGE, TEXTURES),
+            (SAMPLERS_BINDING, vk::DescriptorType::SAMPLER, MAX_SAMPLERS),
+        ];
+        let layout_bindings = bindings.map(|(binding, ty, count)| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(binding)
+                .descriptor_type(ty)
+                .descriptor_count(count)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        });
+        let flags = [vk::DescriptorBindingFlags::UPDATE_AFTER_BIND
+            | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING
+            | vk::DescriptorBindingFlags::PARTIALLY_BOUND; 2];
+        let mut flags =
+            vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+        let create = vk::DescriptorSetLayoutCreateInfo::default()
+            .flags(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL)
+            .bindings(&layout_bindings)
+            .push_next(&mut flags);
+        // SAFETY: a live device with these features; the counts are within every such device's limits.
+        let layout = unsafe { raw.create_descriptor_set_layout(&create, None) }
+            .map_err(Error::of("vkCreateDescriptorSetLayout"))?;
+        let mut textures = Self {
+            layout,
+            pool: vk::DescriptorPool::null(),
+            set: vk::DescriptorSet::null(),
+            samplers: Mutex::default(),
+            free: Mutex::new((0..TEXTURES).rev().collect()),
+            memory_type_bits: 0,
+        };
+        let made = textures
+            .allocate(raw, &bindings.map(|(_, ty, count)| (ty, count)))
+            .and_then(|()| linear_memory_types(raw));
+        match made {
+            Ok(memory_type_bits) => {
+                textures.memory_type_bits = memory_type_bits;
+                Ok(textures)
+            }
+            Err(error) => {
+                // SAFETY: nobody has anything of it yet.
+                unsafe { textures.destroy(raw) };
+                Err(error)
+            }
+        }
+    }
+
+    fn allocate(
+        &mut self,
+        raw: &ash::Device,
+        sizes: &[(vk::DescriptorType, u32)],
+    ) -> Result<(), Error> {
+        let sizes: SmallVec<[vk::DescriptorPoolSize; 2]> = sizes
+            .iter()
+            .map(|&(ty, descriptor_count)| vk::DescriptorPoolSize {
+                ty,
+                descriptor_count,
+            })
+            .collect();
+        let create = vk::DescriptorPoolCreateInfo::default()
+            .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
+            .max_sets(1)
+            .pool_sizes(&sizes);
+        // SAFETY: a live device.
+        self.pool = unsafe { raw.create_descriptor_pool(&create, None) }
+            .map_err(Error::of("vkCreateDescriptorPool"))?;
+        let layouts = [self.layout];
+        let allocate = vk::DescriptorSetAllocateInfo::default()
+            .descriptor_pool(self.pool)
+            .set_layouts(&layouts);
+        // SAFETY: the pool is made for exactly this set.
+        let sets = unsafe { raw.allocate_descriptor_sets(&allocate) }
+            .map_err(Error::of("vkAllocateDescriptorSets"))?;
+        self.set = sets.first().copied().unwrap_or_default();
+        Ok(())
+    }
+
+    /// # Safety
+    /// Nothing made of it is in use.
+    pub(super) unsafe fn destroy(&mut self, raw: &ash::Device) {
+        let samplers = self.samplers.get_mut();
+        let samplers = samplers.unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise; null handles are ignored.
+        unsafe {
+            for sampler in samplers.drain(..) {
+                raw.destroy_sampler(sampler, None);
+            }
+            raw.destroy_descriptor_pool(self.pool, None);
+            raw.destroy_descriptor_set_layout(self.layout, None);
+        }
+    }
+}
+
+/// Descriptors of samplers.
+const MAX_SAMPLERS: u32 = 64;
+
+fn create_info(format: vk::Format, width: u32, height: u32) -> vk::ImageCreateInfo<'static> {
+    vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(format)
+        .extent(vk::Extent3D {
+            width,
+            height,
+            depth: 1,
+        })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(vk::ImageTiling::LINEAR)
+        .usage(vk::ImageUsageFlags::SAMPLED)
+        .initial_layout(vk::ImageLayout::PREINITIALIZED)
+}
+
+/// "The memoryTypeBits member is identical for all VkImage objects created with the same … tiling … and
+/// usage" and colour format.
+fn linear_memory_types(raw: &ash::Device) -> Result<u32, Error> {
+    let create = create_info(vk::Format::R8G8B8A8_UNORM, 64, 64);
+    // SAFETY: a live device; every one samples such images.
+    let image = unsafe { raw.create_image(&create, None) }.map_err(Error::of("vkCreateImage"))?;
+    // SAFETY: made above, used by nobody.
+    let requirements = unsafe {
+        let requirements = raw.get_image_memory_requirements(image);
+        raw.destroy_image(image, None);
+        requirements
+    };
+    Ok(requirements.memory_type_bits)
+}
+
+/// An image over a part of a buffer, with its descriptor. To be dropped before the buffer.
+pub struct Texture {
+    image: vk::Image,
+    view: vk::ImageView,
+    index: u32,
+    device: Arc<Device>,
+}
+
+impl Device {
+    /// Makes the samplers at their places in the array. Once, before the first texture is read.
+    ///
+    /// # Errors
+    /// The driver makes no more.
+    pub fn set_samplers(&self, settings: &[SamplerSettings]) -> Result<(), Error> {
+        let Some(textures) = &self.textures else {
+            return Ok(());
+        };
+        let lock = textures.samplers.lock();
+        let mut samplers = lock.unwrap_or_else(PoisonError::into_inner);
+        for (index, settings) in settings.iter().enumerate().skip(samplers.len()) {
+            let create = map_sampler(settings);
+            // SAFETY: a live device.
+            let sampler = unsafe { self.raw.create_sampler(&create, None) }
+                .map_err(Error::of("vkCreateSampler"))?;
+            samplers.push(sampler);
+            let info = [vk::DescriptorImageInfo::default().sampler(sampler)];
+            self.write(
+                textures,
+                SAMPLERS_BINDING,
+                vk::DescriptorType::SAMPLER,
+                index as u32,
+                &info,
+            );
+        }
+        Ok(())
+    }
+
+    /// A texture over a part of a buffer; `None` where the device has no such one: no texture units to speak of,
+    /// another pitch, memory of another kind. [`super::Recorder::prepare_texture`] must be recorded before its
+    /// first use.
+    ///
+    /// # Errors
+    /// The driver has no memory for it.
+    pub fn create_texture(
+        self: &Arc<Self>,
+        buffer: &Buffer,
+        description: &TextureDescription,
+    ) -> Result<Option<Texture>, Error> {
+        let Some(textures) = &self.textures else {
+            return Ok(None);
+        };
+        let Some(format) = map_format(description) else {
+            return Ok(None);
+        };
+        let Some((memory, place, end)) = buffer.texel_memory(description.offset_bytes) else {
+            return Ok(None);
+        };
+        if !self.samples(format, description) {
+            return Ok(None);
+        }
+        let create = create_info(format, description.width, description.height);
+        // SAFETY: a live device, which was asked about such images.
+        let image =
+            unsafe { self.raw.create_image(&create, None) }.map_err(Error::of("vkCreateImage"))?;
+        let index = {
+            let mut free = textures.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.pop()
+        };
+        // From here on a failure must destroy what there is: the owner does it.
+        let mut texture = Texture {
+            image,
+            view: vk::ImageView::null(),
+            index: index.unwrap_or(u32::MAX),
+            device: Arc::clone(self),
+        };
+        let Some(index) = index else {
+            return Ok(None);
+        };
+        // SAFETY: made from this device.
+        let requirements = unsafe { self.raw.get_image_memory_requirements(image) };
+        let subresource = vk::ImageSubresource {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            ..Default::default()
+        };
+        // SAFETY: an image of linear tiling.
+        let layout = unsafe { self.raw.get_image_subresource_layout(image, subresource) };
+        let fits = layout.offset == 0
+            && layout.row_pitch == description.row_pitch_bytes
+            && place.is_multiple_of(requirements.alignment)
+            && place + requirements.size <= end
+            && requirements.memory_type_bits & textures.memory_type_bits
+                == textures.memory_type_bits;
+        if !fits {
+            log::debug!(
+                "no texture over the memory of {description:?}: {layout:?}, {requirements:?}, at {place}"
+            );
+            return Ok(None);
+        }
+        // SAFETY: memory of a type, size and place that the image takes, not dedicated to anything.
+        unsafe { self.raw.bind_image_memory(image, memory, place) }
+            .map_err(Error::of("vkBindImageMemory"))?;
+        let create = vk::ImageViewCreateInfo::default()
+            .image(image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(format)
+            .subresource_range(WHOLE);
+        // SAFETY: the image is bound.
+        texture.view = unsafe { self.raw.create_image_view(&create, None) }
+            .map_err(Error::of("vkCreateImageView"))?;
+        let info = [vk::DescriptorImageInfo::default()
+            .image_view(texture.view)
+            .image_layout(vk::ImageLayout::GENERAL)];
+        self.write(
+            textures,
+            IMAGES_BINDING,
+            vk::DescriptorType::SAMPLED_IMAGE,
+            index,
+            &info,
+        );
+        Ok(Some(texture))
+    }
+
+    /// Whether images of this format and size can be sampled and filtered in linear memory.
+    fn samples(&self, format: vk::Format, description: &TextureDescription) -> bool {
+        let instance: &Instance = &self.instance;
+        // SAFETY: a physical device of the instance.
+        let properties = unsafe {
+            let raw = &instance.raw;
+            raw.get_physical_device_format_properties(self.physical, format)
+        };
+        let wanted = vk::FormatFeatureFlags::SAMPLED_IMAGE
+            | vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
+        if !properties.linear_tiling_features.contains(wanted) {
+            return false;
+        }
+        // SAFETY: as above.
+        let limits = unsafe {
+            instance.raw.get_physical_device_image_format_properties(
+                self.physical,
+                format,
+                vk::ImageType::TYPE_2D,
+                vk::ImageTiling::LINEAR,
+                vk::ImageUsageFlags::SAMPLED,
+                vk::ImageCreateFlags::empty(),
+            )
+        };
+        limits.is_ok_and(|limits| {
+            description.width <= limits.max_extent.width
+                && description.height <= limits.max_extent.height
+        })
+    }
+
+    fn write(
+        &self,
+        textures: &Textures,
+        binding: u32,
+        ty: vk::DescriptorType,
+        index: u32,
+        info: &[vk::DescriptorImageInfo],
+    ) {
+        let write = [vk::WriteDescriptorSet::default()
+            .dst_set(textures.set)
+            .dst_binding(binding)
+            .dst_array_element(index)
+            .descriptor_type(ty)
+            .image_info(info)];
+        // The set is externally synchronized.
+        let _writing = textures.free.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: within the array; no command in flight uses this descriptor.
+        unsafe { self.raw.update_descriptor_sets(&write, &[]) };
+    }
+}
+
+pub(super) const WHOLE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+    aspect_mask: vk::ImageAspectFlags::COLOR,
+    base_mip_level: 0,
+    level_count: 1,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
+impl Texture {
+    /// Its index in the array of descriptors.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    pub(super) fn image(&self) -> vk::Image {
+        self.image
+    }
+}
+
+impl Drop for Texture {
+    fn drop(&mut self) {
+        // SAFETY: whoever submits work holds what it reads until the work is done; null is ignored.
+        unsafe {
+            self.device.raw.destroy_image_view(self.view, None);
+            self.device.raw.destroy_image(self.image, None);
+        }
+        if let Some(textures) = &self.device.textures
+            && self.index < TEXTURES
+        {
+            let mut free = textures.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push(self.index);
+        }
+    }
+}
+
+fn map_sampler(settings: &SamplerSettings) -> vk::SamplerCreateInfo<'static> {
+    let filter = match settings.linear {
+        true => vk::Filter::LINEAR,
+        false => vk::Filter::NEAREST,
+    };
+    let mode = match settings.address {
+        AddressMode::Border => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        AddressMode::Repeat if settings.normalized => vk::SamplerAddressMode::REPEAT,
+        AddressMode::Mirror if settings.normalized => vk::SamplerAddressMode::MIRRORED_REPEAT,
+        // Coordinates in texels are never repeated: OpenCL leaves that undefined.
+        _ => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    };
+    vk::SamplerCreateInfo::default()
+        .mag_filter(filter)
+        .min_filter(filter)
+        .mipmap_mode(vk::SamplerMipmapMode::NEAREST)
+        .address_mode_u(mode)
+        .address_mode_v(mode)
+        // Unused, and bound to be what unnormalized coordinates allow.
+        .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .border_color(match settings.opaque_border {
+            true => vk::BorderColor::FLOAT_OPAQUE_BLACK,
+            false => vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+        })
+        .unnormalized_coordinates(!settings.normalized)
+}
+
+/// The format, if Vulkan has it with the channels where OpenCL has them.
+fn map_format(description: &TextureDescription) -> Option<vk::Format> {
+    use TexelNumbers::{Float, Snorm, Unorm};
+    let TextureDescription {
+        channels,
+        channel_bits,
+        numbers,
+        bgra,
+        ..
+    } = *description;
+    if bgra {
+        return match (channels, channel_bits, numbers) {
+            (4, 8, Unorm) => Some(vk::Format::B8G8R8A8_UNORM),
+            _ => None,
+        };
+    }
+    Some(match (channels, channel_bits, numbers) {
+        (1, 8, Unorm) => vk::Format::R8_UNORM,
+        (2, 8, Unorm) => vk::Format::R8G8_UNORM,
+        (4, 8, Unorm) => vk::Format::R8G8B8A8_UNORM,
+        (1, 8, Snorm) => vk::Format::R8_SNORM,
+        (2, 8, Snorm) => vk::Format::R8G8_SNORM,
+        (4, 8, Snorm) => vk::Format::R8G8B8A8_SNORM,
+        (1, 16, Unorm) => vk::Format::R16_UNORM,
+        (2, 16, Unorm) => vk::Format::R16G16_UNORM,
+        (4, 16, Unorm) => vk::Format::R16G16B16A16_UNORM,
+        (1, 16, Snorm) => vk::Format::R16_SNORM,
+        (2, 16, Snorm) => vk::Format::R16G16_SNORM,
+        (4, 16, Snorm) => vk::Format::R16G16B16A16_SNORM,
+        (1, 16, Float) => vk::Format::R16_SFLOAT,
+        (2, 16, Float) => vk::Format::R16G16_SFLOAT,
+        (4, 16, Float) => vk::Format::R16G16B16A16_SFLOAT,
+        (1, 32, Float) => vk::Format::R32_SFLOAT,
+        (2, 32, Float) => vk::Format::R32G32_SFLOAT,
+        (4, 32, Float) => vk::Format::R32G32B32A32_SFLOAT,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MemoryKind, test_device};
+    use super::*;
+
+    const DESCRIPTION: TextureDescription = TextureDescription {
+        offset_bytes: 0,
+        width: 256,
+        height: 16,
+        row_pitch_bytes: 1024,
+        channels: 4,
+        channel_bits: 8,
+        numbers: TexelNumbers::Unorm,
+        bgra: false,
+    };
+
+    #[test]
+    fn textures_lie_over_memory_for_texels_only() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        let texels = device.create_buffer(1 << 14, MemoryKind::Texels).unwrap();
+        let plain = device.create_buffer(1 << 14, MemoryKind::Device).unwrap();
+        let texture = device.create_texture(&texels, &DESCRIPTION).unwrap();
+        if !device.info().features.sampled_image_arrays {
+            assert!(texture.is_none());
+            return;
+        }
+        let texture = texture.expect("256 texels are a pitch that every device has");
+        let other = device.create_texture(&texels, &DESCRIPTION).unwrap();
+        assert_ne!(other.map(|other| other.index()), Some(texture.index()));
+        assert!(
+            device
+                .create_texture(&plain, &DESCRIPTION)
+                .unwrap()
+                .is_none()
+        );
+        let narrow = TextureDescription {
+            row_pitch_bytes: 1020,
+            ..DESCRIPTION
+        };
+        assert!(device.create_texture(&texels, &narrow).unwrap().is_none());
+        let tall = TextureDescription {
+            height: 4096,
+            ..DESCRIPTION
+        };
+        assert!(device.create_texture(&texels, &tall).unwrap().is_none());
+    }
+
+    #[test]
+    fn formats_are_those_of_the_channels() {
+        let format = |channels, channel_bits, numbers, bgra| {
+            map_format(&TextureDescription {
+                channels,
+                channel_bits,
+                numbers,
+                bgra,
+                ..DESCRIPTION
+            })
+        };
+        let half = format(2, 16, TexelNumbers::Float, false);
+        assert_eq!(half, Some(vk::Format::R16G16_SFLOAT));
+        let blue = format(4, 8, TexelNumbers::Unorm, true);
+        assert_eq!(blue, Some(vk::Format::B8G8R8A8_UNORM));
+        assert_eq!(format(4, 8, TexelNumbers::Float, false), None);
+        assert_eq!(format(2, 8, TexelNumbers::Unorm, true), None);
+    }
+}
