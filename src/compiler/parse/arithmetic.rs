@@ -5,6 +5,7 @@ use super::function::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Builder, Compare, Op as IrOp, Type, Unary, Value, Values};
 use rspirv::spirv::Op;
+use std::rc::Rc;
 
 /// What the operands of an instruction must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,7 +129,7 @@ impl<'a> FunctionParser<'_, 'a> {
         inst: &Instruction<'a>,
         index: usize,
         class: Class,
-    ) -> Result<std::rc::Rc<[Value]>, CompileError> {
+    ) -> Result<Rc<[Value]>, CompileError> {
         let values = self.operand(inst, index)?;
         match values.iter().all(|&value| class.holds(self.ty(value))) {
             true => Ok(values),
@@ -169,10 +170,38 @@ impl<'a> FunctionParser<'_, 'a> {
         class: Class,
         op: Binary,
     ) -> Result<(), CompileError> {
-        let x = self.operand(inst, 0)?;
-        let y = self.operand(inst, 1)?;
+        let (mut x, mut y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        if class == Class::Int {
+            let low_bits = [Binary::Add, Binary::Sub, Binary::Mul];
+            if low_bits.contains(&op) || matches!(op, Binary::And | Binary::Or | Binary::Xor) {
+                x = self.low_bits(inst, x)?;
+                y = self.low_bits(inst, y)?;
+            }
+        }
         self.check_same(inst, class, &x, &y)?;
         self.each(inst, x.len(), |b, lane| b.binary(op, x[lane], y[lane]))
+    }
+
+    /// An operand of an operation that reads as many low bits as the result has.
+    ///
+    /// clang-22 forgets to narrow one where it knows that the high bits do not matter: it writes
+    /// `OpBitwiseAnd %uchar %a %uchar_3` of a `uint`.
+    pub(super) fn low_bits(
+        &mut self,
+        inst: &Instruction<'a>,
+        operand: Rc<[Value]>,
+    ) -> Result<Rc<[Value]>, CompileError> {
+        let to = self.source.types.scalar(inst.result_type()?)?;
+        let wider = |&value: &Value| {
+            let ty = self.ty(value);
+            ty.is_int() && to.is_int() && ty.bits() > to.bits()
+        };
+        if !operand.iter().all(wider) {
+            return Ok(operand);
+        }
+        let mut b = self.build();
+        let narrowed = operand.iter().map(|&value| b.resize_int(value, to, false));
+        Ok(narrowed.collect())
     }
 
     fn compare(

@@ -75,7 +75,10 @@ impl<'a> FunctionParser<'_, 'a> {
     }
 
     fn shift(&mut self, inst: &Instruction<'a>, op: Binary) -> Result<(), CompileError> {
-        let base = self.class_operand(inst, 0, Class::Int)?;
+        let mut base = self.class_operand(inst, 0, Class::Int)?;
+        if op == Binary::Shl {
+            base = self.low_bits(inst, base)?;
+        }
         let amount = self.class_operand(inst, 1, Class::Int)?;
         if base.len() != amount.len() {
             return Err(inst.error("the operands' types do not match"));

@@ -85,6 +85,27 @@ fn a_vector_of_one_component() {
     assert!(matches!(operations[..], [Op::Binary(..), Op::Store(..)]));
 }
 
+/// As clang-22 writes it where the high bits do not matter.
+#[test]
+fn operands_that_are_too_wide_are_narrowed() {
+    let words = kernel(
+        "%uchar_3 = OpConstant %uchar 3",
+        "%low = OpBitwiseAnd %uchar %n %uchar_3
+         %moved = OpShiftLeftLogical %uchar %n %uchar_3
+         %both = OpIAdd %uchar %low %moved
+         %value = OpUConvert %uint %both
+         OpStore %out %value Aligned 4
+         OpReturn",
+    );
+    let operations = operations(&parse_valid(&words));
+    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
+    assert_eq!(
+        operations.iter().filter(narrow).count(),
+        2,
+        "{operations:?}"
+    );
+}
+
 #[test]
 fn a_vector_add() {
     let module = parse_c(

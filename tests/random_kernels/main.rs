@@ -1,0 +1,304 @@
+//! Random kernels: the same one on several OpenCL platforms, whose results are compared bit by bit.
+//!
+//! ```text
+//! cargo test --test random_kernels                                 some seeds, always the same
+//! cargo test --test random_kernels -- --seed 1 --count 10000 \
+//!     --icd target/debug/libpumice.so --icd /path/libpocl.so --icd /path/libintelocl.so
+//! ```
+//!
+//! `--icd LIBRARY[,OPTIONS]` names the platforms, the one under test first. Without it, it is Pumice as cargo
+//! built it, without and with `-cl-opt-disable` (which `clang` makes quite other code for), and PoCL where it is
+//! installed. A kernel that the first platform makes something of that no other does is printed with its seed,
+//! reduced, and the program fails. `--print` prints the kernels instead of running them, `--no-reduce` leaves
+//! them as they are, `--batch` says how many make a program, and `--features 0|1|2` takes them without generic
+//! pointers, with them, or by turns.
+
+mod compare;
+mod expressions;
+mod floats;
+mod generator;
+mod platform;
+#[path = "../kernels/random.rs"]
+mod random;
+mod scope;
+mod statements;
+mod tree;
+mod types;
+mod worker;
+
+use compare::{Verdict, first_difference, judge, judge_alone, reduce};
+use generator::{Features, PREAMBLE, Program};
+use platform::{Outcome, Platform, WORKER};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Kernels that are tried without arguments.
+const FEW: u64 = 12;
+
+struct Arguments {
+    seed: u64,
+    count: u64,
+    batch: u64,
+    icds: Vec<String>,
+    print: bool,
+    reduce: bool,
+    features: u64,
+}
+
+fn arguments() -> Result<Arguments, lexopt::Error> {
+    use lexopt::prelude::{Long, Value, ValueExt};
+    let mut all = Arguments {
+        seed: 1,
+        count: FEW,
+        batch: 6,
+        icds: Vec::new(),
+        print: false,
+        reduce: true,
+        features: 2,
+    };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("seed") => all.seed = parser.value()?.parse()?,
+            Long("count") => all.count = parser.value()?.parse()?,
+            Long("batch") => all.batch = parser.value()?.parse()?,
+            Long("features") => all.features = parser.value()?.parse()?,
+            Long("icd") => all.icds.push(parser.value()?.string()?),
+            Long("print") => all.print = true,
+            Long("no-reduce") => all.reduce = false,
+            // What cargo gives to its own test programs.
+            Long("nocapture" | "list" | "quiet" | "exact") | Value(_) => all.count = 0,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(all)
+}
+
+/// The platforms that are compared without `--icd`.
+fn usual_platforms() -> Vec<String> {
+    let this = std::env::current_exe().expect("a running test has a path");
+    let pumice = this.with_file_name("libpumice.so");
+    assert!(pumice.exists(), "{} is missing", pumice.display());
+    let pumice = pumice.display();
+    let mut all = vec![pumice.to_string(), format!("{pumice},-cl-opt-disable")];
+    if let Ok(library) = std::fs::read_to_string("/etc/OpenCL/vendors/pocl.icd") {
+        all.push(library.trim().to_owned());
+    }
+    all
+}
+
+fn open(icds: &[String]) -> Vec<Platform> {
+    let folder =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random-{}", std::process::id()));
+    let one = |(at, icd): (usize, &String)| {
+        let (library, options) = icd.split_once(',').unwrap_or((icd, ""));
+        let platform = Platform::open(Path::new(library), options, &folder.join(at.to_string()));
+        if platform.is_none() {
+            println!("{icd}: no device");
+        }
+        platform
+    };
+    icds.iter().enumerate().filter_map(one).collect()
+}
+
+/// The kernel of a seed, as number `at` of its program; `choice` is that of `--features`.
+fn make(seed: u64, at: u64, both: Features, choice: u64) -> Program {
+    let generic = match choice {
+        0 => false,
+        1 => true,
+        _ => seed / 64 % 2 == 1,
+    };
+    let features = Features {
+        generic: both.generic && generic,
+        double: both.double && seed.is_multiple_of(3),
+    };
+    generator::kernel(seed, &format!("k{at}"), features)
+}
+
+fn main() -> ExitCode {
+    if std::env::var_os(WORKER).is_some() {
+        return match worker::run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let arguments = match arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if arguments.print {
+        for seed in arguments.seed..arguments.seed + arguments.count {
+            let both = Features {
+                generic: true,
+                double: true,
+            };
+            print!(
+                "{PREAMBLE}{}",
+                make(seed, 0, both, arguments.features).text()
+            );
+        }
+        return ExitCode::SUCCESS;
+    }
+    run(&arguments)
+}
+
+/// Compares kernel after kernel.
+struct Comparison<'a> {
+    arguments: &'a Arguments,
+    platforms: Vec<Platform>,
+    /// Agreed with another platform.
+    same: u64,
+    /// No other platform had a result.
+    unchecked: u64,
+    /// The front end of the tested platform broke down.
+    front_end: Vec<u64>,
+    /// For each platform: the seeds where it stood alone against the tested one and another.
+    alone: Vec<Vec<u64>>,
+    /// Seeds of which the tested platform makes what no other does.
+    wrong: Vec<u64>,
+}
+
+fn run(arguments: &Arguments) -> ExitCode {
+    let icds = if arguments.icds.is_empty() {
+        usual_platforms()
+    } else {
+        arguments.icds.clone()
+    };
+    let platforms = open(&icds);
+    if platforms.len() < 2 {
+        eprintln!("skipped: there are not two OpenCL devices to compare");
+        return ExitCode::SUCCESS;
+    }
+    for platform in &platforms {
+        println!("{}: {:?}", platform.name.trim(), platform.features);
+    }
+    let alone = vec![Vec::new(); platforms.len()];
+    let mut comparison = Comparison {
+        arguments,
+        platforms,
+        same: 0,
+        unchecked: 0,
+        front_end: Vec::new(),
+        alone,
+        wrong: Vec::new(),
+    };
+    let end = arguments.seed + arguments.count;
+    let mut seed = arguments.seed;
+    while seed < end {
+        let last = (seed + arguments.batch).min(end);
+        comparison.batch(seed, last);
+        seed = last;
+    }
+    comparison.report()
+}
+
+impl Comparison<'_> {
+    /// The kernel of a seed, as number `at` of its program.
+    fn make(&self, seed: u64, at: u64) -> Program {
+        let generic = self
+            .platforms
+            .first()
+            .is_some_and(|one| one.features.generic);
+        let double = self.platforms.iter().all(|one| one.features.double);
+        make(
+            seed,
+            at,
+            Features { generic, double },
+            self.arguments.features,
+        )
+    }
+
+    /// One program of the kernels of seeds `from..to`.
+    fn batch(&mut self, from: u64, to: u64) {
+        let kernels: Vec<_> = (from..to)
+            .map(|seed| self.make(seed, seed - from))
+            .collect();
+        let all: Vec<_> = kernels.iter().collect();
+        let outcomes: Vec<Vec<Outcome>> = self
+            .platforms
+            .iter_mut()
+            // The third and so on are asked where the first two do not agree.
+            .take(2)
+            .map(|platform| platform.run(&all))
+            .collect();
+        for (at, seed) in (from..to).enumerate() {
+            let one: Vec<_> = outcomes.iter().filter_map(|all| all.get(at)).collect();
+            let verdict = match judge(&one) {
+                Verdict::Same => Verdict::Same,
+                // A platform that fails takes the rest of the program along: see who it is.
+                _ => {
+                    let alone = self.make(seed, 0);
+                    judge_alone(&mut self.platforms, &alone)
+                }
+            };
+            match verdict {
+                Verdict::Same => self.same += 1,
+                Verdict::Unchecked => self.unchecked += 1,
+                Verdict::FrontEnd => self.front_end.push(seed),
+                Verdict::OtherAlone(platform) => {
+                    self.same += 1;
+                    self.alone[platform].push(seed);
+                }
+                Verdict::Different | Verdict::Failed(_) => self.wrong(seed, &verdict),
+            }
+        }
+    }
+
+    fn wrong(&mut self, seed: u64, verdict: &Verdict) {
+        self.wrong.push(seed);
+        println!("seed {seed}: {verdict:?}");
+        if !self.arguments.reduce {
+            return;
+        }
+        let kernel = self.make(seed, 0);
+        let smallest = reduce(&mut self.platforms, &kernel, verdict);
+        println!("{PREAMBLE}{}", smallest.text());
+        let outcomes: Vec<Outcome> = self
+            .platforms
+            .iter_mut()
+            .flat_map(|platform| platform.run(&[&smallest]))
+            .collect();
+        for (platform, outcome) in self.platforms.iter().zip(&outcomes) {
+            let name = platform.name.trim();
+            match outcome {
+                Ok(_) => println!("{name}: {}", first_difference(&outcomes, outcome)),
+                Err(error) => println!("{name}: {error}"),
+            }
+        }
+    }
+
+    fn report(&self) -> ExitCode {
+        println!(
+            "{} the same, {} unchecked, {} wrong",
+            self.same,
+            self.unchecked,
+            self.wrong.len()
+        );
+        for (platform, seeds) in self
+            .platforms
+            .iter()
+            .zip(&self.alone)
+            .filter(|(_, seeds)| !seeds.is_empty())
+        {
+            println!(
+                "{} stands alone on {}: {seeds:?}",
+                platform.name.trim(),
+                seeds.len()
+            );
+        }
+        if !self.front_end.is_empty() {
+            println!("clang broke down on {:?}", self.front_end);
+        }
+        if self.wrong.is_empty() {
+            return ExitCode::SUCCESS;
+        }
+        println!("wrong: {:?}", self.wrong);
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,164 @@
+//! The process that runs kernels on a platform, seen from the one that compares.
+
+use crate::generator::{Features, PREAMBLE, Program};
+use crate::worker::OPTIONS;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Set in the processes that run kernels.
+pub const WORKER: &str = "PUMICE_RANDOM_WORKER";
+
+/// No kernel runs long: this is for a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a kernel's buffers held in the end, or why there is nothing.
+pub type Outcome = Result<String, String>;
+
+pub struct Platform {
+    pub name: String,
+    library: PathBuf,
+    options: String,
+    folder: PathBuf,
+    pub features: Features,
+    process: Option<Process>,
+    programs: usize,
+}
+
+struct Process {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Platform {
+    /// The platform of an ICD's library; `options` are added to those of all programs. `None` where it has
+    /// no device.
+    pub fn open(library: &Path, options: &str, folder: &Path) -> Option<Self> {
+        std::fs::create_dir_all(folder).expect("the folder is writable");
+        let manifest = format!("{}\n", library.display());
+        std::fs::write(folder.join("one.icd"), manifest).expect("the folder is writable");
+        let mut this = Self {
+            name: String::new(),
+            library: library.into(),
+            options: options.into(),
+            folder: folder.into(),
+            features: Features {
+                generic: false,
+                double: false,
+            },
+            process: None,
+            programs: 0,
+        };
+        let process = this.start();
+        let line = process.lines.recv_timeout(PATIENCE).ok()?;
+        let mut words = line.strip_prefix("@features ")?.split(' ');
+        this.features.generic = words.next()? == "1";
+        this.features.double = words.next()? == "1";
+        this.name = format!("{} {options}", words.collect::<Vec<_>>().join(" "));
+        this.process = Some(process);
+        Some(this)
+    }
+
+    fn start(&self) -> Process {
+        let mut child =
+            Command::new(std::env::current_exe().expect("a running program has a path"));
+        let standard = if self.features_known() && !self.features.generic {
+            "-cl-std=CL1.2"
+        } else {
+            "-cl-std=CL3.0"
+        };
+        child
+            .env(WORKER, "1")
+            .env(OPTIONS, format!("{standard} -w {}", self.options))
+            // ocl-icd wants the slash to tell a folder from a file.
+            .env("OCL_ICD_VENDORS", format!("{}/", self.folder.display()))
+            .env("PUMICE_CACHE_DIR", "")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        if std::env::var_os("PUMICE_RANDOM_VERBOSE").is_none() {
+            child.stderr(Stdio::null());
+        }
+        if let Some(beside) = self.library.parent() {
+            // Intel's library finds its own this way.
+            let paths = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+            if !beside.starts_with(env!("CARGO_MANIFEST_DIR")) && !beside.as_os_str().is_empty() {
+                child.env("LD_LIBRARY_PATH", format!("{}:{paths}", beside.display()));
+            }
+        }
+        let mut child = child.spawn().expect("the program starts itself");
+        let out = child.stdout.take().expect("standard output is a pipe");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(out).lines().map_while(Result::ok);
+            for line in lines.filter(|line| line.starts_with('@')) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Process { child, lines }
+    }
+
+    fn features_known(&self) -> bool {
+        !self.name.is_empty()
+    }
+
+    /// Runs the kernels of one program.
+    pub fn run(&mut self, kernels: &[&Program]) -> Vec<Outcome> {
+        if self.process.is_none() {
+            let process = self.start();
+            // The features are known.
+            let _ = process.lines.recv_timeout(PATIENCE);
+            self.process = Some(process);
+        }
+        self.programs += 1;
+        let path = self.folder.join(format!("{}.cl", self.programs % 2));
+        let texts: Vec<_> = kernels.iter().map(|kernel| kernel.text()).collect();
+        std::fs::write(&path, format!("{PREAMBLE}{}", texts.concat()))
+            .expect("the folder is writable");
+        let sizes: Vec<_> = kernels
+            .iter()
+            .map(|kernel| kernel.local_size.to_string())
+            .collect();
+        let process = self.process.as_mut().expect("it was started above");
+        if let Some(input) = process.child.stdin.as_mut() {
+            // Whether it reads it shows below.
+            let _ = writeln!(input, "{} {}", path.display(), sizes.join(" "));
+            let _ = input.flush();
+        }
+        let mut outcomes = Vec::new();
+        let mut patience = PATIENCE * kernels.len().min(5) as u32;
+        for _ in kernels {
+            let line = match &self.process {
+                Some(process) => process
+                    .lines
+                    .recv_timeout(patience)
+                    .map_err(|error| error.to_string()),
+                None => Err("the platform is gone".into()),
+            };
+            patience = PATIENCE;
+            outcomes.push(match line {
+                Ok(line) => match line.strip_prefix("@ok ") {
+                    Some(hex) => Ok(hex.to_owned()),
+                    None => Err(line),
+                },
+                Err(error) => {
+                    // Crashed, or hangs.
+                    self.process = None;
+                    Err(error)
+                }
+            });
+        }
+        outcomes
+    }
+}
