@@ -13,6 +13,7 @@
 //!
 //! Address qualifiers follow from the storage class of a parameter's type, access qualifiers from image types.
 
+use super::instructions::{self, Instruction, opcode};
 use std::collections::HashMap;
 
 /// What the source says of one kernel's arguments, in order, and of its vector type.
@@ -138,75 +139,30 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-const OP_SOURCE_CONTINUED: u16 = 2;
-const OP_SOURCE: u16 = 3;
-const OP_SOURCE_EXTENSION: u16 = 4;
-const OP_NAME: u16 = 5;
-const OP_STRING: u16 = 7;
-const OP_EXTENSION: u16 = 10;
-const OP_EXT_INST_IMPORT: u16 = 11;
-const OP_MEMORY_MODEL: u16 = 14;
-const OP_ENTRY_POINT: u16 = 15;
-const OP_EXECUTION_MODE: u16 = 16;
-const OP_CAPABILITY: u16 = 17;
-const OP_FUNCTION: u16 = 54;
-const OP_FUNCTION_PARAMETER: u16 = 55;
-const OP_EXECUTION_MODE_ID: u16 = 331;
-
-/// What stands before the names in a module (SPIR-V, section 2.4 "Logical Layout of a Module").
-const BEFORE_NAMES: [u16; 11] = [
-    OP_SOURCE_CONTINUED,
-    OP_SOURCE,
-    OP_SOURCE_EXTENSION,
-    OP_STRING,
-    OP_EXTENSION,
-    OP_EXT_INST_IMPORT,
-    OP_MEMORY_MODEL,
-    OP_ENTRY_POINT,
-    OP_EXECUTION_MODE,
-    OP_CAPABILITY,
-    OP_EXECUTION_MODE_ID,
-];
-
-/// Words of the header.
-const HEADER_WORDS: usize = 5;
-/// Place of the bound in the header.
-const BOUND: usize = 3;
-
 /// Adds the strings and names to a module. A malformed module comes back as it is.
 pub fn add(module: Vec<u32>, kernels: &[KernelArguments], wanted: Wanted) -> Vec<u32> {
     try_add(&module, kernels, wanted).unwrap_or(module)
 }
 
 fn try_add(module: &[u32], kernels: &[KernelArguments], wanted: Wanted) -> Option<Vec<u32>> {
-    let mut bound = *module.get(BOUND)?;
     let mut entry_points: HashMap<u32, &KernelArguments> = HashMap::new();
     let mut names = Vec::new();
-    let mut place = HEADER_WORDS;
     let mut current: Option<(&KernelArguments, usize)> = None;
-    let mut offset = HEADER_WORDS;
-    while offset < module.len() {
-        let word = module[offset];
-        let (opcode, count) = (word as u16, (word >> 16) as usize);
-        let instruction = module.get(offset..offset + count.max(1))?;
-        offset += count.max(1);
-        if BEFORE_NAMES.contains(&opcode) {
-            place = offset;
-        }
-        match (opcode, instruction) {
-            (OP_ENTRY_POINT, [_, _, function, name @ ..]) => {
-                let name = read_string(name);
+    for Instruction { opcode, words } in instructions::all(module) {
+        match (opcode, words) {
+            (opcode::ENTRY_POINT, [_, _, function, name @ ..]) => {
+                let name = instructions::string(name);
                 if let Some(kernel) = kernels.iter().find(|kernel| kernel.kernel == name) {
                     entry_points.insert(*function, kernel);
                 }
             }
-            (OP_FUNCTION, [_, _, function, ..]) => {
+            (opcode::FUNCTION, [_, _, function, ..]) => {
                 current = entry_points.get(function).map(|kernel| (*kernel, 0));
             }
-            (OP_FUNCTION_PARAMETER, [_, _, id, ..]) => {
+            (opcode::FUNCTION_PARAMETER, [_, _, id, ..]) => {
                 if let Some((kernel, index)) = &mut current {
                     if let Some(name) = kernel.names.get(*index).filter(|_| wanted.arguments) {
-                        push_instruction(&mut names, OP_NAME, *id, name);
+                        names.push((*id, name.clone()));
                     }
                     *index += 1;
                 }
@@ -214,7 +170,7 @@ fn try_add(module: &[u32], kernels: &[KernelArguments], wanted: Wanted) -> Optio
             _ => {}
         }
     }
-    let mut added = Vec::new();
+    let mut strings = Vec::new();
     for kernel in entry_points.values() {
         let vector_type: Vec<String> = kernel.vector_type.iter().cloned().collect();
         for (kind, list, wanted) in [
@@ -234,39 +190,10 @@ fn try_add(module: &[u32], kernels: &[KernelArguments], wanted: Wanted) -> Optio
                 text.push_str(item);
                 text.push(',');
             }
-            push_instruction(&mut added, OP_STRING, bound, &text);
-            bound += 1;
+            strings.push(text);
         }
     }
-    added.extend(names);
-    let mut result = Vec::with_capacity(module.len() + added.len());
-    result.extend_from_slice(module.get(..place)?);
-    result.extend(added);
-    result.extend_from_slice(module.get(place..)?);
-    result[BOUND] = bound;
-    Some(result)
-}
-
-/// An instruction of one id and one literal string; nothing if it would be too long for its count.
-fn push_instruction(words: &mut Vec<u32>, opcode: u16, id: u32, text: &str) {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.push(0);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    let Ok(count) = u16::try_from(2 + bytes.len() / 4) else {
-        return;
-    };
-    words.extend([u32::from(count) << 16 | u32::from(opcode), id]);
-    let (chunks, _) = bytes.as_chunks::<4>();
-    words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));
-}
-
-fn read_string(words: &[u32]) -> String {
-    let bytes: Vec<u8> = words
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .take_while(|byte| *byte != 0)
-        .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    instructions::with_debug_info(module, &strings, &names)
 }
 
 #[cfg(test)]

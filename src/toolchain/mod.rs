@@ -8,6 +8,7 @@
 //! - [`source`]: one source to one SPIR-V module and a log.
 //! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
+//! - [`local_sizes`]: sizes of local variables, which it drops too.
 //! - [`cache`]: compiled things kept between processes.
 //! - [`validate`]: generated code checked in the field.
 //! - [`words`]: SPIR-V bytes to words.
@@ -21,6 +22,8 @@ pub mod diagnostics;
 mod group_functions;
 pub mod half_vectors;
 pub mod headers;
+mod instructions;
+pub mod local_sizes;
 mod mipmaps;
 pub mod options;
 pub mod process;

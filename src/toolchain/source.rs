@@ -14,7 +14,9 @@ use super::headers::{self, HeaderDirectory};
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{argument_info, atomics, conversions, group_functions, half_vectors, mipmaps, words};
+use super::{
+    argument_info, atomics, conversions, group_functions, half_vectors, local_sizes, mipmaps, words,
+};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -244,10 +246,7 @@ impl Job<'_> {
                             || options.preprocessor.iter().any(|o| o.contains(word))
                     }),
                 };
-                let spirv = match wanted.arguments || wanted.vector_types {
-                    true => self.with_argument_info(module, wanted),
-                    false => module,
-                };
+                let spirv = self.with_llvm_info(module, wanted);
                 return SourceOutcome {
                     spirv: Some(spirv),
                     log,
@@ -265,7 +264,11 @@ impl Job<'_> {
     }
 
     /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
-    fn with_argument_info(&self, module: Vec<u32>, wanted: Wanted) -> Vec<u32> {
+    fn with_llvm_info(&self, module: Vec<u32>, wanted: Wanted) -> Vec<u32> {
+        let variables = local_sizes::doubtful(&module);
+        if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
+            return module;
+        }
         let arguments = [
             "-Xclang",
             "-disable-llvm-passes",
@@ -282,10 +285,16 @@ impl Job<'_> {
         match self.run(&arguments) {
             Ok(finished) if finished.end == process::End::Exit(0) => {
                 let text = String::from_utf8_lossy(&finished.stdout);
-                argument_info::add(module, &argument_info::parse(&text), wanted)
+                let module = local_sizes::add(module, &variables, &text);
+                match wanted.arguments || wanted.vector_types {
+                    true => argument_info::add(module, &argument_info::parse(&text), wanted),
+                    false => module,
+                }
             }
             other => {
-                log::warn!("no kernel argument information: {other:?}");
+                log::warn!(
+                    "no kernel argument information, nor sizes of local variables: {other:?}"
+                );
                 module
             }
         }

@@ -14,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("global_fence", global_fence),
     ("casts", casts),
     ("argument_alignment", argument_alignment),
+    ("arrays_used_whole", arrays_used_whole),
 ];
 
 fn words(seed: u64, count: usize) -> Vec<u32> {
@@ -275,4 +276,46 @@ fn argument_alignment() {
         .local(12)
         .run(&[1], &[1]);
     assert_equal(&found.get(0), &[0u32, 0, 0, 0, 1], |_| "alignments".into());
+}
+
+/// Arrays that only functions use, which take pointers to elements: each has its size all the same.
+fn arrays_used_whole() {
+    let source = "
+    kernel void test(global uint *out, global const uint *in, global ushort *narrow) {
+        local uint first[64];
+        local struct { uint sum; uint more[15]; } second;
+        local uint third[64];
+        local ushort fourth[64];
+        event_t e = async_work_group_copy(first, in, 64, 0);
+        e = async_work_group_copy(third, in + 64, 64, e);
+        wait_group_events(1, &e);
+        uint k = get_local_id(0);
+        if (k == 0) atomic_xchg(&second.sum, 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        atomic_add(&second.sum, k);
+        vstore_half((float)k, k, (local half *)fourth);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        e = async_work_group_copy(out, first, 64, 0);
+        e = async_work_group_copy(out + 64, third, 64, e);
+        e = async_work_group_copy(narrow, fourth, 64, e);
+        wait_group_events(1, &e);
+        if (k == 0) out[128] = atomic_or(&second.sum, 0);
+    }";
+    let a = words(76, 128);
+    let found = Launch::new(source)
+        .output::<u32>(129)
+        .buffer(&a)
+        .output::<u16>(64)
+        .run(&[64], &[64]);
+    let mut expected = a;
+    expected.push(63 * 32);
+    assert_equal(&found.get(0), &expected, |i| format!("word {i}"));
+    // Whole numbers as halves: eleven digits from the highest one on.
+    let halves: Vec<u16> = (0..64u32)
+        .map(|n| match n.checked_ilog2() {
+            Some(log) => ((15 + log) << 10 | ((n << (10 - log)) & 0x3ff)) as u16,
+            None => 0,
+        })
+        .collect();
+    assert_equal(&found.get(2), &halves, |i| format!("half {i}"));
 }

@@ -21,7 +21,10 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         let (to, pointee) = self.pointer(inst, 1)?;
         let (from, from_pointee) = self.pointer(inst, 2)?;
-        if pointee != from_pointee {
+        // "Destination must be a pointer to a scalar or vector": clang 22 leaves arrays of those where the
+        // address of a local array was cast to a generic one elsewhere.
+        let pointee = self.source.types.innermost(pointee)?;
+        if pointee != self.source.types.innermost(from_pointee)? {
             return Err(inst.error("the pointers are to different types"));
         }
         let count = self.integer(inst, 3)?;

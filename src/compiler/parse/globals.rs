@@ -48,8 +48,13 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
         }
         Storage::Space(space) => space,
     };
-    let layout = source.types.layout(pointee)?;
-    source.variable_bytes += layout.size_bytes;
+    let mut layout = source.types.layout(pointee)?;
+    if space == AddressSpace::Local
+        && let Some(size) = spelled_size(source, id)
+    {
+        layout.size_bytes = layout.size_bytes.max(size);
+    }
+    source.variable_bytes = source.variable_bytes.saturating_add(layout.size_bytes);
     if source.variable_bytes > MAX_VARIABLE_BYTES {
         return Err(inst.error("the module's variables are too large"));
     }
@@ -100,4 +105,14 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
     });
     let data = Data::Scalar(Scalar::Address { global, addend: 0 });
     source.constants.insert(id, Constant { ty, data })
+}
+
+/// The size that Pumice's own front end adds for a local variable, of whose type clang 22 may leave no more
+/// than the first element: `OpString "local_size.NAME.bytes"`.
+fn spelled_size(source: &Source<'_>, variable: Id) -> Option<u64> {
+    let name = source.decorations.name(variable)?;
+    source.decorations.strings.iter().find_map(|string| {
+        let rest = string.strip_prefix("local_size.")?;
+        rest.strip_prefix(name)?.strip_prefix('.')?.parse().ok()
+    })
 }

@@ -495,6 +495,14 @@ impl Types {
         Ok((part, first..first + self.slots(part)?.len()))
     }
 
+    /// What arrays, of arrays perhaps, are made of; another type itself.
+    pub fn innermost(&self, mut ty: Id) -> Result<Id, CompileError> {
+        while let Kind::Array { element, .. } = &self.get(ty)?.kind {
+            ty = *element;
+        }
+        Ok(ty)
+    }
+
     /// The types of a composite's parts: one for each constituent of `OpCompositeConstruct`.
     pub fn part_types(&self, composite: Id) -> Result<Parts, CompileError> {
         Ok(match &self.get(composite)?.kind {
