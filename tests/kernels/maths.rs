@@ -14,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("native_and_half", native),
     ("special_values", special_values),
     ("common_functions", common),
+    ("denormal_arguments", denormal_arguments),
 ];
 
 /// Distance in units in the last place of the nearest float to the exact result.
@@ -390,5 +391,58 @@ fn common() {
                 "value {lane} of {v:?}: {found}, not {expected}"
             );
         }
+    }
+}
+
+/// A denormal argument counts as it is, or as zero throughout.
+fn denormal_arguments() {
+    let source = "
+    kernel void test(global const float *a, global const float *b, global float *out) {
+        size_t i = get_global_id(0);
+        float x = a[i], tiny = b[i], whole;
+        global float *o = out + i * 6;
+        o[0] = atan2(x, tiny);
+        o[1] = atan2pi(x, tiny);
+        o[2] = erf(tiny);
+        o[3] = fract(tiny, &whole);
+        o[4] = whole;
+        o[5] = acospi(tiny);
+    }";
+    let mut random = Random::new(107);
+    let count = 400;
+    let tiny: Vec<f32> = (0..count)
+        .map(|_| f32::from_bits(random.next() as u32 & 0x807f_ffff))
+        .collect();
+    // From the least normal number on up: 2^-126 to 2^-95.
+    let a: Vec<f32> = (0..count)
+        .map(|_| f32::from_bits(random.next() as u32 & 0x8fff_ffff | 0x0080_0000))
+        .collect();
+    let found: Vec<f32> = Launch::new(source)
+        .buffer(&a)
+        .buffer(&tiny)
+        .output::<f32>(count * 6)
+        .run(&[count], &[])
+        .get(2);
+    for (at, found) in found.chunks(6).enumerate() {
+        let (x, tiny) = (f64::from(a[at]), f64::from(tiny[at]));
+        let allowed = |counted: f64| {
+            let pi = std::f64::consts::PI;
+            let floor = counted.floor();
+            let rest = ((counted - floor) as f32).min(1.0f32.next_down());
+            let error = [
+                ulps(found[0], x.atan2(counted)) / 6.0,
+                ulps(found[1], x.atan2(counted) / pi) / 6.0,
+                // A denormal result may become zero too.
+                ulps(found[2], counted * 2.0 / pi.sqrt()).min(ulps(found[2], 0.0)) / 16.0,
+                ulps(found[3], rest.into()),
+                ulps(found[4], floor),
+                ulps(found[5], 0.5 - counted / pi) / 5.0,
+            ];
+            error.into_iter().all(|error| error <= 1.0)
+        };
+        assert!(
+            allowed(tiny) || allowed(0f64.copysign(tiny)),
+            "{x:e} and {tiny:e}: {found:?}"
+        );
     }
 }

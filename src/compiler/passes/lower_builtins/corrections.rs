@@ -2,7 +2,8 @@
 //! signs of zeros that OpenCL C section 7.5.1 prescribes.
 
 use super::lower::{Lower, Std, glsl};
-use crate::compiler::ir::{Binary, Compare, Convert, Type, Unary, Value};
+use crate::compiler::ir::{Binary, Compare, Convert, Type, Unary, Value, Values};
+use crate::compiler::passes::float_format::FloatFormat;
 
 /// The asymptotic series of `erfc(x) * x * exp(x * x)` by powers of `1 / (x * x)`.
 const COMPLEMENT: [f64; 5] = [
@@ -17,7 +18,15 @@ impl Lower<'_, '_> {
     /// A function of libclc, made right where it is not. `None` if libclc has none such.
     pub fn corrected(&mut self, op: Std, name: &str, args: &[Value], ty: Type) -> Option<Value> {
         let single = ty == Type::F32;
+        let args: Values = args.iter().map(|x| self.without_denormal(*x)).collect();
+        let args = args.as_slice();
         match (op, args) {
+            // NVIDIA's compiler makes 0.5 of the signalling NaN 0xfff0000000000200.
+            (Std::acospi, &[x]) if !single => {
+                let value = self.library(name, args, ty)?;
+                let nan = self.b.unary(Unary::IsNan, x);
+                Some(self.select(nan, x, value))
+            }
             (Std::exp, &[x]) if single && self.keeps_denormals() => self.vanishing(name, x, -87.0),
             (Std::exp2, &[x]) if single && self.keeps_denormals() => {
                 self.vanishing(name, x, -126.0)
@@ -51,6 +60,21 @@ impl Lower<'_, '_> {
             }
             _ => self.library(name, args, ty),
         }
+    }
+
+    /// A single, zero with its sign where it is denormal and those do not count: a device may flush them in
+    /// comparisons and not in what follows (NVIDIA's do), and then takes a function's wrong branch.
+    pub fn without_denormal(&mut self, x: Value) -> Value {
+        if self.b.ty(x) != Type::F32 || self.on_halves || self.keeps_denormals() {
+            return x;
+        }
+        let format = FloatFormat::of(Type::F32);
+        let bits = self.bits(x);
+        let exponent = self.binary_const(Binary::And, bits, format.infinity());
+        let small = self.compare_const(Compare::Equal, exponent, 0);
+        let zero = self.binary_const(Binary::And, bits, format.sign());
+        let zero = self.b.bitcast(zero, Type::F32);
+        self.select(small, zero, x)
     }
 
     fn keeps_denormals(&self) -> bool {
