@@ -213,7 +213,11 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
     // "The mandated minimum floating-point capability for devices that are not of type
     // CL_DEVICE_TYPE_CUSTOM is: CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN."
     let mut single = cl::CL_FP_ROUND_TO_NEAREST | cl::CL_FP_INF_NAN;
-    let half = single;
+    // `fma` of halves is exact everywhere: in integer arithmetic where the device does not fuse.
+    let mut half = single | cl::CL_FP_FMA;
+    if device.capabilities().keeps_denormals16 {
+        half |= cl::CL_FP_DENORM;
+    }
     if device.capabilities().fused_fma32 {
         single |= cl::CL_FP_FMA;
     }

@@ -96,6 +96,8 @@ pub struct Capabilities {
     pub float16_controls: FloatControls,
     pub float32_controls: FloatControls,
     pub float64_controls: FloatControls,
+    /// Whether arithmetic on 16-bit floats keeps denormals; so it does without `float16`.
+    pub keeps_denormals16: bool,
     /// Whether arithmetic on 32-bit floats keeps denormals: where the device can be told so, or where its
     /// driver is known to.
     pub keeps_denormals32: bool,
@@ -184,6 +186,7 @@ impl Capabilities {
             float16_controls: controls,
             float32_controls: controls,
             float64_controls: controls,
+            keeps_denormals16: true,
             keeps_denormals32: true,
             widens_denormals: true,
             fused_fma32: true,
@@ -232,6 +235,7 @@ impl Capabilities {
             float16_controls: FloatControls::default(),
             float32_controls: FloatControls::default(),
             float64_controls: FloatControls::default(),
+            keeps_denormals16: true,
             keeps_denormals32: false,
             widens_denormals: false,
             fused_fma32: false,

@@ -45,6 +45,8 @@ pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) ->
         versioned("cl_khr_expect_assume", (1, 0, 0)),
         versioned("cl_khr_extended_bit_ops", (1, 0, 0)),
         versioned("cl_khr_extended_versioning", (1, 0, 0)),
+        // A device without halves, or one that does not round them to the nearest, computes with their bits.
+        versioned("cl_khr_fp16", (1, 0, 0)),
         versioned("cl_khr_global_int32_base_atomics", (1, 0, 0)),
         versioned("cl_khr_global_int32_extended_atomics", (1, 0, 0)),
         versioned("cl_khr_il_program", (1, 0, 0)),

@@ -15,7 +15,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         int8: features.shader_int8,
         int16: features.shader_int16,
         int64: features.shader_int64,
-        float16: features.shader_float16,
+        // Halves are to be rounded to the nearest: where the device does not promise that, they are taken
+        // for integers as where it has none.
+        float16: features.shader_float16 && info.float16_controls.rounding_rte,
         float64: features.shader_float64,
         storage8: features.storage_buffer_8bit,
         storage16: features.storage_buffer_16bit,
@@ -34,6 +36,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         float16_controls: map_float_controls(info.float16_controls),
         float32_controls: map_float_controls(info.float32_controls),
         float64_controls: map_float_controls(info.float64_controls),
+        keeps_denormals16: info.float16_controls.denorm_preserve
+            || info.driver_id == MESA_LLVMPIPE
+            || !(features.shader_float16 && info.float16_controls.rounding_rte),
         keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == MESA_LLVMPIPE,
         // Of other drivers it is not known: they get by without.
         widens_denormals: info.driver_id == MESA_LLVMPIPE,

@@ -22,7 +22,9 @@ __PUMICE_V(__PUMICE_S, char) __PUMICE_V(__PUMICE_S, uchar) __PUMICE_V(__PUMICE_S
 __PUMICE_V(__PUMICE_S, ushort) __PUMICE_V(__PUMICE_S, int) __PUMICE_V(__PUMICE_S, uint)\n\
 __PUMICE_V(__PUMICE_S, long) __PUMICE_V(__PUMICE_S, ulong) __PUMICE_V(__PUMICE_S, float)\n\
 #ifdef cl_khr_fp64\n__PUMICE_V(__PUMICE_S, double)\n#endif\n\
-#ifdef cl_khr_fp16\n__PUMICE_V(__PUMICE_S, half)\n#endif\n\
+#ifdef cl_khr_fp16\n#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\
+__PUMICE_V(__PUMICE_S, half)\n\
+#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n\
 #undef __PUMICE_S\n";
 
 const BLOCKS: &str = "\
@@ -75,7 +77,9 @@ T __PUMICE_F work_group_scan_exclusive_##O(T); T __PUMICE_F work_group_scan_incl
 __PUMICE_I(int) __PUMICE_I(uint) __PUMICE_I(long) __PUMICE_I(ulong) __PUMICE_O(float, mul)\n\
 __PUMICE_O(int, logical_and) __PUMICE_O(int, logical_or) __PUMICE_O(int, logical_xor)\n\
 #ifdef cl_khr_fp64\n__PUMICE_O(double, mul)\n#endif\n\
-#ifdef cl_khr_fp16\n__PUMICE_O(half, mul)\n#endif\n\
+#ifdef cl_khr_fp16\n#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\
+__PUMICE_O(half, mul)\n\
+#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n\
 #undef __PUMICE_I\n#undef __PUMICE_O\n";
 
 /// What a source needs; empty for one that uses none of them. `elsewhere` says that more of the program comes

@@ -167,7 +167,7 @@ pub(super) fn arithmetic<T: Scalar>(
         false => body,
     };
     let source = format!(
-        "kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *branch,
+        "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *branch,
              global {exchanged} *out) {{ {PLACE} {ty} x = ({ty})in[i]; {body} }}"
     );
     let found = Launch::new(source)
@@ -219,6 +219,10 @@ macro_rules! for_each_type {
         }
     }};
 }
+
+/// What a program needs that uses `half`; those without may say it too.
+pub(super) const HALVES: &str = "\
+#ifdef cl_khr_fp16\n#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#endif\n";
 
 pub(super) const BASIC: [&str; 3] = ["add", "min", "max"];
 

@@ -17,6 +17,7 @@ mod functions;
 mod group_model;
 mod groups;
 mod groups_intel;
+mod halves;
 mod harness;
 mod integer_extensions;
 mod integers;
@@ -47,6 +48,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("integer_extensions", integer_extensions::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),
+    ("halves", halves::TESTS),
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),
     ("pointers", pointers::TESTS),

@@ -2,7 +2,7 @@
 
 use super::Test;
 use super::group_model::{
-    BASIC, PLACE, Place, SIZES, Scalar, arithmetic, has, is_float, model, places, together,
+    BASIC, HALVES, PLACE, Place, SIZES, Scalar, arithmetic, has, is_float, model, places, together,
 };
 use super::harness::{Launch, assert_equal, skip};
 use super::random::Random;
@@ -83,7 +83,7 @@ fn clustered_reductions() {
             })
             .collect();
         let source = format!(
-            "kernel void test(global uint4 *place, global const {exchanged} *in,
+            "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in,
                  global const uint *branch, global {exchanged} *out) {{
                  {PLACE} {ty} x = ({ty})in[i]; if (branch[i]) {{ {body} }} else {{ {body} }} }}"
         );
@@ -451,7 +451,7 @@ fn shuffles() {
         let values: Vec<T> = (0..count).map(|_| T::small(&mut random)).collect();
         let lanes: Vec<u32> = (0..count).map(|_| random.next() as u32 % 4).collect();
         let source = format!(
-            "kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *lanes,
+            "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *lanes,
                  global {exchanged} *out) {{
                  {PLACE} {ty} x = ({ty})in[i]; global {exchanged} *o = out + i * 8;
                  uint size = get_sub_group_size(), lane = get_sub_group_local_id();

@@ -141,6 +141,7 @@ fn lavapipe() -> Capabilities {
     let full = Capabilities::full();
     Capabilities {
         workgroup_explicit_layout: false,
+        keeps_denormals16: true,
         keeps_denormals32: true,
         loses_loop_results: true,
         overwrites_loop_state: true,

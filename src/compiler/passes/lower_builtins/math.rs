@@ -200,7 +200,10 @@ impl Lower<'_, '_> {
             return Ok(None);
         }
         let results = match (op, args) {
-            (Std::fract, &[x]) => Some(self.fract(x)),
+            (Std::fract, &[x]) => {
+                let x = self.without_denormal(x);
+                Some(self.fract(x))
+            }
             (Std::modf, &[x]) => Some(self.modf(x)),
             (Std::frexp, &[x]) => Some(self.frexp(x)),
             (Std::sincos, &[x]) => match (
@@ -246,8 +249,10 @@ impl Lower<'_, '_> {
         let floor = self.glsl(glsl::FLOOR, &[x]);
         let rest = self.binary(Binary::FSub, x, floor);
         // Below one, even where the difference rounds up to it.
-        let format = FloatFormat::of(ty);
-        let most = self.b.constant(ty, format.power_of_two(0) - 1);
+        let most = match self.on_halves {
+            true => self.float(ty, 1.0 - 2f64.powi(-11)),
+            false => self.b.constant(ty, FloatFormat::of(ty).power_of_two(0) - 1),
+        };
         let rest = self.binary(Binary::FMin, rest, most);
         let zero = self.float(ty, 0.0);
         let infinite = self.b.unary(Unary::IsInf, x);

@@ -22,7 +22,7 @@ pub fn answer(name: &str, cx: &Context<'_>) -> Option<Function> {
     let index = QUESTIONS.iter().position(|question| *question == name)?;
     let answer = match index {
         0 => caps.fused_fma32,
-        1 => caps.float16_controls.denorm_preserve,
+        1 => caps.keeps_denormals16,
         2 => caps.keeps_denormals32 && !cx.options.denorms_are_zero,
         // "Denormals are supported" is part of what cl_khr_fp64 demands.
         _ => true,
