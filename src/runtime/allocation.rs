@@ -5,6 +5,7 @@ use super::image::texture;
 use super::upload;
 use crate::vulkan::{self, Buffer, MemoryKind, Texture, TextureDescription};
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -47,6 +48,8 @@ impl Uses {
 #[derive(Clone)]
 pub struct Access {
     pub allocation: Arc<Allocation>,
+    /// Which bytes; [`super::hazard::ALL_BYTES`] where it can't be told.
+    pub bytes: Range<u64>,
     pub write: bool,
 }
 

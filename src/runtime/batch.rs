@@ -9,15 +9,16 @@ use super::command_buffer::Replay;
 use super::error::Result;
 use super::event::Event;
 use super::fill::Filler;
-use super::hazard;
+use super::hazard::{self, Touch};
 use super::host_copy;
-use super::layout::{Run, Shape};
+use super::layout::{Extent, Layout, Run, Shape};
 use super::printf;
 use super::queue::Queue;
 use super::staging::Arena;
 use crate::vulkan::{BinarySemaphore, CopyRegion, Device, MemoryKind, Recorder, TimestampPool};
 use smallvec::SmallVec;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A full batch is submitted: the device should not wait for the host much longer.
@@ -84,8 +85,8 @@ pub enum Post {
     Print(Arc<printf::Output>),
 }
 
-/// What a command reads (false) and writes (true).
-pub type Accesses = SmallVec<[(hazard::Id, bool); 8]>;
+/// What a command reads and writes.
+pub type Accesses = SmallVec<[Touch; 8]>;
 
 impl Batch {
     pub fn new(device: &Arc<Device>) -> Result<Self> {
@@ -415,25 +416,54 @@ impl Post {
 impl Command {
     /// What it reads and writes, and whether it may touch more than that.
     pub fn accesses(&self) -> (Accesses, bool) {
-        let id = |allocation: &Arc<Allocation>| Arc::as_ptr(allocation) as hazard::Id;
+        // Narrow writes may be made as accesses to the vector around them.
+        let touch = |allocation: &Arc<Allocation>, bytes: Range<u64>, write| Touch {
+            id: Arc::as_ptr(allocation) as hazard::Id,
+            bytes: bytes.start & !15..bytes.end.saturating_add(15) & !15,
+            write,
+        };
+        let span = |layout: Layout, extent: Extent| {
+            layout.offset_bytes as u64..layout.end_bytes(extent) as u64
+        };
         let mut accesses = Accesses::new();
         match self {
             Self::Dispatch(dispatch) => {
                 for access in &dispatch.accesses {
-                    accesses.push((id(&access.allocation), access.write));
+                    let bytes = access.bytes.clone();
+                    accesses.push(touch(&access.allocation, bytes, access.write));
                 }
                 return (accesses, dispatch.touches_anything);
             }
-            Self::Copy { source, target, .. } => {
-                accesses.push((id(source), false));
-                accesses.push((id(target), true));
+            Self::Copy {
+                source,
+                target,
+                shape,
+            } => {
+                accesses.push(touch(source, span(shape.source, shape.extent), false));
+                accesses.push(touch(target, span(shape.target, shape.extent), true));
             }
-            Self::Write { target, .. }
-            | Self::Fill { target, .. }
-            | Self::FillRectangle { target, .. } => {
-                accesses.push((id(target), true));
+            Self::Write { target, shape, .. } => {
+                accesses.push(touch(target, span(shape.target, shape.extent), true));
             }
-            Self::Read { source, .. } => accesses.push((id(source), false)),
+            Self::Fill {
+                target,
+                offset_bytes,
+                size_bytes,
+                ..
+            } => accesses.push(touch(
+                target,
+                *offset_bytes..offset_bytes + size_bytes,
+                true,
+            )),
+            Self::FillRectangle {
+                target,
+                extent,
+                layout,
+                ..
+            } => accesses.push(touch(target, span(*layout, *extent), true)),
+            Self::Read { source, shape, .. } => {
+                accesses.push(touch(source, span(shape.source, shape.extent), false));
+            }
             // It begins and ends with a barrier of its own.
             Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
         }

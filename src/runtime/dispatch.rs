@@ -1,5 +1,6 @@
 //! From a kernel and a range to the dispatches that a queue records.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE, cl_command_type};
@@ -8,8 +9,10 @@ use smallvec::SmallVec;
 use super::allocation::Access;
 use super::command::{Arguments, Command, Dispatch, DispatchRegion, Ordering};
 use super::event::Event;
+use super::hazard::ALL_BYTES;
 use super::kernel::{ArgumentValue, Kernel, KernelCode};
 use super::launch_plan::{self, LaunchPlan};
+use super::memory::{Memory, Place};
 use super::printf;
 use super::queue::{Queue, Waits};
 use super::residence::{Mode, Use, WaitList};
@@ -136,6 +139,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
             let place = memory.place(queue)?;
             dispatch.accesses.push(Access {
                 allocation: place.allocation,
+                bytes: ALL_BYTES,
                 write: true,
             });
         }
@@ -202,6 +206,7 @@ fn add_argument(
             let place = memory.place(queue)?;
             block.put(*offset_bytes, &place.device_address().to_le_bytes());
             dispatch.accesses.push(Access {
+                bytes: bytes_of(&memory, &place),
                 allocation: place.allocation,
                 write: *written,
             });
@@ -218,6 +223,7 @@ fn add_argument(
             match queue.context().shared().find(*address) {
                 Some(memory) => dispatch.accesses.push(Access {
                     allocation: Arc::clone(memory.on(queue)?),
+                    bytes: ALL_BYTES,
                     write: *written,
                 }),
                 None => dispatch.touches_anything |= *address != 0,
@@ -252,6 +258,7 @@ fn add_argument(
                 }
             }
             dispatch.accesses.push(Access {
+                bytes: bytes_of(&memory, &place),
                 allocation: place.allocation,
                 write: *written,
             });
@@ -261,6 +268,16 @@ fn add_argument(
         _ => {}
     }
     Ok(())
+}
+
+/// The bytes of an allocation that a kernel reaches through `memory`: a sub-buffer's own, since "the behavior of
+/// reading from and writing to a buffer outside" of it is not defined.
+fn bytes_of(memory: &Memory, place: &Place) -> Range<u64> {
+    let start = place.offset_bytes as u64;
+    match memory.parent() {
+        Some(_) => start..start + memory.size_bytes() as u64,
+        None => ALL_BYTES,
+    }
 }
 
 fn add_implicit(
@@ -283,6 +300,7 @@ fn add_implicit(
                 Some(allocation) => {
                     dispatch.accesses.push(Access {
                         allocation: Arc::clone(allocation),
+                        bytes: ALL_BYTES,
                         write: code.executable.program().data.writable,
                     });
                     allocation.device_address()

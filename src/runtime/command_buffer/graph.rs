@@ -7,10 +7,10 @@
 //! A command comes after
 //! - the sync points of its wait list,
 //! - what a recorded barrier waited for, if it was recorded after that barrier,
-//! - in order, the commands of its queue before it that touch the same memory where one of them writes: the
+//! - in order, the commands of its queue before it that touch the same bytes where one of them writes: the
 //!   order of others can't be told.
 
-use super::super::hazard::Id;
+use super::super::hazard::{ALL_BYTES, Id, Touch};
 use crate::runtime::{Error, Result};
 use opencl_sys::CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
 use std::collections::HashMap;
@@ -42,12 +42,15 @@ struct QueueOrder {
     anything: Level,
 }
 
-/// The highest levels at which commands read and write an allocation.
+/// The regions of an allocation that commands touch, each with the highest level at which they do.
 #[derive(Debug, Default)]
 struct Touched {
-    read: Level,
-    written: Level,
+    regions: Vec<(Touch, Level)>,
 }
+
+/// Past so many regions of one allocation they are no longer told apart: the search would cost more than the
+/// barriers that it spares.
+const MOST_REGIONS: usize = 64;
 
 impl Graph {
     /// For each queue, whether it is in order.
@@ -91,8 +94,7 @@ impl Graph {
             .unwrap_or(0)
     }
 
-    /// Adds a command of queue number `queue`, which touches `accesses` (allocation, written), and memory not
-    /// named if `anything`. The wait list has been checked. Answers with its level, from 1 on.
+    /// Adds a command of queue number `queue`, which touches `accesses`, and memory not named if `anything`. The wait list has been checked. Answers with its level, from 1 on.
     ///
     /// # Errors
     /// `CL_OUT_OF_RESOURCES` when there are more commands than sync points.
@@ -100,7 +102,7 @@ impl Graph {
         &mut self,
         queue: usize,
         wait_list: &[SyncPoint],
-        accesses: &[(Id, bool)],
+        accesses: &[Touch],
         anything: bool,
     ) -> Result<(SyncPoint, Level)> {
         let mut after = self.after(wait_list).max(self.floor);
@@ -142,35 +144,67 @@ impl Graph {
 
 impl QueueOrder {
     /// The highest level of a command that a new one must come after.
-    fn conflicts(&self, accesses: &[(Id, bool)], anything: bool) -> Level {
+    fn conflicts(&self, accesses: &[Touch], anything: bool) -> Level {
         if anything {
             return self.highest;
         }
         accesses
             .iter()
-            .filter_map(|(id, write)| {
-                let touched = self.touched.get(id)?;
-                let read = if *write { touched.read } else { 0 };
-                Some(touched.written.max(read))
-            })
+            .filter_map(|new| Some(self.touched.get(&new.id)?.conflicts(new)))
             .max()
             .unwrap_or(0)
             .max(self.anything)
     }
 
-    fn note(&mut self, accesses: &[(Id, bool)], anything: bool, level: Level) {
+    fn note(&mut self, accesses: &[Touch], anything: bool, level: Level) {
         self.highest = self.highest.max(level);
         if anything {
             self.anything = self.anything.max(level);
         }
-        for &(id, write) in accesses {
-            let touched = self.touched.entry(id).or_default();
-            let highest = if write {
-                &mut touched.written
-            } else {
-                &mut touched.read
+        for new in accesses {
+            self.touched.entry(new.id).or_default().note(new, level);
+        }
+    }
+}
+
+impl Touched {
+    fn conflicts(&self, new: &Touch) -> Level {
+        let conflicting = |(old, level): &(Touch, Level)| old.conflicts(new).then_some(*level);
+        self.regions
+            .iter()
+            .filter_map(conflicting)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn note(&mut self, new: &Touch, level: Level) {
+        let stands = |(old, reached): &(Touch, Level)| old.covers(new) && *reached >= level;
+        if self.regions.iter().any(stands) {
+            return;
+        }
+        self.regions
+            .retain(|(old, reached)| !new.covers(old) || *reached > level);
+        self.regions.push((new.clone(), level));
+        if self.regions.len() > MOST_REGIONS {
+            self.join();
+        }
+    }
+
+    /// One region for all reads, one for all writes.
+    fn join(&mut self) {
+        let regions = std::mem::take(&mut self.regions);
+        for write in [false, true] {
+            let of_kind = || regions.iter().filter(|(touch, _)| touch.write == write);
+            let Some(level) = of_kind().map(|(_, level)| *level).max() else {
+                continue;
             };
-            *highest = level.max(*highest);
+            if let Some((first, _)) = of_kind().next() {
+                let all = Touch {
+                    bytes: ALL_BYTES,
+                    ..first.clone()
+                };
+                self.regions.push((all, level));
+            }
         }
     }
 }
@@ -183,8 +217,17 @@ mod tests {
     const B: Id = 2;
     const C: Id = 3;
 
+    fn whole(accesses: &[(Id, bool)]) -> Vec<Touch> {
+        let touch = |&(id, write): &(Id, bool)| Touch {
+            id,
+            bytes: ALL_BYTES,
+            write,
+        };
+        accesses.iter().map(touch).collect()
+    }
+
     fn level(graph: &mut Graph, waits: &[SyncPoint], accesses: &[(Id, bool)]) -> (u32, u32) {
-        graph.add(0, waits, accesses, false).unwrap()
+        graph.add(0, waits, &whole(accesses), false).unwrap()
     }
 
     #[test]
@@ -219,6 +262,31 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_buffer_are_independent() {
+        let mut graph = Graph::new([true]);
+        let mut add = |bytes: std::ops::Range<u64>, write| {
+            let touch = Touch {
+                id: A,
+                bytes,
+                write,
+            };
+            graph.add(0, &[], &[touch], false).unwrap().1
+        };
+        assert_eq!([add(0..64, true), add(64..128, true)], [1, 1]);
+        assert_eq!(add(32..96, false), 2);
+        assert_eq!(add(0..16, true), 2);
+        assert_eq!(add(40..48, true), 3);
+        assert_eq!(add(ALL_BYTES, true), 4);
+        assert_eq!(add(1000..1001, false), 5);
+        // More parts than are told apart: still in order, at worst with more barriers.
+        for part in 0..1000 {
+            assert!(add(part * 8..part * 8 + 8, true) >= 5);
+        }
+        let last = add(ALL_BYTES, true);
+        assert!(add(0..1, false) == last + 1);
+    }
+
+    #[test]
     fn barriers_wait_and_hold_back() {
         let mut graph = Graph::new([false]);
         let (first, _) = level(&mut graph, &[], &[]);
@@ -241,10 +309,10 @@ mod tests {
     #[test]
     fn queues_are_independent_of_each_other() {
         let mut graph = Graph::new([true, true]);
-        assert_eq!(graph.add(0, &[], &[(A, true)], false).unwrap().1, 1);
-        assert_eq!(graph.add(1, &[], &[(A, true)], false).unwrap().1, 1);
-        assert_eq!(graph.add(1, &[], &[(A, true)], false).unwrap().1, 2);
-        assert_eq!(graph.add(0, &[], &[(A, false)], true).unwrap().1, 2);
+        assert_eq!(graph.add(0, &[], &whole(&[(A, true)]), false).unwrap().1, 1);
+        assert_eq!(graph.add(1, &[], &whole(&[(A, true)]), false).unwrap().1, 1);
+        assert_eq!(graph.add(1, &[], &whole(&[(A, true)]), false).unwrap().1, 2);
+        assert_eq!(graph.add(0, &[], &whole(&[(A, false)]), true).unwrap().1, 2);
     }
 
     #[test]
