@@ -288,9 +288,9 @@ pub(super) unsafe fn fill_pattern<'a>(
     // "CL_INVALID_VALUE if size is not a multiple of pattern_size."
     if !(pointer as usize).is_multiple_of(pattern_size) || !size_bytes.is_multiple_of(pattern_size)
     {
-        return Err(Error::invalid_value(
-            "the pointer or the size is not a multiple of pattern_size",
-        ));
+        return Err(Error::invalid_value(format!(
+            "{pointer:?} or {size_bytes} is not a multiple of pattern_size {pattern_size}"
+        )));
     }
     // SAFETY: the caller's promise.
     Ok(unsafe { std::slice::from_raw_parts(pattern.cast(), pattern_size) })

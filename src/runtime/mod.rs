@@ -12,6 +12,7 @@ pub mod dispatch;
 pub mod error;
 pub mod event;
 pub mod extensions;
+mod failure;
 mod fill;
 pub mod front_end;
 mod hazard;

@@ -19,6 +19,7 @@ use super::context::Context;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::event::{Aftermath, Event, Stage};
+use super::failure::Failure;
 use super::hazard::Hazards;
 use super::object::{Handle, Kind, Object};
 use super::process;
@@ -63,8 +64,7 @@ pub struct Queue {
     submitted: AtomicU64,
     /// Last value whose batch has been retired.
     pub(super) retired: AtomicU64,
-    /// A submission failed: nothing of this queue completes any more.
-    pub(super) broken: AtomicBool,
+    pub(super) failure: Failure,
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
     pub(super) new_work: Condvar,
@@ -153,7 +153,7 @@ impl Queue {
             retiring: Mutex::default(),
             submitted: AtomicU64::new(0),
             retired: AtomicU64::new(0),
-            broken: AtomicBool::new(false),
+            failure: Failure::default(),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
             abandoned: AtomicBool::new(false),
@@ -580,8 +580,8 @@ impl Queue {
         if state.open.is_some() {
             return Ok(());
         }
-        if self.broken.load(Ordering::Acquire) {
-            return Err(Error::out_of_resources("the device was lost"));
+        if self.failure.is_broken() {
+            return Err(broken());
         }
         let mut batch = match state.spare.pop() {
             Some(batch) => batch,
@@ -604,10 +604,13 @@ impl Queue {
         let result = batch.close().and_then(|()| self.submit(&batch));
         if let Err(error) = result {
             log::error!("a submission failed: {error}");
-            self.broken.store(true, Ordering::Release);
-            // What other queues have submitted must not wait for it for ever.
+            self.failure.break_from(batch.value);
+            // What other queues have submitted must not wait for it for ever; but the batches before it raise
+            // the timeline too, and it may only rise.
+            self.wait_timeline(self.submitted.load(Ordering::Acquire));
             if let Err(error) = self.timeline.signal(batch.value) {
                 log::error!("its timeline could not be raised: {error}");
+                self.failure.die_from(batch.value);
             }
         }
         if self.times_commands() || self.watched.load(Ordering::Acquire) {
@@ -681,8 +684,8 @@ impl Queue {
         } else if value > 0 {
             self.wait_for(value);
         }
-        if self.broken.load(Ordering::Acquire) {
-            return Err(Error::out_of_resources("the device was lost"));
+        if self.failure.is_broken() {
+            return Err(broken());
         }
         Ok(())
     }
@@ -703,14 +706,16 @@ impl Queue {
     /// Waits for what is submitted, at most `patience`; whether it is done.
     pub(super) fn settle(&self, patience: Duration) -> bool {
         let value = self.submitted.load(Ordering::Acquire);
-        value == 0
-            || self.broken.load(Ordering::Acquire)
-            || self.timeline.wait(value, patience).unwrap_or(true)
+        value == 0 || self.failure.is_dead() || self.timeline.wait(value, patience).unwrap_or(true)
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn broken() -> Error {
+    Error::out_of_resources("an earlier submission of the queue failed, or the device was lost")
 }
 
 impl State {

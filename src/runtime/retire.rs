@@ -10,7 +10,7 @@ use super::event::Aftermath;
 use super::queue::Queue;
 use super::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
-use opencl_sys::{CL_COMPLETE, CL_OUT_OF_RESOURCES};
+use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -33,17 +33,17 @@ impl Queue {
         self.retire();
     }
 
-    fn wait_timeline(&self, value: u64) {
+    pub(super) fn wait_timeline(&self, value: u64) {
         if self.spin(value) {
             return;
         }
-        while !self.broken.load(Ordering::Acquire) {
+        while value > 0 && !self.failure.is_dead() {
             match self.timeline.wait(value, SLICE) {
                 Ok(true) => return,
                 Ok(false) => {}
                 Err(error) => {
                     log::error!("waiting for the device failed: {error}");
-                    self.broken.store(true, Ordering::Release);
+                    self.die();
                 }
             }
         }
@@ -52,7 +52,7 @@ impl Queue {
     /// Looks again and again for as long as a short kernel takes: to be woken by the driver takes longer
     /// (30 µs on an H200). Not where the device needs the processor itself.
     fn spin(&self, value: u64) -> bool {
-        if self.device().is_cpu() || self.broken.load(Ordering::Acquire) {
+        if self.device().is_cpu() || self.failure.is_dead() {
             return false;
         }
         let end_ns = host_now_ns() + SPIN_NS;
@@ -89,16 +89,22 @@ impl Queue {
 
     /// The time that the device has reached; all of time when nothing completes any more.
     fn reached(&self) -> u64 {
-        if !self.broken.load(Ordering::Acquire) {
+        if !self.failure.is_dead() {
             match self.timeline.value() {
                 Ok(value) => return value,
                 Err(error) => {
                     log::error!("the device's progress can't be read: {error}");
-                    self.broken.store(true, Ordering::Release);
+                    self.die();
                 }
             }
         }
         u64::MAX
+    }
+
+    /// Nothing that is not retired completes any more.
+    fn die(&self) {
+        let retired = self.retired.load(Ordering::Acquire);
+        self.failure.die_from(retired + 1);
     }
 
     fn retire_one(self: &Arc<Self>, last: u64) -> Option<Aftermath> {
@@ -127,7 +133,13 @@ impl Queue {
             }
             state.in_flight.pop_front()?
         };
-        let failed = self.broken.load(Ordering::Acquire);
+        let mut waits = batch.waits.iter();
+        let lacks = waits.any(|(queue, value)| queue.failure.has(*value));
+        if lacks && self.is_in_order() {
+            // What follows it would go on without its effects.
+            self.failure.break_from(batch.value);
+        }
+        let failed = lacks || self.failure.has(batch.value);
         for post in batch.posts.drain(..) {
             if !failed {
                 post.run();
@@ -136,10 +148,10 @@ impl Queue {
         let times = self.times(&batch, failed);
         batch.end_uses();
         let mut aftermath = Aftermath::default();
-        let status = if failed {
-            CL_OUT_OF_RESOURCES
-        } else {
-            CL_COMPLETE
+        let status = match failed {
+            true if lacks => CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+            true => CL_OUT_OF_RESOURCES,
+            false => CL_COMPLETE,
         };
         for entry in &batch.entries {
             aftermath.merge(entry.event.finish(status, times.of(entry.timestamp)));
@@ -318,7 +330,7 @@ mod tests {
         let Some(queue) = queue(0) else { return };
         let gate = Event::of_user(queue.context());
         let held = marker(&queue, &[Arc::clone(&gate)]);
-        queue.broken.store(true, Ordering::Release);
+        queue.failure.die_from(1);
         gate.set_user_status(CL_COMPLETE).unwrap();
         assert_eq!(held.wait(), CL_OUT_OF_RESOURCES);
         assert!(queue.finish().is_err());

@@ -1,0 +1,321 @@
+//! A Vulkan layer that has calls fail: the library beside `tests/faults/main.rs`, which loads it between Pumice
+//! and the driver. The first lines of each structure are the loader's (`vk_layer.h`).
+
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::transmute;
+use std::ptr::null;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
+
+use ash::vk;
+
+/// Calls until the first that fails; negative when none is to.
+static CALLS_LEFT: AtomicI64 = AtomicI64::new(-1);
+/// What it returns.
+static CODE: AtomicI32 = AtomicI32::new(0);
+/// How many have failed.
+static FAILED: AtomicU32 = AtomicU32::new(0);
+
+/// The call after `calls` more that can fail with `code` does. When that is the loss of the device, so do all
+/// that come later.
+#[unsafe(no_mangle)]
+pub extern "C" fn pumice_faults_begin(calls: i64, code: i32) {
+    FAILED.store(0, Ordering::SeqCst);
+    CODE.store(code, Ordering::SeqCst);
+    CALLS_LEFT.store(calls, Ordering::SeqCst);
+}
+
+/// No more call fails; how many have since the beginning.
+#[unsafe(no_mangle)]
+pub extern "C" fn pumice_faults_end() -> u32 {
+    CALLS_LEFT.store(-1, Ordering::SeqCst);
+    FAILED.load(Ordering::SeqCst)
+}
+
+/// What a call is to return instead of being made.
+fn fault(can_be_lost: bool, name: &str) -> Option<vk::Result> {
+    let code = vk::Result::from_raw(CODE.load(Ordering::SeqCst));
+    let is_loss = code == vk::Result::ERROR_DEVICE_LOST;
+    // The counter of a semaphore, and the wait for it, return nothing else in practice.
+    let only_lost = matches!(name, "vkGetSemaphoreCounterValue" | "vkWaitSemaphores");
+    if CALLS_LEFT.load(Ordering::SeqCst) < 0 || is_loss && !can_be_lost || !is_loss && only_lost {
+        return None;
+    }
+    let left = CALLS_LEFT.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| match left {
+        0 if is_loss => Some(0),
+        left => Some((left - 1).max(-1)),
+    });
+    if left != Ok(0) {
+        return None;
+    }
+    FAILED.fetch_add(1, Ordering::SeqCst);
+    if std::env::var_os("PUMICE_TEST_FAULTS").is_some() {
+        eprintln!("{name} returns {code:?}");
+    }
+    Some(code)
+}
+
+macro_rules! fallible {
+    ($($name:literal $lost:literal $function:ident ($($argument:ident: $type:ty),*);)*) => {
+        $(unsafe extern "system" fn $function($($argument: $type),*) -> vk::Result {
+            if let Some(code) = fault($lost, $name) {
+                return code;
+            }
+            // SAFETY: what the next layer gave for this name, whose type this is.
+            unsafe {
+                let next: unsafe extern "system" fn($($type),*) -> vk::Result =
+                    transmute(next::$function.load(Ordering::Relaxed));
+                next($($argument),*)
+            }
+        })*
+
+        #[allow(non_upper_case_globals)]
+        mod next {
+            use super::AtomicUsize;
+            $(pub static $function: AtomicUsize = AtomicUsize::new(0);)*
+        }
+
+        /// The function that stands before `next`.
+        fn replacement(name: &[u8], next: usize) -> Option<*const c_void> {
+            if name == b"vkCreateComputePipelines" {
+                next::pipelines.store(next, Ordering::Relaxed);
+                return Some(create_compute_pipelines as *const c_void);
+            }
+            $(if name == $name.as_bytes() {
+                next::$function.store(next, Ordering::Relaxed);
+                return Some($function as *const c_void);
+            })*
+            None
+        }
+    };
+}
+
+type Allocator = *const c_void;
+
+// The literal says whether the call can return VK_ERROR_DEVICE_LOST.
+fallible! {
+    "vkAllocateMemory" false allocate_memory
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::DeviceMemory);
+    "vkBindBufferMemory" false bind_buffer_memory
+        (a: vk::Device, b: vk::Buffer, c: vk::DeviceMemory, d: u64);
+    "vkMapMemory" false map_memory
+        (a: vk::Device, b: vk::DeviceMemory, c: u64, d: u64, e: u32, f: *mut *mut c_void);
+    "vkCreateBuffer" false create_buffer
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::Buffer);
+    "vkCreateSemaphore" false create_semaphore
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::Semaphore);
+    "vkCreateCommandPool" false create_command_pool
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::CommandPool);
+    "vkAllocateCommandBuffers" false allocate_command_buffers
+        (a: vk::Device, b: *const c_void, c: *mut vk::CommandBuffer);
+    "vkBeginCommandBuffer" false begin_command_buffer
+        (a: vk::CommandBuffer, b: *const c_void);
+    "vkEndCommandBuffer" false end_command_buffer (a: vk::CommandBuffer);
+    "vkResetCommandPool" false reset_command_pool (a: vk::Device, b: vk::CommandPool, c: u32);
+    "vkCreateQueryPool" false create_query_pool
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::QueryPool);
+    "vkCreateShaderModule" false create_shader_module
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::ShaderModule);
+    "vkCreatePipelineLayout" false create_pipeline_layout
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::PipelineLayout);
+    "vkCreatePipelineCache" false create_pipeline_cache
+        (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::PipelineCache);
+    "vkCreateComputePipelines" false pipelines
+        (a: vk::Device, b: vk::PipelineCache, c: u32, d: *const c_void, e: Allocator, f: *mut vk::Pipeline);
+    "vkQueueSubmit2" true queue_submit2
+        (a: vk::Queue, b: u32, c: *const c_void, d: vk::Fence);
+    "vkWaitSemaphores" true wait_semaphores (a: vk::Device, b: *const c_void, c: u64);
+    "vkGetSemaphoreCounterValue" true semaphore_counter
+        (a: vk::Device, b: vk::Semaphore, c: *mut u64);
+}
+
+/// "If a pipeline fails creation …, then implementations must set the corresponding element of pPipelines to
+/// VK_NULL_HANDLE."
+unsafe extern "system" fn create_compute_pipelines(
+    device: vk::Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    create: *const c_void,
+    allocator: Allocator,
+    made: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: room for that many, by the caller's word.
+    unsafe {
+        made.write_bytes(0, count as usize);
+        pipelines(device, cache, count, create, allocator, made)
+    }
+}
+
+/// `VkNegotiateLayerInterface`
+#[repr(C)]
+pub struct Negotiation {
+    structure: u32,
+    next: *const c_void,
+    version: u32,
+    instance_address: *const c_void,
+    device_address: *const c_void,
+    physical_device_address: *const c_void,
+}
+
+/// # Safety
+/// The loader's.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
+    negotiation: *mut Negotiation,
+) -> vk::Result {
+    // SAFETY: the loader's structure.
+    let negotiation = unsafe { &mut *negotiation };
+    negotiation.version = 2;
+    negotiation.instance_address = instance_address as *const c_void;
+    negotiation.device_address = device_address as *const c_void;
+    negotiation.physical_device_address = null();
+    vk::Result::SUCCESS
+}
+
+type Address = unsafe extern "system" fn(*const c_void, *const c_char) -> *const c_void;
+
+/// The last one made: Pumice makes one.
+static INSTANCE: AtomicUsize = AtomicUsize::new(0);
+static INSTANCE_ADDRESS: AtomicUsize = AtomicUsize::new(0);
+static DEVICE_ADDRESS: AtomicUsize = AtomicUsize::new(0);
+
+/// # Safety
+/// `of` was set.
+unsafe fn next_address(
+    of: &AtomicUsize,
+    parent: *const c_void,
+    name: *const c_char,
+) -> *const c_void {
+    // SAFETY: set from a function of that type.
+    unsafe {
+        let next: Address = transmute(of.load(Ordering::Relaxed));
+        next(parent, name)
+    }
+}
+
+unsafe extern "system" fn instance_address(
+    instance: *const c_void,
+    name: *const c_char,
+) -> *const c_void {
+    // SAFETY: a name by the caller's word.
+    match unsafe { CStr::from_ptr(name) }.to_bytes() {
+        b"vkGetInstanceProcAddr" => instance_address as *const c_void,
+        b"vkGetDeviceProcAddr" => device_address as *const c_void,
+        b"vkCreateInstance" => create_instance as *const c_void,
+        b"vkCreateDevice" => create_device as *const c_void,
+        // SAFETY: an instance exists, so it was set.
+        _ if !instance.is_null() => unsafe { next_address(&INSTANCE_ADDRESS, instance, name) },
+        _ => null(),
+    }
+}
+
+unsafe extern "system" fn device_address(
+    device: *const c_void,
+    name: *const c_char,
+) -> *const c_void {
+    // SAFETY: a name by the caller's word.
+    let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+    if text == b"vkGetDeviceProcAddr" {
+        return device_address as *const c_void;
+    }
+    // SAFETY: a device exists, so it was set.
+    let next = unsafe { next_address(&DEVICE_ADDRESS, device, name) };
+    match next.is_null() {
+        true => next,
+        false => replacement(text, next as usize).unwrap_or(next),
+    }
+}
+
+/// `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo`.
+#[repr(C)]
+struct LayerInfo {
+    structure: u32,
+    next: *mut LayerInfo,
+    function: u32,
+    link: *const Link,
+}
+
+/// `VkLayerInstanceLink` and `VkLayerDeviceLink`.
+#[repr(C)]
+struct Link {
+    next: *const Link,
+    instance_address: Address,
+    /// Of an instance, that of physical devices.
+    device_address: *const c_void,
+}
+
+/// `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`, `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`
+const LOADER_INSTANCE: u32 = 47;
+const LOADER_DEVICE: u32 = 48;
+
+/// Takes the link to the next layer out of the chain.
+///
+/// # Safety
+/// `create` begins as every structure of Vulkan does.
+unsafe fn take_link(create: *const LayerInfo, structure: u32) -> Option<&'static Link> {
+    // SAFETY: the loader put one there.
+    unsafe {
+        let mut info = (*create).next;
+        while !info.is_null() {
+            if (*info).structure == structure && (*info).function == 0 {
+                let link = (*info).link;
+                (*info).link = (*link).next;
+                return Some(&*link);
+            }
+            info = (*info).next;
+        }
+    }
+    None
+}
+
+unsafe extern "system" fn create_instance(
+    create: *const LayerInfo,
+    allocator: Allocator,
+    instance: *mut *const c_void,
+) -> vk::Result {
+    // SAFETY: the loader calls this with its own structures.
+    unsafe {
+        let Some(link) = take_link(create, LOADER_INSTANCE) else {
+            return vk::Result::ERROR_INITIALIZATION_FAILED;
+        };
+        INSTANCE_ADDRESS.store(link.instance_address as usize, Ordering::Relaxed);
+        let next = (link.instance_address)(null(), c"vkCreateInstance".as_ptr());
+        let next: unsafe extern "system" fn(
+            *const LayerInfo,
+            Allocator,
+            *mut *const c_void,
+        ) -> vk::Result = transmute(next);
+        let result = next(create, allocator, instance);
+        if result == vk::Result::SUCCESS {
+            INSTANCE.store(*instance as usize, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+unsafe extern "system" fn create_device(
+    physical: *const c_void,
+    create: *const LayerInfo,
+    allocator: Allocator,
+    device: *mut *const c_void,
+) -> vk::Result {
+    // SAFETY: as above.
+    unsafe {
+        let Some(link) = take_link(create, LOADER_DEVICE) else {
+            return vk::Result::ERROR_INITIALIZATION_FAILED;
+        };
+        DEVICE_ADDRESS.store(link.device_address as usize, Ordering::Relaxed);
+        let instance = INSTANCE.load(Ordering::Relaxed) as *const c_void;
+        let next = (link.instance_address)(instance, c"vkCreateDevice".as_ptr());
+        if next.is_null() {
+            return vk::Result::ERROR_INITIALIZATION_FAILED;
+        }
+        let next: unsafe extern "system" fn(
+            *const c_void,
+            *const LayerInfo,
+            Allocator,
+            *mut *const c_void,
+        ) -> vk::Result = transmute(next);
+        next(physical, create, allocator, device)
+    }
+}
