@@ -22,7 +22,7 @@ use std::sync::Arc;
 const ACCESS_FLAGS: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 const HOST_ACCESS_FLAGS: cl_mem_flags =
     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
-const HOST_PTR_FLAGS: cl_mem_flags =
+pub(super) const HOST_PTR_FLAGS: cl_mem_flags =
     CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
 /// `clCreateBuffer`
@@ -80,15 +80,21 @@ pub unsafe fn create_buffer_with_properties(
 
 /// What a list of properties asks for.
 #[derive(Default)]
-struct Wanted {
-    external: Option<(MemoryFd, cl_int)>,
+pub(super) struct Wanted {
+    /// A file descriptor, the memory behind which is to be the object's.
+    pub external: Option<(MemoryFd, cl_int)>,
+    /// `CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT`, whatever its value.
+    pub names_private_address: bool,
     /// The list, with its final 0; empty when it was NULL.
-    all: Vec<cl_mem_properties>,
+    pub all: Vec<cl_mem_properties>,
 }
 
 /// # Safety
 /// `list` is NULL or ends with 0, as does a list of devices within it.
-unsafe fn read_properties(context: &Context, list: *const cl_mem_properties) -> Result<Wanted> {
+pub(super) unsafe fn read_properties(
+    context: &Context,
+    list: *const cl_mem_properties,
+) -> Result<Wanted> {
     let mut wanted = Wanted::default();
     if list.is_null() {
         return Ok(wanted);
@@ -122,6 +128,7 @@ unsafe fn read_properties(context: &Context, list: *const cl_mem_properties) -> 
             if value != CL_TRUE.into() && value != CL_FALSE.into() {
                 return invalid(format!("property {name:#x} = {value:#x} is no boolean"));
             }
+            wanted.names_private_address = true;
         } else if let Some(kind) = external_memory::kind_of(name) {
             let devices = context.devices();
             // "CL_INVALID_DEVICE …" is about lists of devices; here the one device has to import the kind.
@@ -206,7 +213,7 @@ unsafe fn create(
 }
 
 /// "CL_MEM_READ_WRITE … This is the default."
-fn with_default_access(flags: cl_mem_flags) -> cl_mem_flags {
+pub(super) fn with_default_access(flags: cl_mem_flags) -> cl_mem_flags {
     if flags & ACCESS_FLAGS == 0 {
         flags | CL_MEM_READ_WRITE
     } else {

@@ -367,9 +367,9 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
         (cl::CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, _) => {
             info.slice(&external_memory::imports(device))
         }
-        // Images are not made from external memory.
+        // All images are linear.
         (cl::CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, _) => {
-            info.slice::<cl_uint>(&[])
+            info.slice(&external_memory::imports(device))
         }
         (cl::CL_DEVICE_SEMAPHORE_TYPES_KHR, _) => info.slice(&[cl::CL_SEMAPHORE_TYPE_BINARY_KHR]),
         (cl::CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, _) => {

@@ -1,6 +1,6 @@
 //! Images (section 5.3): creation and queries.
 
-use super::buffer::check_flags;
+use super::buffer::{HOST_PTR_FLAGS, Wanted, check_flags, read_properties, with_default_access};
 use super::error::{Error, Result};
 use super::image_description::{self, Description};
 use super::out::{Info, List, Written};
@@ -12,12 +12,13 @@ use crate::runtime::image::format::Format;
 use crate::runtime::memory::Memory;
 use opencl_sys as cl;
 use opencl_sys::{
-    CL_INVALID_HOST_PTR, CL_INVALID_IMAGE_SIZE, CL_INVALID_MEM_OBJECT, CL_INVALID_PROPERTY,
-    CL_MEM_COPY_HOST_PTR, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
-    CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, cl_context, cl_image_desc, cl_image_format,
-    cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
+    CL_INVALID_HOST_PTR, CL_INVALID_IMAGE_DESCRIPTOR, CL_INVALID_IMAGE_SIZE, CL_INVALID_MEM_OBJECT,
+    CL_INVALID_PROPERTY, CL_MEM_COPY_HOST_PTR, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_USE_HOST_PTR,
+    cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags,
+    cl_mem_object_type, cl_mem_properties, cl_uint,
 };
 use std::ffi::c_void;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -91,7 +92,7 @@ pub unsafe fn create_image(
     unsafe {
         create(
             &context,
-            Vec::new(),
+            Wanted::default(),
             flags,
             image_format,
             image_desc,
@@ -113,25 +114,23 @@ pub unsafe fn create_image_with_properties(
     host_ptr: *mut c_void,
 ) -> Result<cl_mem> {
     let context = context::get(context)?;
-    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": none is.
     // SAFETY: the caller's promise.
-    if let Some((name, _)) = unsafe { handle::properties(properties) }.first() {
+    let wanted = unsafe { read_properties(&context, properties) }?;
+    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": this one is of
+    // buffers.
+    if wanted.names_private_address {
         return Err(Error::new(
             CL_INVALID_PROPERTY,
-            format!("property {name:#x} is not supported"),
+            "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is a property of buffers",
         ));
     }
-    let list = match properties.is_null() {
-        true => Vec::new(),
-        false => vec![0],
-    };
     // SAFETY: the caller's promise.
-    unsafe { create(&context, list, flags, image_format, image_desc, host_ptr) }
+    unsafe { create(&context, wanted, flags, image_format, image_desc, host_ptr) }
 }
 
 unsafe fn create(
     context: &Arc<Context>,
-    properties: Vec<cl_mem_properties>,
+    wanted: Wanted,
     flags: cl_mem_flags,
     image_format: *const cl_image_format,
     image_desc: *const cl_image_desc,
@@ -141,7 +140,8 @@ unsafe fn create(
     check_flags(flags)?;
     // SAFETY: the caller's promise.
     let (format, description) = unsafe { (image_format.as_ref(), image_desc.as_ref()) };
-    let description = Description::parse(context, format, description, host_ptr.is_null())?;
+    let without_memory = host_ptr.is_null() && wanted.external.is_none();
+    let description = Description::parse(context, format, description, without_memory)?;
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags
     // or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
     let host_ptr = NonNull::new(host_ptr.cast::<u8>());
@@ -151,6 +151,29 @@ unsafe fn create(
             CL_INVALID_HOST_PTR,
             "host_ptr and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR contradict each other",
         ));
+    }
+    if let Some((kind, fd)) = wanted.external {
+        // "CL_INVALID_HOST_PTR if … host_ptr is not NULL" with an external memory handle, which other memory
+        // than the handle's and a handle of unknown levels excludes too.
+        if flags & HOST_PTR_FLAGS != 0 {
+            return Err(Error::new(
+                CL_INVALID_HOST_PTR,
+                "external memory has no host_ptr",
+            ));
+        }
+        let image = description.image;
+        if description.parent.is_some() || image.levels > 1 {
+            return Err(Error::new(
+                CL_INVALID_IMAGE_DESCRIPTOR,
+                "an image in external memory has no mem_object and no mip levels",
+            ));
+        }
+        check_fits(context, &image)?;
+        let flags = with_default_access(flags);
+        // SAFETY: "… transfers ownership of the file descriptor from the application".
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let memory = Memory::external_image(context, flags, image, kind, fd, wanted.all)?;
+        return Ok(handle::create(memory));
     }
     // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mip-mapped image is created."
     if wants_host_ptr && description.image.levels > 1 {
@@ -162,18 +185,14 @@ unsafe fn create(
         Some(parent) => {
             let flags = image_description::inherited_flags(parent, flags)?;
             description.check_parent(parent)?;
-            Memory::image_of(parent, flags, description.image, properties)
+            Memory::image_of(parent, flags, description.image, wanted.all)
         }
         None => {
             check_fits(context, &description.image)?;
-            let flags = match flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY) {
-                0 => flags | CL_MEM_READ_WRITE,
-                _ => flags,
-            };
+            let flags = with_default_access(flags);
+            let image = description.image;
             // SAFETY: the caller's promise, and the flags agree with `host_ptr`.
-            unsafe {
-                Memory::image_with_memory(context, flags, description.image, host_ptr, properties)
-            }?
+            unsafe { Memory::image_with_memory(context, flags, image, host_ptr, wanted.all) }?
         }
     };
     Ok(handle::create(memory))
@@ -282,5 +301,82 @@ pub fn get_image_info(image: cl_mem, param_name: cl_image_info, info: Info) -> R
         }
         cl::CL_IMAGE_NUM_SAMPLES => info.value::<cl_uint>(0),
         _ => Err(Error::unknown_query(param_name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::allocation::Allocation;
+    use crate::runtime::callback::UserData;
+    use crate::runtime::platform::Platform;
+    use crate::runtime::queue::Queue;
+    use crate::runtime::upload;
+    use crate::vulkan::Priority;
+    use crate::vulkan::external::tests::exported;
+    use std::os::fd::IntoRawFd;
+
+    #[test]
+    fn an_image_may_lie_in_memory_of_others() {
+        let Some(device) = Platform::instance().devices().first() else {
+            eprintln!("skipped: no usable Vulkan device");
+            return;
+        };
+        let support = device.info().memory_fds.opaque;
+        if !support.import || !support.export {
+            eprintln!("skipped: no opaque descriptors");
+            return;
+        }
+        let vulkan = device.vulkan().unwrap();
+        let (buffer, fd) = exported(vulkan, 4096);
+        let theirs = Allocation::from_buffer(buffer);
+        let texels: Vec<u8> = (0..128).collect();
+        upload::upload(vulkan, &theirs, 0, &texels).unwrap();
+
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+        let queue = Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
+        let handle: cl_context = handle::create(context);
+        let format = cl_image_format {
+            image_channel_order: cl::CL_RGBA,
+            image_channel_data_type: cl::CL_UNORM_INT8,
+        };
+        let description = cl_image_desc {
+            image_type: cl::CL_MEM_OBJECT_IMAGE2D,
+            image_width: 4,
+            image_height: 4,
+            image_row_pitch: 32,
+            ..image_description::empty()
+        };
+        let create = |fd: u64, flags: cl_mem_flags| {
+            let kind = cl::CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR.into();
+            let properties = [kind, fd, 0];
+            // SAFETY: everything outlives the call; there is no host memory.
+            unsafe {
+                create_image_with_properties(
+                    handle,
+                    properties.as_ptr(),
+                    flags,
+                    &format,
+                    &description,
+                    std::ptr::null_mut(),
+                )
+            }
+        };
+        let fd = fd.into_raw_fd() as u64;
+        let image = create(fd, 0).unwrap();
+        let memory: Arc<Memory> = handle::get(image).unwrap();
+        assert_eq!(memory.image().unwrap().row_pitch_bytes, 32);
+        let place = memory.place(&queue).unwrap();
+        let mut found = vec![0; 128];
+        upload::download(vulkan, &place.allocation, 0, &mut found).unwrap();
+        assert_eq!(found, texels);
+
+        let refused = create(fd, CL_MEM_USE_HOST_PTR.into()).unwrap_err();
+        assert_eq!(refused.code(), CL_INVALID_HOST_PTR);
+        let refused = create(u64::from(u32::MAX), 0).unwrap_err();
+        assert_eq!(refused.code(), CL_INVALID_PROPERTY);
+        handle::release::<Memory>(image).unwrap();
+        handle::release::<Context>(handle).unwrap();
     }
 }

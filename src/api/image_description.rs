@@ -33,6 +33,8 @@ fn bad(reason: impl Into<String>) -> Error {
 }
 
 impl Description {
+    /// `without_memory` says that neither `host_ptr` nor an external handle is given.
+    ///
     /// # Errors
     /// `CL_INVALID_IMAGE_FORMAT_DESCRIPTOR`, `CL_INVALID_IMAGE_DESCRIPTOR`, `CL_INVALID_IMAGE_SIZE`,
     /// `CL_IMAGE_FORMAT_NOT_SUPPORTED`.
@@ -40,7 +42,7 @@ impl Description {
         context: &Arc<Context>,
         format: Option<&cl_image_format>,
         desc: Option<&cl_image_desc>,
-        no_host_ptr: bool,
+        without_memory: bool,
     ) -> Result<Self> {
         // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
         // image_format is NULL."
@@ -75,7 +77,7 @@ impl Description {
             dimension,
             &format,
             size,
-            no_host_ptr && parent.is_none(),
+            without_memory && parent.is_none(),
         )?;
         let (row_pitch, slice_pitch) = match parent.as_ref().and_then(|parent| parent.image()) {
             Some(image) => (image.row_pitch_bytes, image.slice_pitch_bytes),
@@ -229,7 +231,7 @@ fn check_pitches(
     alone: bool,
 ) -> Result<()> {
     let (row, slice) = (desc.image_row_pitch, desc.image_slice_pitch);
-    // "This must be 0 if host_ptr is NULL", but for an image over a buffer.
+    // "This must be 0 if host_ptr is NULL", but for an image over a buffer or in external memory.
     if alone && (row != 0 || slice != 0) {
         return Err(bad("pitches are given without host_ptr"));
     }

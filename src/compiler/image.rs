@@ -56,7 +56,7 @@ impl ImageDimension {
 /// A value by which a kernel knows an image; in this order the scalars that an image is in IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageField {
-    /// Device address of the first texel, 64-bit, a multiple of 4.
+    /// Device address of the first texel, 64-bit, a multiple of 16.
     Address,
     /// In texels, 32-bit; 1 where the image has no such dimension.
     Width,

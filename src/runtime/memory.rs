@@ -30,6 +30,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Buffers up to this size are mirrored whole however little of them is mapped.
 const MIRROR_BYTES: usize = 16 << 20;
 
+/// Where images start: at multiples of the largest texel.
+const TEXEL_ALIGNMENT: usize = 16;
+
 /// A memory object.
 pub struct Memory {
     handle: Handle,
@@ -227,7 +230,8 @@ impl Memory {
         let svm = shared.and_then(|pointer| {
             let memory = context.shared().find(pointer.as_ptr() as u64)?;
             let offset_bytes = (pointer.as_ptr() as u64 - memory.address()) as usize;
-            Some((memory, offset_bytes))
+            let serves = kind != MemoryKind::Texels || offset_bytes.is_multiple_of(TEXEL_ALIGNMENT);
+            serves.then_some((memory, offset_bytes))
         });
         let base_bytes = svm.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
         let uses_svm = svm.is_some();
@@ -367,6 +371,27 @@ impl Memory {
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         }))
+    }
+
+    /// An image in memory that others allocated; otherwise as [`Memory::external`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn external_image(
+        context: &Arc<Context>,
+        flags: cl_mem_flags,
+        image: Image,
+        kind: MemoryFd,
+        fd: OwnedFd,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let size_bytes = image.size_bytes();
+        let mut memory = Self::external(context, flags, size_bytes, kind, fd, properties)?;
+        // Nobody else has it yet.
+        if let Some(memory) = Arc::get_mut(&mut memory) {
+            memory.image = Some(image);
+        }
+        Ok(memory)
     }
 
     /// A sub-buffer: `size_bytes` (not 0) at `origin_bytes` of `parent`, a buffer, within it.
@@ -593,6 +618,10 @@ pub(super) fn allocate(
     shared: Option<NonNull<u8>>,
     initial: Option<&[u8]>,
 ) -> Result<Arc<Allocation>> {
+    // Generated code reads texels where they are aligned.
+    let shared = shared.filter(|pointer| {
+        kind != MemoryKind::Texels || pointer.addr().get().is_multiple_of(TEXEL_ALIGNMENT)
+    });
     if let Some(pointer) = shared {
         // SAFETY: the creator of the buffer promised that the memory outlives it.
         match unsafe { device.import_host_memory(pointer, size_bytes as u64) } {

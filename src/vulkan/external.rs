@@ -112,14 +112,14 @@ pub(super) fn map_kind(kind: MemoryFd) -> vk::ExternalMemoryHandleTypeFlags {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::super::{CopyRegion, MemoryKind, Recorder, Timeline, test_device};
     use super::*;
     use std::os::fd::FromRawFd;
     use std::time::Duration;
 
     /// Memory of another owner, with its descriptor.
-    fn exported(device: &Device, size_bytes: u64) -> (vk::Buffer, vk::DeviceMemory, OwnedFd) {
+    pub(crate) fn exported(device: &Arc<Device>, size_bytes: u64) -> (Buffer, OwnedFd) {
         let kind = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
         let create = vk::BufferCreateInfo::default()
@@ -145,7 +145,9 @@ mod tests {
                 .handle_type(kind);
             let functions = device.memory_fd.as_ref().unwrap();
             let fd = functions.get_memory_fd(&get).unwrap();
-            (buffer, memory, OwnedFd::from_raw_fd(fd))
+            let mut owned = Buffer::unbound(device, buffer, size_bytes);
+            owned.memory = Memory::Own(memory);
+            (owned, OwnedFd::from_raw_fd(fd))
         }
     }
 
@@ -159,10 +161,8 @@ mod tests {
             eprintln!("skipped: no opaque descriptors");
             return;
         }
-        let (buffer, memory, fd) = exported(&device, 4096);
+        let (of_exporter, fd) = exported(&device, 4096);
         let imported = device.import_memory_fd(MemoryFd::Opaque, fd, 4096).unwrap();
-        let mut of_exporter = Buffer::unbound(&device, buffer, 4096);
-        of_exporter.memory = Memory::Own(memory);
         let back = device.create_buffer(64, MemoryKind::Readback).unwrap();
         let timeline = Timeline::new(&device).unwrap();
         let mut recorder = Recorder::new(&device).unwrap();

@@ -3,8 +3,8 @@
 use super::{EXACT, function};
 use crate::compiler::image::{ChannelLayout, ChannelNumbers, TexelFormat};
 use crate::compiler::ir::{
-    Access, AddressSpace, Binary, Builder, Compare, Convert, Function, Op, Place, Terminator, Type,
-    Value, Values,
+    Access, AddressSpace, Binary, Builder, Compare, Convert, Edge, Function, Op, Place, Terminator,
+    Type, Value, Values,
 };
 use smallvec::smallvec;
 
@@ -131,27 +131,43 @@ pub(super) fn zero_and_one(b: &mut Builder<'_>, texel: Type) -> (Value, Value) {
 }
 
 /// Four words: of a texel of less than one the first holds it, from bit 0; of words beyond the texel's the
-/// contents mean nothing.
+/// contents mean nothing. Larger texels lie at multiples of their size.
 fn load_words(b: &mut Builder<'_>, address: Value, offset: Value, format: &Format) -> [Value; 4] {
+    let from = b.block();
+    let end = b.function.add_block();
+    let words = [(); 4].map(|()| b.function.add_param(end, Type::I32));
+    let mut cases: Vec<(u64, Edge)> = Vec::new();
+    for (log2_bytes, count) in [(3, 2), (4, 4)] {
+        let block = b.function.add_block();
+        b.switch_to(block);
+        let offset = b.convert(Convert::ZeroExtend, offset, Type::I64);
+        let pointer = Place::Pointer(b.ptr_add(address, offset));
+        let access = Access::aligned(1 << log2_bytes);
+        let mut loaded = b.load(pointer, Type::I32, count, access);
+        let zero = b.i32(0);
+        loaded.resize(words.len(), zero);
+        b.jump(Edge::new(end, loaded));
+        cases.push((log2_bytes, Edge::from(block)));
+    }
+    let narrow = b.function.add_block();
+    b.switch_to(narrow);
     let aligned = b.binary_const(Binary::And, offset, !3);
     let aligned = b.convert(Convert::ZeroExtend, aligned, Type::I64);
-    let pointer = b.ptr_add(address, aligned);
-    let access = Access::aligned(4);
-    let first = b.load1(Place::Pointer(pointer), Type::I32, access);
+    let pointer = Place::Pointer(b.ptr_add(address, aligned));
+    let word = b.load1(pointer, Type::I32, Access::aligned(4));
     let within = b.binary_const(Binary::And, offset, 3);
     let shift = b.binary_const(Binary::Shl, within, 3);
-    let first = b.binary(Binary::LShr, first, shift);
-    // Words that the texel does not have are read at its first: the next ones may not be memory.
-    let zero = b.i64(0);
-    let mut further = |offset_bytes: u64, least_log2: u32| {
-        let least = b.i32(least_log2);
-        let has = b.compare(Compare::ULessEqual, least, format.log2_bytes);
-        let there = b.i64(offset_bytes);
-        let by = b.select(has, there, zero);
-        let pointer = b.ptr_add(pointer, by);
-        b.load1(Place::Pointer(pointer), Type::I32, access)
-    };
-    [first, further(4, 3), further(8, 4), further(12, 4)]
+    let word = b.binary(Binary::LShr, word, shift);
+    let zero = b.i32(0);
+    b.jump(Edge::new(end, [word, zero, zero, zero]));
+    b.switch_to(from);
+    b.terminate(Terminator::Switch {
+        value: format.log2_bytes,
+        cases,
+        default: narrow.into(),
+    });
+    b.switch_to(end);
+    words
 }
 
 /// The bits of stored channel `index`, zero-extended.
@@ -183,35 +199,24 @@ fn float_channel(
     word: Value,
     index: usize,
 ) -> Value {
-    let one = b.f32(1.0);
-    // Times the reciprocal: within 1.5 ulp, as the specification asks, but not exactly 1 at the top.
+    // Times the reciprocal: within 1.5 ulp, as the specification asks, and exactly 1 at the top.
     let unorm = {
-        let max = |layout: ChannelLayout| unorm_max(layout.channel_bits(index).1);
-        let top = format.by_layout(b, |b, layout| b.i32(max(layout)));
-        let scale = format.by_layout(b, |b, layout| b.f32(1.0 / max(layout) as f32));
+        let scale = format.by_layout(b, |b, layout| {
+            b.f32(1.0 / unorm_max(layout.channel_bits(index).1) as f32)
+        });
         let number = b.convert(Convert::UnsignedToFloat(None), raw, Type::F32);
-        let scaled = b.binary(Binary::FMul, number, scale);
-        let is_top = b.compare(Compare::Equal, raw, top);
-        b.select(is_top, one, scaled)
+        b.binary(Binary::FMul, number, scale)
     };
     let snorm = {
         let is_16 = format.has_layout(ChannelLayout::Bits16);
         let signed = sign_extend(b, format, raw);
-        let by_layout =
-            |b: &mut Builder<'_>, wide: Value, narrow: Value| b.select(is_16, wide, narrow);
-        let (wide, narrow) = (b.i32(32767), b.i32(127));
-        let top = by_layout(b, wide, narrow);
         let (wide, narrow) = (b.f32(1.0 / 32767.0), b.f32(1.0 / 127.0));
-        let scale = by_layout(b, wide, narrow);
+        let scale = b.select(is_16, wide, narrow);
         let number = b.convert(Convert::SignedToFloat(None), signed, Type::F32);
         let scaled = b.binary(Binary::FMul, number, scale);
-        let is_top = b.compare(Compare::Equal, signed, top);
-        let scaled = b.select(is_top, one, scaled);
         // The two lowest are -1.
-        let bottom = b.unary(crate::compiler::ir::Unary::Negate, top);
-        let is_bottom = b.compare(Compare::SLessEqual, signed, bottom);
         let minus_one = b.f32(-1.0);
-        b.select(is_bottom, minus_one, scaled)
+        b.binary(Binary::FMax, scaled, minus_one)
     };
     let float = {
         let half = b.convert(Convert::Truncate, raw, Type::I16);
@@ -246,4 +251,17 @@ fn linear_of_srgb(b: &mut Builder<'_>, c: Value) -> Value {
     let limit = b.f32(0.04045);
     let is_low = b.compare(Compare::FOrdLessEqual, c, limit);
     b.select(is_low, low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_number_of_every_width_is_one() {
+        for width in [1, 2, 5, 6, 7, 8, 10, 15, 16] {
+            let max = unorm_max(width) as f32;
+            assert_eq!(max * (1.0 / max), 1.0, "{width} bits");
+        }
+    }
 }

@@ -205,8 +205,9 @@ fn store_words(
                 2,
             ),
             2 => (smallvec![words[0]], 4),
-            3 => (smallvec![words[0], words[1]], 4),
-            _ => (words.iter().copied().collect(), 4),
+            // Texels lie at multiples of their size.
+            3 => (smallvec![words[0], words[1]], 8),
+            _ => (words.iter().copied().collect(), 16),
         };
         b.store(
             Place::Pointer(pointer),
