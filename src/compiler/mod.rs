@@ -78,6 +78,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("promote", passes::promote::run, WorkItemsLowered),
         ("lower_copies", passes::lower_copies::run, WorkItemsLowered),
         ("simplify", passes::simplify::run, WorkItemsLowered),
+        (
+            "sequence_memory",
+            passes::sequence_memory::run,
+            WorkItemsLowered,
+        ),
         ("lower_printf", passes::lower_printf::run, WorkItemsLowered),
         (
             "lower_arguments",

@@ -119,6 +119,9 @@ pub enum Implicit {
     DataSegment,
     /// Device address of the printf buffer, 64-bit. Its layout: see [`crate::compiler::printf`].
     PrintfBuffer,
+    /// Device address of a word that all kernels of the device exchange to put sequentially consistent
+    /// operations in one order, 64-bit: see [`crate::compiler::passes::sequence_memory`].
+    OrderWord,
 }
 
 impl Implicit {
@@ -133,7 +136,8 @@ impl Implicit {
             | Self::GlobalBase(_)
             | Self::GlobalSize(_)
             | Self::DataSegment
-            | Self::PrintfBuffer => 8,
+            | Self::PrintfBuffer
+            | Self::OrderWord => 8,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Devices: one for each usable Vulkan physical device.
 
+use super::allocation::Allocation;
 use super::error::{Error, Result};
 use super::extensions::{self, Versioned};
 use super::limits::Limits;
@@ -8,7 +9,7 @@ use super::printf;
 use super::spirv::SpirvSupport;
 use super::target;
 use crate::compiler::Capabilities;
-use crate::vulkan::{self, PhysicalDeviceInfo, Unification};
+use crate::vulkan::{self, MemoryKind, PhysicalDeviceInfo, Unification};
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -34,6 +35,7 @@ pub struct Device {
     vulkan: OnceLock<Result<Arc<vulkan::Device>, vulkan::Error>>,
     spirv: SpirvSupport,
     printf: printf::Pool,
+    order_word: OnceLock<Result<Arc<Allocation>>>,
 }
 
 // SAFETY: the only object of this kind.
@@ -75,6 +77,7 @@ impl Device {
             info,
             vulkan: OnceLock::new(),
             printf: printf::Pool::default(),
+            order_word: OnceLock::new(),
         }))
     }
 
@@ -126,6 +129,24 @@ impl Device {
     /// The buffers that its kernels print into.
     pub fn printf(&self) -> &printf::Pool {
         &self.printf
+    }
+
+    /// The address of the word that `Implicit::OrderWord` names, made when first asked for. What it holds means
+    /// nothing, and no command has to wait for another because of it.
+    ///
+    /// # Errors
+    /// As an allocation, kept: later calls fail alike.
+    pub fn order_word(&self) -> Result<u64> {
+        /// A cache line, so that nothing else is beside it.
+        const BYTES: u64 = 256;
+        let word = self.order_word.get_or_init(|| {
+            self.vulkan()
+                .and_then(|vulkan| Allocation::new(vulkan, BYTES, MemoryKind::Device))
+        });
+        match word {
+            Ok(allocation) => Ok(allocation.device_address()),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// What it shares with the host, found out by trying; nothing where it can't be opened.

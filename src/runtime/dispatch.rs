@@ -307,6 +307,7 @@ fn add_implicit(
                 }
                 None => 0,
             },
+            Implicit::OrderWord => code.executable.device().order_word()?,
             Implicit::PrintfBuffer => match &dispatch.printf {
                 Some(output) => output.device_address(),
                 None => 0,

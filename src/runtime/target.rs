@@ -83,9 +83,18 @@ fn memory_order(info: &PhysicalDeviceInfo) -> MemoryOrder {
     }
 }
 
-/// Whether atomics can be sequentially consistent.
+/// Whether atomics can be sequentially consistent: by locked operations, or by acquire and release at device
+/// scope and the order of exchanges of one word (`compiler::passes::sequence_memory`).
 pub fn is_sequentially_consistent(info: &PhysicalDeviceInfo) -> bool {
-    cfg!(target_arch = "x86_64") && memory_order(info) != MemoryOrder::Semantics
+    let features = &info.features;
+    match memory_order(info) {
+        MemoryOrder::Semantics => {
+            features.vulkan_memory_model && features.vulkan_memory_model_device_scope
+        }
+        MemoryOrder::LockedOperations | MemoryOrder::LockedOperationsOnly => {
+            cfg!(target_arch = "x86_64")
+        }
+    }
 }
 
 /// Whether sub-groups make progress independently of each other, so that one may wait for another. Vulkan

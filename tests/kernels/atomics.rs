@@ -18,6 +18,11 @@ pub const TESTS: &[Test] = &[
         "stores_are_seen_by_one_of_two",
         stores_are_seen_by_one_of_two,
     ),
+    (
+        "local_stores_are_seen_by_one_of_two",
+        local_stores_are_seen_by_one_of_two,
+    ),
+    ("stores_come_in_one_order", stores_come_in_one_order),
     ("flags", flags),
     ("generic", generic),
     ("wide", wide),
@@ -332,7 +337,8 @@ fn stores_are_seen_by_one_of_two() {
                 }
             },
         );
-        const PAIRS: usize = 8;
+        // On two work-groups.
+        const PAIRS: usize = 64;
         let zeros = vec![0i32; PAIRS * 512];
         let found = Launch::new(source)
             .buffer(&zeros)
@@ -347,6 +353,103 @@ fn stores_are_seen_by_one_of_two() {
                 "neither saw the other's store, {fence} {order} {k}"
             );
         }
+    }
+}
+
+/// Two work-items store to different places, two others load both in different orders: these must not
+/// disagree about which store came first.
+fn stores_come_in_one_order() {
+    if !has_sequential_consistency() {
+        return super::harness::skip("the device has no sequentially consistent atomics");
+    }
+    const ROUNDS: usize = 256;
+    // As many work-items in each of the four groups; those at the same place meet.
+    const ITEMS: usize = 32;
+    for order in ["seq_cst", "relaxed"] {
+        let fence = match order {
+            "relaxed" => {
+                "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device);"
+            }
+            _ => "",
+        };
+        let source = "
+        kernel void test(global atomic_int *x, global atomic_int *y, global int2 *c, global int2 *d) {
+            for (uint i = 0; i < ROUNDS; i++) {
+                uint k = get_local_id(0) * ROUNDS + i;
+                switch (get_group_id(0)) {
+                case 0:
+                    atomic_store_explicit(x + k, 1, memory_order_ORDER, memory_scope_device);
+                    break;
+                case 1:
+                    atomic_store_explicit(y + k, 1, memory_order_ORDER, memory_scope_device);
+                    break;
+                case 2:
+                    c[k].x = atomic_load_explicit(x + k, memory_order_ORDER, memory_scope_device);
+                    FENCE
+                    c[k].y = atomic_load_explicit(y + k, memory_order_ORDER, memory_scope_device);
+                    break;
+                case 3:
+                    d[k].x = atomic_load_explicit(y + k, memory_order_ORDER, memory_scope_device);
+                    FENCE
+                    d[k].y = atomic_load_explicit(x + k, memory_order_ORDER, memory_scope_device);
+                    break;
+                }
+            }
+        }"
+        .replace("ORDER", order)
+        .replace("ROUNDS", &ROUNDS.to_string())
+        .replace("FENCE", fence);
+        let found = Launch::new(source)
+            .buffer(&vec![0i32; ITEMS * ROUNDS])
+            .buffer(&vec![0i32; ITEMS * ROUNDS])
+            .buffer(&vec![[0i32; 2]; ITEMS * ROUNDS])
+            .buffer(&vec![[0i32; 2]; ITEMS * ROUNDS])
+            .run(&[4 * ITEMS], &[ITEMS]);
+        let (c, d) = (found.get::<[i32; 2]>(2), found.get::<[i32; 2]>(3));
+        for (k, both) in c.iter().zip(&d).enumerate() {
+            assert_ne!(
+                both,
+                (&[1, 0], &[1, 0]),
+                "{order}: the readers disagree at {k}"
+            );
+        }
+    }
+}
+
+/// The same of two stores to local memory, which needs an order in the work-group only.
+fn local_stores_are_seen_by_one_of_two() {
+    if !has_sequential_consistency() {
+        return super::harness::skip("the device has no sequentially consistent atomics");
+    }
+    const ITEMS: usize = 64;
+    let source = "
+    kernel void test(global int2 *seen) {
+        local atomic_int x[32], y[32];
+        uint i = get_local_id(0), k = i % 32;
+        for (uint round = 0; round < 64; round++) {
+            if (i < 32) {
+                atomic_init(x + k, 0);
+                atomic_init(y + k, 0);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (i < 32) {
+                atomic_store(x + k, 1);
+                seen[round * 32 + k].x = atomic_load(y + k);
+            } else {
+                atomic_store(y + k, 1);
+                seen[round * 32 + k].y = atomic_load(x + k);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }";
+    let found = Launch::new(source)
+        .output::<[i32; 2]>(32 * 64)
+        .run(&[ITEMS], &[ITEMS]);
+    for (k, [a, b]) in found.get::<[i32; 2]>(0).into_iter().enumerate() {
+        assert!(
+            a + b > 0 && a + b <= 2,
+            "neither saw the other's store, {k}"
+        );
     }
 }
 

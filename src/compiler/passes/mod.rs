@@ -33,6 +33,7 @@ pub mod lower_work_items;
 pub mod order_memory;
 pub mod promote;
 mod scalar_bits;
+pub mod sequence_memory;
 pub mod simplify;
 pub mod structurize;
 #[cfg(test)]

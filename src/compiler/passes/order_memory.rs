@@ -1,8 +1,9 @@
 //! Memory order where the driver's own does not do.
 //!
-//! Vulkan has acquire and release, but no sequential consistency, and llvmpipe makes every memory barrier,
-//! those in atomics too, an execution barrier: in divergent code a work-group then never ends. Both are
-//! mended on processors whose locked operations order everything around them, as x86 does:
+//! Vulkan has acquire and release, but no sequential consistency (what other devices do about that: see
+//! `sequence_memory`), and llvmpipe makes every memory barrier, those in atomics too, an execution barrier: in
+//! divergent code a work-group then never ends. Both are mended on processors whose locked operations order
+//! everything around them, as x86 does:
 //!
 //! - a sequentially consistent store is an exchange, a sequentially consistent fence an exchange at a word of
 //!   local memory that nobody else uses. On x86 every load is an acquire and every read-modify-write a fence,

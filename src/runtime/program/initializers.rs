@@ -7,6 +7,7 @@ use super::executable::{Executable, PipelineKey};
 use crate::compiler::CompiledKernel;
 use crate::compiler::program::{Implicit, Placement};
 use crate::runtime::allocation::Allocation;
+use crate::runtime::device::Device;
 use crate::runtime::upload::dispatch_once;
 use crate::runtime::{Error, Result};
 use smallvec::SmallVec;
@@ -23,7 +24,7 @@ pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
             local_arguments: SmallVec::new(),
         };
         let pipeline = executable.pipeline(index, &key)?;
-        let block = block(kernel, key.local_size, data)?;
+        let block = block(kernel, key.local_size, data, executable.device())?;
         let in_memory = kernel.argument_block.placement == Placement::DeviceAddress;
         log::debug!("initializer '{}'", kernel.name);
         dispatch_once(executable.device().vulkan()?, &pipeline, &block, in_memory)?;
@@ -32,11 +33,17 @@ pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
 }
 
 /// The argument block of a launch of one work-group.
-fn block(kernel: &CompiledKernel, local_size: [u32; 3], data: &Allocation) -> Result<Vec<u8>> {
+fn block(
+    kernel: &CompiledKernel,
+    local_size: [u32; 3],
+    data: &Allocation,
+    device: &Device,
+) -> Result<Vec<u8>> {
     let mut block = vec![0; kernel.argument_block.size_bytes as usize];
     for (implicit, offset) in &kernel.argument_block.implicit {
         let value: u64 = match *implicit {
             Implicit::DataSegment => data.device_address(),
+            Implicit::OrderWord => device.order_word()?,
             Implicit::GlobalSize(dimension) | Implicit::EnqueuedLocalSize(dimension) => local_size
                 .get(usize::from(dimension))
                 .map_or(1, |&size| size.into()),
