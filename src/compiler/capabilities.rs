@@ -129,6 +129,9 @@ pub struct Capabilities {
     /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
     /// see [`crate::compiler::passes::hold_loop_state`].
     pub overwrites_loop_state: bool,
+    /// Whether the driver takes the bits of a float for the float where an atomic reads them, as llvmpipe does:
+    /// see [`crate::compiler::passes::hide_float_bits`].
+    pub forgets_casts_of_atomics: bool,
     /// Descriptors of images that kernels read through, 0 where the device has no arrays of them.
     pub textures: u32,
     /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
@@ -211,6 +214,7 @@ impl Capabilities {
             maximal_reconvergence: false,
             loses_loop_results: false,
             overwrites_loop_state: false,
+            forgets_casts_of_atomics: false,
             textures: 4096,
             names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,

@@ -140,6 +140,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::legalize_loop_results::run,
             Stage::Emit,
         ),
+        ("hide_float_bits", passes::hide_float_bits::run, Stage::Emit),
         ("structurize", passes::structurize::run, Stage::Emit),
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
     ]

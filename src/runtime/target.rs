@@ -56,6 +56,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         maximal_reconvergence: features.maximal_reconvergence,
         loses_loop_results: [GOOGLE_SWIFTSHADER, MESA_LLVMPIPE].contains(&info.driver_id),
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
+        forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
             false => 0,
@@ -67,7 +68,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
 
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
-/// `VkDriverId` of llvmpipe. Its defects with loops and fences were seen in Mesa 22.3; which version is the
+/// `VkDriverId` of llvmpipe. Its defects with loops, fences and atomics were seen in Mesa 22.3; which version is the
 /// first without is not known. It has no float control for denormals, but compiles to the processor's own
 /// arithmetic, and runs compute shaders in threads that leave the processor's flushing modes off.
 const MESA_LLVMPIPE: u32 = 13;
@@ -197,10 +198,12 @@ mod tests {
         let mut info = software_device();
         info.driver_id = MESA_LLVMPIPE;
         assert!(capabilities(&info).overwrites_loop_state);
+        assert!(capabilities(&info).forgets_casts_of_atomics);
         assert!(capabilities(&info).loses_loop_results);
         assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
         info.driver_id = 4;
         assert!(!capabilities(&info).overwrites_loop_state);
+        assert!(!capabilities(&info).forgets_casts_of_atomics);
         info.device_type = DeviceType::DiscreteGpu;
         assert_eq!(capabilities(&info).memory_order, MemoryOrder::Semantics);
     }

@@ -9,6 +9,7 @@ pub const TESTS: &[Test] = &[
     ("results_are_unique", unique),
     ("compare_exchange", compare_exchange),
     ("float_exchange", float_exchange),
+    ("bits_of_floats", bits_of_floats),
     ("c11", c11),
     ("default_order_and_scope", default_order_and_scope),
     ("ordered_in_divergent_code", ordered_in_divergent_code),
@@ -135,6 +136,46 @@ fn compare_exchange() {
     assert_equal(&found.get(0), &[1u32 + 3 * 256], |_| "loop".into());
     let old = found.get::<i32>(1);
     assert!((0..256).contains(&old[0]) && old[1..] == [4, 9], "{old:?}");
+}
+
+/// Integer operations on what was computed as a float.
+fn bits_of_floats() {
+    let source = "
+        #define ALL(t) \
+            atomic_add(t, bits);     atomic_sub(t + 1, bits);  atomic_and(t + 2, bits);  atomic_or(t + 3, bits); \
+            atomic_xor(t + 4, bits); atomic_min(t + 5, bits);  atomic_max(t + 6, bits); \
+            atomic_cmpxchg(t + 7, as_uint(x * 0.0f), bits);
+        kernel void test(global uint *t, global uint *u) {
+            local uint l[8];
+            uint i = get_local_id(0);
+            if (i < 8) l[i] = u[i];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            float x = (float)i * 3.0f + 0.5f;
+            uint bits = as_uint(x);
+            ALL(t) ALL(l)
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (i < 8) u[i] = l[i];
+        }";
+    let start = [1u32, 1, !0, 0, 0, !0, 0, 7];
+    let all = (0..64).map(|i| (i as f32 * 3.0 + 0.5).to_bits());
+    let mut expected = start;
+    for bits in all {
+        expected[0] = expected[0].wrapping_add(bits);
+        expected[1] = expected[1].wrapping_sub(bits);
+        expected[2] &= bits;
+        expected[3] |= bits;
+        expected[4] ^= bits;
+        expected[5] = expected[5].min(bits);
+        expected[6] = expected[6].max(bits);
+    }
+    let found = Launch::new(source)
+        .buffer(&start)
+        .buffer(&start)
+        .run(&[64], &[64]);
+    for space in 0..2 {
+        let what = |at| format!("operation {at} in space {space}");
+        assert_equal(&found.get::<u32>(space), &expected, what);
+    }
 }
 
 fn float_exchange() {

@@ -145,6 +145,7 @@ fn lavapipe() -> Capabilities {
         keeps_denormals32: true,
         loses_loop_results: true,
         overwrites_loop_state: true,
+        forgets_casts_of_atomics: true,
         memory_order: MemoryOrder::LockedOperationsOnly,
         fused_fma32: false,
         fused_fma64: false,
