@@ -82,7 +82,8 @@ impl Machine {
 
         let module = ShaderModule::new(device, &words).unwrap();
         let sizes = [(0, GROUP as u32), (1, 1), (2, 1)];
-        let pipeline = Pipeline::new(device, &module, &sizes, PipelineOptions::default()).unwrap();
+        let pipeline =
+            Pipeline::new(device, &module, &sizes, PipelineOptions::default(), None).unwrap();
         let timeline = Timeline::new(device).unwrap();
         let mut recorder = Recorder::new(device).unwrap();
         let addresses = [source.device_address(), target.device_address()];

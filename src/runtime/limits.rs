@@ -132,6 +132,7 @@ pub(crate) mod tests {
             api_version: (1, 3, 0),
             device_uuid: [1; 16],
             driver_uuid: [2; 16],
+            pipeline_cache_uuid: [3; 16],
             device_luid: None,
             device_node_mask: 0,
             pci: None,

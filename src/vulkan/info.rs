@@ -228,6 +228,8 @@ pub struct PhysicalDeviceInfo {
     pub api_version: (u32, u32, u32),
     pub device_uuid: [u8; 16],
     pub driver_uuid: [u8; 16],
+    /// Changes when the driver can't use the pipelines that it kept.
+    pub pipeline_cache_uuid: [u8; 16],
     pub device_luid: Option<[u8; 8]>,
     pub device_node_mask: u32,
     pub pci: Option<PciBusInfo>,

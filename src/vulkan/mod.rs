@@ -5,6 +5,7 @@
 //! - [`device`]: one `VkDevice` with its queues and its allocator.
 //! - [`buffer`]: buffers with device addresses, in device, upload, read-back or the application's memory.
 //! - [`pipeline`]: shader modules and compute pipelines.
+//! - [`pipeline_cache`]: what drivers keep of pipelines between processes.
 //! - [`recorder`]: command buffers and typed recording.
 //! - [`semaphore`]: binary semaphores shared with others.
 //! - [`submit`]: timeline semaphores and submission.
@@ -25,6 +26,7 @@ pub mod info;
 pub mod instance;
 mod messenger;
 pub mod pipeline;
+pub mod pipeline_cache;
 mod query_info;
 pub mod recorder;
 pub mod semaphore;
@@ -44,6 +46,7 @@ pub use host_range::{HostRange, HostUse};
 pub use info::PhysicalDeviceInfo;
 pub use instance::{Instance, InstanceOptions, PhysicalDevice};
 pub use pipeline::{Pipeline, PipelineOptions, ShaderModule};
+pub use pipeline_cache::PipelineCache;
 pub use recorder::{CopyRegion, Recorder};
 pub use semaphore::{BinarySemaphore, SemaphoreFd};
 pub use submit::{SemaphoreWait, Timeline};

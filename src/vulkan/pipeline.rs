@@ -9,6 +9,7 @@ use ash::vk;
 
 use super::device::Device;
 use super::error::Error;
+use super::pipeline_cache::PipelineCache;
 
 /// A `VkShaderModule`.
 pub struct ShaderModule {
@@ -57,12 +58,14 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles `module` with the 32-bit specialization constants `(SpecId, value)`.
+    /// Compiles `module` with the 32-bit specialization constants `(SpecId, value)`. The driver looks into `cache`,
+    /// or into the device's own, for what it made before, and leaves there what it makes.
     pub fn new(
         device: &Arc<Device>,
         module: &ShaderModule,
         constants: &[(u32, u32)],
         options: PipelineOptions,
+        cache: Option<&PipelineCache>,
     ) -> Result<Self, Error> {
         let entries: Vec<vk::SpecializationMapEntry> = constants
             .iter()
@@ -96,13 +99,10 @@ impl Pipeline {
         let create = [vk::ComputePipelineCreateInfo::default()
             .stage(stage)
             .layout(device.pipeline_layout)];
+        let cache = cache.map_or(device.pipeline_cache, |cache| cache.handle);
         let _code = device.change_code();
         // SAFETY: everything that `create` reaches outlives the call; the module is the device's.
-        let made = unsafe {
-            device
-                .raw
-                .create_compute_pipelines(device.pipeline_cache, &create, None)
-        };
+        let made = unsafe { device.raw.create_compute_pipelines(cache, &create, None) };
         let handle = match made {
             Ok(pipelines) => pipelines.first().copied().unwrap_or_default(),
             Err((pipelines, result)) => {

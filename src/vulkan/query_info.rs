@@ -59,6 +59,7 @@ pub(super) fn physical_device(
         api_version: conv::map_version(basic.api_version),
         device_uuid: properties.device_uuid,
         driver_uuid: properties.driver_uuid,
+        pipeline_cache_uuid: basic.pipeline_cache_uuid,
         device_luid: properties.device_luid,
         device_node_mask: properties.device_node_mask,
         pci: properties.pci,

@@ -7,11 +7,13 @@ use smallvec::SmallVec;
 
 use super::binary::{Modules, StoredExecutable};
 use super::initializers;
+use super::kept_pipelines::{self, Recipe};
 use crate::compiler::image::ImageField;
 use crate::compiler::program::ArgumentKind;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
+use crate::runtime::front_end::FrontEnd;
 use crate::runtime::upload::upload;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{self, MemoryKind};
@@ -222,7 +224,13 @@ impl Executable {
             .collect();
         let options = self.pipeline_options(kernel, key);
         log::debug!("pipeline for kernel '{}' {key:?}", kernel.name);
-        Ok(vulkan::Pipeline::new(device, module, &constants, options)?)
+        let recipe = Recipe {
+            spirv: &kernel.spirv,
+            module,
+            constants: &constants,
+            options,
+        };
+        kept_pipelines::make(device, &recipe, FrontEnd::instance().cache())
     }
 
     /// Where sub-groups matter they must have the size that the kernel was compiled for, and be full.
