@@ -1,0 +1,439 @@
+//! How long programs take to build, and how that grows with their size.
+//!
+//! ```text
+//! cargo bench --bench compile -- [--shape NAME]… [--lines N]… [--passes] [--driver] [--warm] [--svg FILE]
+//! ```
+//!
+//! Programs of several shapes are made in growing sizes and compiled without any cache. The columns: clang's front end
+//! (source to OpenCL SPIR-V), our passes (to Vulkan SPIR-V) and their ratio to clang, with `--driver` the Vulkan
+//! driver's pipelines (one for each kernel), with `--warm` `clBuildProgram` of a program that the disk cache knows
+//! (by the first platform named Pumice). Growth is the exponent between a size and the one before: 1 is linear, 2
+//! quadratic. `--passes` tells the passes of the largest program of each shape apart.
+
+#[path = "common/devices.rs"]
+mod devices;
+#[path = "common/plot.rs"]
+mod plot;
+
+use lexopt::prelude::*;
+use opencl3::context::Context;
+use opencl3::program::Program;
+use pumice::compiler::{self, Capabilities, CompiledProgram};
+use pumice::config::Config;
+use pumice::runtime::device::Device;
+use pumice::runtime::front_end::{FrontEnd, language_target};
+use pumice::runtime::platform::Platform;
+use pumice::toolchain::{BuildOptions, CompileRequest, DiskCache, LanguageTarget, compile_source};
+use pumice::vulkan::{Pipeline, PipelineOptions, ShaderModule};
+use std::error::Error;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A program of about so many lines.
+type Generator = fn(usize) -> String;
+
+const SHAPES: [(&str, Generator); 7] = [
+    ("functions", functions),
+    ("kernels", kernels),
+    ("straight line", straight_line),
+    ("branches", branches),
+    ("loops", loops),
+    ("nesting", nesting),
+    ("variables", variables),
+];
+const LINES: [usize; 6] = [100, 300, 1000, 2500, 5000, 10_000];
+/// A run is repeated until this has passed, or three times.
+const ENOUGH: Duration = Duration::from_secs(2);
+
+/// Functions that call each other in a chain of short calls, all from one kernel.
+fn functions(lines: usize) -> String {
+    let count = (lines / 8).max(1);
+    let mut text = String::new();
+    for f in 0..count {
+        let call = match f % 4 {
+            0 => "x * 0.5f".to_owned(),
+            _ => format!("f{}(x * 0.5f, n)", f - 1),
+        };
+        let _ = write!(
+            text,
+            "float f{f}(float x, uint n) {{\n    float sum = {f}.0f;\n    for (uint i = 0; i < n; i++) {{\n\
+             \x20       sum = sum * x + (float)(i % {m}u);\n        if (sum > {f}00.0f) sum = x;\n    }}\n\
+             \x20   return sum + {call};\n}}\n",
+            m = f + 2
+        );
+    }
+    text.push_str("kernel void k(global float *p, uint n) {\n    float x = p[get_global_id(0)];\n");
+    for f in (3..count).step_by(4).chain([count - 1]) {
+        let _ = writeln!(text, "    x += f{f}(x, n);");
+    }
+    text.push_str("    p[get_global_id(0)] = x;\n}\n");
+    text
+}
+
+/// Kernels of eight lines each.
+fn kernels(lines: usize) -> String {
+    let mut text = String::new();
+    for k in 0..(lines / 8).max(1) {
+        let _ = write!(
+            text,
+            "kernel void k{k}(global float *a, global const float *b, uint n) {{\n    size_t i = get_global_id(0);\n\
+             \x20   float x = a[i];\n    for (uint j = 0; j < n; j++) {{\n        x = x * b[j * {k}u] + {k}.5f;\n\
+             \x20       if (x > 100.0f) x = b[i];\n    }}\n    a[i] = x; }}\n"
+        );
+    }
+    text
+}
+
+/// One kernel without a branch.
+fn straight_line(lines: usize) -> String {
+    let mut text = String::from(
+        "kernel void k(global float *a, global const float *b) {\n    size_t i = get_global_id(0);\n    float x = a[i], y = b[i], z = x;\n",
+    );
+    for line in 0..lines {
+        let _ = writeln!(
+            text,
+            "    {}",
+            match line % 4 {
+                0 => format!("x = x * y + b[i + {line}];"),
+                1 => format!("y = fabs(x - {line}.5f) + z;"),
+                2 => "z = z * z - x;".to_owned(),
+                _ => format!("a[i + {line}] = z;"),
+            }
+        );
+    }
+    text.push_str("    a[i] = x + y + z;\n}\n");
+    text
+}
+
+/// One kernel of many branches one after the other.
+fn branches(lines: usize) -> String {
+    let mut text = String::from(
+        "kernel void k(global int *a, global const int *b) {\n    size_t i = get_global_id(0);\n    int x = a[i], y = b[i];\n",
+    );
+    for line in (0..lines).step_by(5) {
+        let _ = write!(
+            text,
+            "    if (x > b[{line}]) {{\n        a[i + {line}] = y;\n        y = b[x & 63];\n    }} else\n\
+             \x20       x += a[y & {line}];\n"
+        );
+    }
+    text.push_str("    a[i] = x + y;\n}\n");
+    text
+}
+
+/// One kernel of many loops one after the other.
+fn loops(lines: usize) -> String {
+    let mut text = String::from(
+        "kernel void k(global int *a, global const int *b, int n) {\n    size_t i = get_global_id(0);\n    int x = a[i], y = b[i];\n",
+    );
+    for line in (0..lines).step_by(5) {
+        let _ = write!(
+            text,
+            "    for (int j = {line}; j < n; j++) {{\n        x = x * y + b[j];\n        if (x == {line}) break;\n\
+             \x20       a[j] = y;\n    }}\n"
+        );
+    }
+    text.push_str("    a[i] = x + y;\n}\n");
+    text
+}
+
+/// One kernel with loops and branches in each other, forty deep, again and again.
+fn nesting(lines: usize) -> String {
+    const DEPTH: usize = 40;
+    let mut text = String::from(
+        "kernel void k(global int *a, global const int *b, int n) {\n    size_t i = get_global_id(0);\n    int x = a[i];\n",
+    );
+    for block in 0..(lines / (2 * DEPTH)).max(1) {
+        for depth in 0..DEPTH {
+            let _ = match depth % 2 {
+                0 => writeln!(text, "if (x > b[{block} + {depth}]) {{ x += {depth};"),
+                _ => writeln!(
+                    text,
+                    "while (x < b[x & {depth}]) {{ x += a[{block}]; if (x == {block}) break;"
+                ),
+            };
+        }
+        for depth in 0..DEPTH {
+            let _ = writeln!(text, "a[{depth}] = x; }}");
+        }
+    }
+    text.push_str("    a[i] = x;\n}\n");
+    text
+}
+
+/// One kernel of many variables that live long, some of them arrays that stay in memory.
+fn variables(lines: usize) -> String {
+    let count = (lines / 3).max(1);
+    let mut text = String::from(
+        "kernel void k(global int *a, global const int *b, int n) {\n    size_t i = get_global_id(0);\n",
+    );
+    for v in 0..count {
+        let _ = match v % 16 {
+            0 => writeln!(
+                text,
+                "    int v{v}[8]; v{v}[b[{v}] & 7] = b[i]; v{v}[b[i] & 7] = {v};"
+            ),
+            _ => writeln!(text, "    int v{v} = b[i + {v}];"),
+        };
+    }
+    text.push_str("    for (int j = 0; j < n; j++) {\n");
+    for v in 0..count {
+        let other = (v * 7 + 1) % count;
+        let name = |v: usize| match v % 16 {
+            0 => format!("v{v}[j & 7]"),
+            _ => format!("v{v}"),
+        };
+        let _ = writeln!(text, "        {} += {} * j;", name(v), name(other));
+    }
+    text.push_str("    }\n");
+    for v in 0..count {
+        let index = if v % 16 == 0 { "[n & 7]" } else { "" };
+        let _ = writeln!(text, "    a[i + {v}] = v{v}{index};");
+    }
+    text.push_str("}\n");
+    text
+}
+
+struct Arguments {
+    shapes: Vec<String>,
+    lines: Vec<usize>,
+    passes: bool,
+    driver: bool,
+    warm: bool,
+    svg: PathBuf,
+}
+
+fn arguments() -> Result<Arguments> {
+    let mut arguments = Arguments {
+        shapes: Vec::new(),
+        lines: Vec::new(),
+        passes: false,
+        driver: false,
+        warm: false,
+        svg: "target/compile.svg".into(),
+    };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            // cargo bench passes it.
+            Long("bench") => {}
+            Long("shape") => arguments.shapes.push(parser.value()?.string()?),
+            Long("lines") => arguments.lines.push(parser.value()?.parse()?),
+            Long("passes") => arguments.passes = true,
+            Long("driver") => arguments.driver = true,
+            Long("warm") => arguments.warm = true,
+            Long("svg") => arguments.svg = parser.value()?.into(),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    if arguments.lines.is_empty() {
+        arguments.lines = LINES.to_vec();
+    }
+    Ok(arguments)
+}
+
+/// The least seconds of up to three runs, and the result of the last.
+fn least<T>(mut work: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
+    let begin = Instant::now();
+    let mut least = f64::MAX;
+    for round in 1.. {
+        let start = Instant::now();
+        let value = work()?;
+        least = least.min(start.elapsed().as_secs_f64());
+        if round == 3 || begin.elapsed() > ENOUGH {
+            return Ok((least, value));
+        }
+    }
+    Err("no run".into())
+}
+
+/// What the programs are compiled with, and for which device.
+struct Bench {
+    front_end: FrontEnd,
+    device: Option<Arc<Device>>,
+    capabilities: Capabilities,
+    target: LanguageTarget,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let device = Platform::instance().devices().first().cloned();
+        let capabilities = device
+            .as_ref()
+            .map_or_else(Capabilities::full, |it| it.capabilities().clone());
+        let target = device
+            .as_deref()
+            .map_or_else(LanguageTarget::default, language_target);
+        Self {
+            front_end: FrontEnd::new(&Config::from_environment()),
+            device,
+            capabilities,
+            target,
+        }
+    }
+
+    fn front(&self, source: &str) -> Result<Vec<u32>> {
+        let outcome = compile_source(
+            self.front_end.clang(),
+            &DiskCache::disabled(),
+            &CompileRequest {
+                source,
+                headers: &[],
+                options: &BuildOptions::default(),
+                target: &self.target,
+            },
+        );
+        outcome.spirv.ok_or_else(|| outcome.log.into())
+    }
+
+    /// Compiles a module, and adds the time of each pass to `passes`.
+    fn passes(
+        &self,
+        module: &[u32],
+        passes: &mut Vec<(String, Duration)>,
+    ) -> Result<CompiledProgram> {
+        let library = self.front_end.library().map_err(Clone::clone)?;
+        let options = compiler::Options {
+            uniform_work_groups: true,
+            ..compiler::Options::default()
+        };
+        let mut last = Instant::now();
+        let mut observe = |name: &str, _: &compiler::ir::Module| {
+            let spent = last.elapsed();
+            match passes.iter_mut().find(|(found, _)| found == name) {
+                Some((_, sum)) => *sum += spent,
+                None => passes.push((name.to_owned(), spent)),
+            }
+            last = Instant::now();
+        };
+        let program = compiler::compile_observed(
+            &[module],
+            library,
+            &self.capabilities,
+            &options,
+            &mut observe,
+        )?;
+        Ok(program)
+    }
+
+    /// A pipeline for each kernel, as the driver makes it the first time.
+    fn pipelines(&self, program: &CompiledProgram) -> Result<()> {
+        let device = self.device.as_ref().ok_or("no Vulkan device")?.vulkan()?;
+        for kernel in &program.kernels {
+            let module = ShaderModule::new(device, &kernel.spirv)?;
+            let size = [(0, 64), (1, 1), (2, 1)];
+            Pipeline::new(device, &module, &size, PipelineOptions::default(), None)?;
+        }
+        Ok(())
+    }
+}
+
+/// Seconds of `clBuildProgram` where the disk cache knows the program.
+fn warm_build(source: &str) -> Result<f64> {
+    let subjects = devices::subjects(&["Pumice".into()])?;
+    let device = &subjects.first().ok_or("the loader has no Pumice")?.device;
+    let context = Context::from_device(device)?;
+    let mut least = f64::MAX;
+    for round in 0..6 {
+        let program = Program::create_from_source(&context, source)?;
+        let options = c"";
+        let start = Instant::now();
+        opencl3::program::build_program(
+            program.get(),
+            &[device.id()],
+            options,
+            None,
+            std::ptr::null_mut(),
+        )
+        .map_err(|code| format!("clBuildProgram: error {code}"))?;
+        if round > 0 {
+            least = least.min(start.elapsed().as_secs_f64());
+        }
+    }
+    Ok(least)
+}
+
+/// The exponent that leads from one point to the next.
+fn growth(points: &[(f64, f64)]) -> String {
+    match points {
+        [.., (x0, y0), (x1, y1)] => format!("{:.1}", (y1 / y0).ln() / (x1 / x0).ln()),
+        _ => String::new(),
+    }
+}
+
+fn main() -> Result<()> {
+    let arguments = arguments()?;
+    let bench = Bench::new();
+    let mut lines = Vec::new();
+    let mut worst: f64 = 0.0;
+    println!(
+        "{:14}{:>7}{:>11}{:>7}{:>11}{:>7}{:>8}{:>11}{:>11}",
+        "program",
+        "lines",
+        "clang ms",
+        "growth",
+        "passes ms",
+        "growth",
+        "ratio",
+        "driver ms",
+        "warm ms"
+    );
+    for (name, generate) in SHAPES {
+        if !arguments.shapes.is_empty() && !arguments.shapes.iter().any(|shape| shape == name) {
+            continue;
+        }
+        let (mut clang, mut ours) = (Vec::new(), Vec::new());
+        let mut by_pass = Vec::new();
+        for &wanted in &arguments.lines {
+            let source = generate(wanted);
+            let size = source.lines().count() as f64;
+            let (front, module) = least(|| bench.front(&source))?;
+            let (back, program) = least(|| {
+                by_pass.clear();
+                bench.passes(&module, &mut by_pass)
+            })?;
+            clang.push((size, front));
+            ours.push((size, back));
+            worst = worst.max(back / front);
+            let driver = match arguments.driver {
+                true => format!("{:.1}", least(|| bench.pipelines(&program))?.0 * 1e3),
+                false => String::new(),
+            };
+            let warm = match arguments.warm {
+                true => format!("{:.2}", warm_build(&source)? * 1e3),
+                false => String::new(),
+            };
+            println!(
+                "{name:14}{size:>7}{:>11.1}{:>7}{:>11.1}{:>7}{:>8.2}{driver:>11}{warm:>11}",
+                front * 1e3,
+                growth(&clang),
+                back * 1e3,
+                growth(&ours),
+                back / front
+            );
+        }
+        if arguments.passes {
+            by_pass.sort_by_key(|pass| std::cmp::Reverse(pass.1));
+            for (pass, spent) in by_pass.iter().take(12) {
+                println!("    {pass:28}{:>10.1} ms", spent.as_secs_f64() * 1e3);
+            }
+        }
+        for (what, points) in [("clang", clang), ("passes", ours)] {
+            let name = format!("{name}: {what}");
+            let points = points.into_iter().map(|(x, y)| (x, y * 1e3)).collect();
+            lines.push(plot::Line { name, points });
+        }
+    }
+    println!("\nour passes took at most {worst:.2} of clang's time");
+    let svg = plot::lines("Compile time", "lines", "milliseconds", &lines);
+    if let Some(folder) = arguments.svg.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(&arguments.svg, svg)?;
+    println!("plot: {}", arguments.svg.display());
+    Ok(())
+}
