@@ -57,6 +57,9 @@ pub struct Context<'a> {
 /// A pass over a module.
 type Pass = fn(&mut ir::Module, &Context<'_>) -> Result<(), CompileError>;
 
+/// Work-items that a work-group has at most. Local ids are known to be below.
+pub const MAX_WORK_GROUP_SIZE: u16 = u16::MAX;
+
 /// What is done to each kernel, in order, and how far its module is then.
 const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
     use Stage::{ArgumentsLowered, ImagesLowered, PointersLowered, WorkItemsLowered};

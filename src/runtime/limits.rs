@@ -1,6 +1,8 @@
 //! A device's limits in OpenCL's terms, worked out from Vulkan's once.
 
 use super::target::subgroup_size;
+use crate::compiler::MAX_WORK_GROUP_SIZE;
+
 use crate::vulkan::PhysicalDeviceInfo;
 use crate::vulkan::info::DeviceType;
 
@@ -55,7 +57,8 @@ impl Limits {
         // than in a work-group.
         let max_work_group_size = vulkan
             .max_compute_work_group_invocations
-            .min(vulkan.max_compute_work_group_size[0]) as usize;
+            .min(vulkan.max_compute_work_group_size[0])
+            .min(MAX_WORK_GROUP_SIZE.into()) as usize;
         Self {
             compute_units: compute_units(info),
             max_work_group_size,

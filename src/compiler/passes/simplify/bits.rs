@@ -1,7 +1,8 @@
 //! What is known of the bits of integers.
 
 use super::values::Sweep;
-use crate::compiler::ir::{Binary, Convert, InstFlags, Op, Type, Value};
+use crate::compiler::MAX_WORK_GROUP_SIZE;
+use crate::compiler::ir::{Binary, BuiltIn, Convert, InstFlags, Op, Type, Value};
 
 const DEPTH: u32 = 6;
 
@@ -46,9 +47,49 @@ fn zeros(sweep: &Sweep<'_>, value: Value, depth: u32) -> u64 {
             None => 0,
         },
         Op::Select(_, a, b) => of(a) & of(b),
+        Op::Binary(Binary::Add, a, b) => {
+            let (a, b) = (Ends::of(of(a), ty), Ends::of(of(b), ty));
+            // A carry takes one.
+            let leading = a.leading.min(b.leading).saturating_sub(1);
+            Ends {
+                leading,
+                trailing: a.trailing.min(b.trailing),
+            }
+            .bits(ty)
+        }
+        Op::Binary(Binary::Mul, a, b) => {
+            let (a, b) = (Ends::of(of(a), ty), Ends::of(of(b), ty));
+            Ends {
+                leading: (a.leading + b.leading).saturating_sub(ty.bits()),
+                trailing: (a.trailing + b.trailing).min(ty.bits()),
+            }
+            .bits(ty)
+        }
+        Op::BuiltIn(BuiltIn::LocalInvocationId(_)) => !u64::from(MAX_WORK_GROUP_SIZE),
         _ => 0,
     };
     known & mask
+}
+
+/// How many bits at the ends of an integer are zero.
+struct Ends {
+    leading: u32,
+    trailing: u32,
+}
+
+impl Ends {
+    fn of(zeros: u64, ty: Type) -> Self {
+        let above = !ty.mask();
+        Self {
+            leading: (zeros | above).leading_ones() - (64 - ty.bits()),
+            trailing: zeros.trailing_ones().min(ty.bits()),
+        }
+    }
+
+    fn bits(&self, ty: Type) -> u64 {
+        let below = |count: u32| 1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1);
+        (ty.mask() & !below(ty.bits() - self.leading)) | below(self.trailing)
+    }
 }
 
 /// `width` bits of an integer from bit `low` on, as a value of that width, where one is at hand.

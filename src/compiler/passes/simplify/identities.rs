@@ -2,6 +2,7 @@
 
 use super::bits;
 use super::fold;
+use super::high_half;
 use super::values::Sweep;
 use crate::compiler::ir::{Binary, Compare, Convert, InstFlags, Op, Type, Unary, Value};
 
@@ -115,6 +116,9 @@ fn shift(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Opt
             return Some(make(sweep, Op::Binary(Binary::LShr, a, b), ty));
         }
         _ => {}
+    }
+    if let Some(value) = high_half::shifted_right(sweep, op, a, amount) {
+        return Some(value);
     }
     match (op, op_of(sweep, a)?) {
         (Binary::Shl | Binary::LShr, Op::Binary(inner, x, by)) if inner == op => {
@@ -352,6 +356,9 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         {
             return Some(make(sweep, Op::Compare(op, x, y), Type::Bool));
         }
+        if let Some(value) = sign_extended_against_constant(sweep, op, a, b) {
+            return Some(value);
+        }
     }
     let bits = constant(sweep, b);
     match (op, bits) {
@@ -407,6 +414,36 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         }
         _ => None,
     }
+}
+
+/// A signed comparison of a sign-extended number with a constant of its range.
+fn sign_extended_against_constant(
+    sweep: &mut Sweep<'_>,
+    op: Compare,
+    a: Value,
+    b: Value,
+) -> Option<Value> {
+    if !matches!(op, Compare::SLess | Compare::SLessEqual) {
+        return None;
+    }
+    let narrowed = |sweep: &mut Sweep<'_>, extended: Value, bits: u64| {
+        let Op::Convert(Convert::SignExtend, x) = op_of(sweep, extended)? else {
+            return None;
+        };
+        let narrow = sweep.ty(x);
+        let wide = fold::signed(sweep.ty(extended), bits);
+        (fold::signed(narrow, bits & narrow.mask()) == wide)
+            .then(|| (x, sweep.constant(narrow, bits)))
+    };
+    let (x, y) = match (constant(sweep, a), constant(sweep, b)) {
+        (None, Some(bits)) => narrowed(sweep, a, bits)?,
+        (Some(bits), None) => {
+            let (y, x) = narrowed(sweep, b, bits)?;
+            (x, y)
+        }
+        _ => return None,
+    };
+    Some(make(sweep, Op::Compare(op, x, y), Type::Bool))
 }
 
 /// Whether a pointer is the address of something.
@@ -521,7 +558,13 @@ fn truncate(sweep: &mut Sweep<'_>, a: Value, inner: Op, ty: Type) -> Option<Valu
             x,
             y,
         ) => {
-            let (x, y) = (narrowed(sweep, x, ty)?, narrowed(sweep, y, ty)?);
+            let (x, y) = match (narrowed(sweep, x, ty), narrowed(sweep, y, ty)) {
+                (Some(x), Some(y)) => (x, y),
+                // One truncation for another, and the operation is narrow.
+                (Some(x), None) => (x, make(sweep, Op::Convert(Convert::Truncate, y), ty)),
+                (None, Some(y)) => (make(sweep, Op::Convert(Convert::Truncate, x), ty), y),
+                (None, None) => return None,
+            };
             Some(make(sweep, Op::Binary(op, x, y), ty))
         }
         Op::Binary(Binary::Shl, x, by) => {

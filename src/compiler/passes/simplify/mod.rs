@@ -2,7 +2,7 @@
 //!
 //! Needs nothing; keeps everything that stages promise. Repeats a few times, each a linear walk:
 //! 1. `values.rs`: every pure instruction is folded (`fold.rs`), rewritten by identities (`identities.rs`,
-//!    `bits.rs`), and replaced by an equal one that dominates it.
+//!    `bits.rs`, `high_half.rs`), and replaced by an equal one that dominates it.
 //! 2. `flow.rs`: decided branches, empty blocks, chains of blocks, parameters with one value.
 //! 3. `dead.rs`: what has no effect goes, parameters of loops included.
 //!
@@ -14,6 +14,7 @@ mod bits;
 mod dead;
 mod flow;
 mod fold;
+mod high_half;
 mod identities;
 mod memory;
 mod values;

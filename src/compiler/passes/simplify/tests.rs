@@ -356,3 +356,55 @@ fn a_bit_times_a_constant_is_a_choice() {
     assert!(text.contains("select"), "{text}");
     assert_eq!(text.matches("mul").count(), 1, "{text}");
 }
+
+#[test]
+fn shifts_that_extend_signs_are_narrow_arithmetic() {
+    let text = check(function(
+        &[Type::I64, Type::I64, Type::I64],
+        |b, [x, y, wide]| {
+            // (int)wide + 2, extended; the same times 4; `x - y` in the upper half, unsigned.
+            let high = b.binary_const(Binary::Shl, wide, 32);
+            let two = b.i64(2 << 32);
+            let sum = b.binary(Binary::Add, high, two);
+            let extended = b.binary_const(Binary::AShr, sum, 32);
+            let scaled = b.binary_const(Binary::AShr, sum, 30);
+            let x = b.convert(Convert::ZeroExtend, x, Type::I64);
+            let y = b.convert(Convert::ZeroExtend, y, Type::I64);
+            let x = b.binary_const(Binary::Shl, x, 32);
+            let y = b.binary_const(Binary::Shl, y, 32);
+            let rest = b.binary(Binary::Sub, x, y);
+            let rest = b.binary_const(Binary::LShr, rest, 37);
+            b.terminate(Terminator::Return(smallvec![extended, scaled, rest]));
+        },
+    ));
+    assert!(text.contains("sign_extend"), "{text}");
+    assert!(!text.contains("ashr"), "{text}");
+}
+
+#[test]
+fn a_truncated_sum_is_a_sum_of_what_is_left() {
+    let text = check(function(&[Type::I32], |b, [x, _, wide]| {
+        let x = b.convert(Convert::ZeroExtend, x, Type::I64);
+        let sum = b.binary(Binary::Add, x, wide);
+        let sum = b.binary_const(Binary::Mul, sum, 5);
+        let low = b.resize_int(sum, Type::I32, false);
+        b.terminate(Terminator::Return(smallvec![low]));
+    }));
+    assert_eq!(text.matches("truncate").count(), 1, "{text}");
+    assert!(!text.contains("zero_extend"), "{text}");
+}
+
+#[test]
+fn signs_of_sums_and_products_may_be_known() {
+    let text = check(function(&[Type::I64, Type::Bool], |b, [x, y, _]| {
+        let x = b.binary_const(Binary::And, x, 0xffff);
+        let y = b.binary_const(Binary::And, y, 0x3fff);
+        let product = b.binary(Binary::Mul, x, y);
+        let sum = b.binary(Binary::Add, product, x);
+        let wide = b.convert(Convert::SignExtend, sum, Type::I64);
+        let limit = b.i64(-5i64 as u64);
+        let is_less = b.compare(Compare::SLess, wide, limit);
+        b.terminate(Terminator::Return(smallvec![wide, is_less]));
+    }));
+    assert!(!text.contains("sign_extend"), "{text}");
+}
