@@ -48,6 +48,8 @@ pub struct Batch {
     pub posts: Vec<Post>,
     /// Made for the first command whose times are taken.
     pub timestamps: Option<TimestampPool>,
+    /// It writes memory that the host may look at when it is done.
+    for_host: bool,
     /// Timestamps in use.
     pub stamps: u32,
     pub submitted_ns: u64,
@@ -103,6 +105,7 @@ impl Batch {
             entries: Vec::new(),
             posts: Vec::new(),
             timestamps: None,
+            for_host: false,
             stamps: 0,
             submitted_ns: 0,
             allocations: Vec::new(),
@@ -118,6 +121,7 @@ impl Batch {
         self.value = value;
         self.commands = 0;
         self.weight = 0;
+        self.for_host = false;
     }
 
     /// The open part. It begins after everything submitted before.
@@ -179,7 +183,10 @@ impl Batch {
         if !self.recording {
             return Ok(());
         }
-        self.recorder.end()?;
+        match self.for_host {
+            true => self.recorder.end()?,
+            false => self.recorder.end_unseen()?,
+        }
         let next = match self.spare_recorders.pop() {
             Some(recorder) => recorder,
             None => Recorder::new(&self.device)?,
@@ -228,7 +235,7 @@ impl Batch {
                 self.recorder
                     .copy(source.buffer(), target.buffer(), regions);
                 self.hold(source);
-                self.hold(target);
+                self.hold_written(target);
                 Ok(())
             }
             Command::Write {
@@ -249,7 +256,7 @@ impl Batch {
             } => {
                 self.filler()
                     .fill(&target, offset_bytes, size_bytes, &pattern)?;
-                self.hold(target);
+                self.hold_written(target);
                 Ok(())
             }
             Command::FillRectangle {
@@ -260,10 +267,11 @@ impl Batch {
             } => {
                 self.filler()
                     .fill_rectangle(&target, extent, layout, &pattern)?;
-                self.hold(target);
+                self.hold_written(target);
                 Ok(())
             }
             Command::Semaphores { waits, signals } => {
+                self.for_host = true;
                 self.shared[0].extend(waits);
                 self.shared[1].extend(signals);
                 Ok(())
@@ -273,6 +281,7 @@ impl Batch {
     }
 
     fn dispatch(&mut self, dispatch: Dispatch) -> Result<()> {
+        self.for_host |= dispatch.touches_anything || dispatch.printf.is_some();
         if let Some(output) = dispatch.printf {
             // First, so that the buffer is held whatever is recorded of the launch.
             self.posts.push(Post::Print(output));
@@ -282,7 +291,10 @@ impl Batch {
             self.keep(region.pipeline);
         }
         for access in dispatch.accesses {
-            self.hold(access.allocation);
+            match access.write {
+                true => self.hold_written(access.allocation),
+                false => self.hold(access.allocation),
+            }
         }
         for object in dispatch.keep_alive {
             self.keep(object);
@@ -309,7 +321,7 @@ impl Batch {
         };
         let regions = to_device.runs().map(copy_region);
         self.recorder.copy(piece.buffer, target.buffer(), regions);
-        self.hold(target);
+        self.hold_written(target);
         Ok(())
     }
 
@@ -322,6 +334,7 @@ impl Batch {
         };
         let regions = to_staging.runs().map(copy_region);
         self.recorder.copy(source.buffer(), piece.buffer, regions);
+        self.for_host = true;
         self.posts.push(Post::CopyOut {
             source: HostPointer(piece.pointer.as_ptr()),
             target,
@@ -351,6 +364,11 @@ impl Batch {
         }
         allocation.begin_use();
         self.allocations.push(allocation);
+    }
+
+    fn hold_written(&mut self, allocation: Arc<Allocation>) {
+        self.for_host |= allocation.mapped().is_some();
+        self.hold(allocation);
     }
 
     fn keep(&mut self, object: Arc<dyn Any + Send + Sync>) {

@@ -6,7 +6,7 @@
 //! device: to wait for any of several timelines is a busy loop in drivers that emulate them (Mesa's do).
 
 use super::batch::Batch;
-use super::event::Aftermath;
+use super::event::{Aftermath, Event};
 use super::queue::Queue;
 use super::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
@@ -167,22 +167,29 @@ impl Queue {
 
     /// Writes the commands of `batch`, which are done, to the trace.
     fn write_trace(&self, batch: &Batch) {
-        let Some((trace, queue)) = self.trace else {
+        let Some((trace, _)) = self.trace else {
             return;
         };
         for entry in &batch.entries {
-            if let Some(profile) = entry.event.profile() {
-                let times = CommandTimes {
-                    queued_ns: profile.queued_ns,
-                    recorded_ns: entry.recorded_ns,
-                    submit_ns: batch.submitted_ns,
-                    start_ns: profile.start_ns,
-                    end_ns: profile.end_ns,
-                };
-                trace.command(queue, entry.event.kind(), times);
-            }
+            self.trace_command(&entry.event, entry.recorded_ns, batch.submitted_ns);
         }
         trace.flush();
+    }
+
+    /// Writes a command that is done to the trace, if there is one. One that the host carried out was recorded and
+    /// submitted when it began.
+    pub(super) fn trace_command(&self, event: &Event, recorded_ns: u64, submit_ns: u64) {
+        let (Some((trace, queue)), Some(profile)) = (self.trace, event.profile()) else {
+            return;
+        };
+        let times = CommandTimes {
+            queued_ns: profile.queued_ns,
+            recorded_ns,
+            submit_ns,
+            start_ns: profile.start_ns,
+            end_ns: profile.end_ns,
+        };
+        trace.command(queue, event.kind(), times);
     }
 
     /// When the commands of `batch` ran, on the host's clock.
@@ -301,7 +308,6 @@ mod tests {
     use crate::runtime::callback::UserData;
     use crate::runtime::command::{Command, Ordering as Order};
     use crate::runtime::context::Context;
-    use crate::runtime::event::Event;
     use crate::runtime::platform::Platform;
     use crate::runtime::queue::Waits;
     use crate::vulkan::Priority;

@@ -103,6 +103,11 @@ impl Recorder {
             vk::PipelineStageFlags2::HOST,
             vk::AccessFlags2::HOST_READ,
         );
+        self.end_unseen()
+    }
+
+    /// Closes the command buffer, which wrote nothing that the host will look at.
+    pub fn end_unseen(&mut self) -> Result<(), Error> {
         // SAFETY: begun, by the order of calls that the type asks for.
         unsafe { self.device.raw.end_command_buffer(self.handle) }
             .map_err(Error::of("vkEndCommandBuffer"))
