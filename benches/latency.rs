@@ -6,7 +6,8 @@
 //!
 //! It speaks OpenCL through the system's loader, so that every ICD takes the same test. With names, only devices
 //! whose platform or device name contains one take part, in that order; the first is the one that the others are
-//! compared with: ratios above 1 mean that the first is better. PART is launches, transfers, growth or vulkan. Tables are printed; with `--out` they and their
+//! compared with: ratios above 1 mean that the first is better. PART is launches,
+//! transfers, overlap, growth or vulkan. Tables are printed; with `--out` they and their
 //! plots are written there as well.
 
 mod support;
@@ -40,6 +41,7 @@ struct Figures {
     launch: Table,
     transfer: Table,
     memory: Table,
+    overlap: Table,
     plots: Vec<Plot>,
     column: usize,
 }
@@ -167,99 +169,119 @@ fn launches(
 const ENQUEUE: &str = "enqueue, in a stream of 1000";
 const ROUND_TRIP: &str = "launch and finish one empty kernel";
 
-/// Plain Vulkan's figures for what has a counterpart, and what its round trip is made of.
+/// Plain Vulkan's figures for what has a counterpart: waits are polled for, which is the faster way on GPUs.
 fn plain_vulkan(raw: &mut Raw, figures: &mut Figures, rounds: usize) -> Result<Table> {
     let column = figures.column;
     let mut put = |name: &str, value: f64| {
         figures.launch.put(column, name, "us", Better::Less, value);
     };
     put(ENQUEUE, raw.record(LAUNCHES, true, 20)?);
-    let plain = raw.round_trip(Around::default(), rounds)?;
-    put(ROUND_TRIP, plain.total_us);
-    let stamped = Around {
-        barriers: true,
-        stamps: Some(First::All),
+    let polled = Around {
+        wait: Wait::Poll,
         ..Around::default()
+    };
+    put(ROUND_TRIP, raw.round_trip(polled, rounds)?.total_us);
+    let stamped = Around {
+        barrier: true,
+        stamps: Some(First::All),
+        ..polled
     };
     if let Some(to_start) = raw.round_trip(stamped, rounds)?.to_start_us {
         put("latency: QUEUED to START, median", to_start);
     }
+    dissect(raw, rounds)
+}
 
+/// What a round trip of plain Vulkan is made of.
+fn dissect(raw: &mut Raw, rounds: usize) -> Result<Table> {
     let columns = ["record", "submit", "total", "to the first timestamp"].map(str::to_owned);
-    let mut table = Table::new("One empty kernel in plain Vulkan", &columns);
+    let title = format!("One empty kernel in plain Vulkan, {}", raw.family);
+    let mut table = Table::new(&title, &columns);
     table.compares = false;
-    let (none, top, all) = (None, Some(First::Top), Some(First::All));
+    let polled = Around {
+        wait: Wait::Poll,
+        ..Around::default()
+    };
+    let both = Around {
+        barrier: true,
+        to_host: true,
+        ..polled
+    };
+    let timed = Around {
+        stamps: Some(First::All),
+        ..polled
+    };
     let variants = [
-        ("recorded each time", none, 0, false, false, Wait::Block),
-        ("the same, polled for", none, 0, false, false, Wait::Poll),
-        ("recorded once", none, 0, false, true, Wait::Block),
+        ("recorded each time, blocked for", Around::default()),
+        ("polled for", polled),
         (
-            "recorded once, polled for",
-            none,
-            0,
-            false,
-            true,
-            Wait::Poll,
+            "polled for, a fence",
+            Around {
+                wait: Wait::Fence,
+                ..polled
+            },
         ),
-        ("barriers", none, 0, true, false, Wait::Poll),
+        (
+            "recorded once",
+            Around {
+                reused: true,
+                ..polled
+            },
+        ),
+        (
+            "a barrier before",
+            Around {
+                barrier: true,
+                ..polled
+            },
+        ),
+        (
+            "a barrier to the host after",
+            Around {
+                to_host: true,
+                ..polled
+            },
+        ),
+        ("both barriers", both),
+        (
+            "waits for the one before, done",
+            Around {
+                waits: true,
+                ..polled
+            },
+        ),
         (
             "two timestamps, first at the top",
-            top,
-            0,
-            false,
-            false,
-            Wait::Poll,
+            Around {
+                stamps: Some(First::Top),
+                ..polled
+            },
+        ),
+        ("two timestamps, both after all", timed),
+        (
+            "barrier before, timestamps after all",
+            Around {
+                barrier: true,
+                ..timed
+            },
         ),
         (
-            "two timestamps, both after all",
-            all,
-            0,
-            false,
-            false,
-            Wait::Poll,
+            "waits for the one before, timestamps",
+            Around {
+                waits: true,
+                ..timed
+            },
         ),
         (
-            "barriers, timestamps at the top",
-            top,
-            0,
-            true,
-            false,
-            Wait::Poll,
+            "both barriers, timestamps, 512 queries reset",
+            Around {
+                stamps: Some(First::All),
+                reset: 512,
+                ..both
+            },
         ),
-        (
-            "barriers, timestamps after all",
-            all,
-            0,
-            true,
-            false,
-            Wait::Poll,
-        ),
-        (
-            "… and 2 queries reset by the device",
-            all,
-            2,
-            true,
-            false,
-            Wait::Poll,
-        ),
-        (
-            "… and 512 queries reset by the device",
-            all,
-            512,
-            true,
-            false,
-            Wait::Poll,
-        ),
-        ("all of it, recorded once", all, 2, true, true, Wait::Poll),
     ];
-    for (name, stamps, reset, barriers, reused, wait) in variants {
-        let around = Around {
-            barriers,
-            stamps,
-            reset,
-            reused,
-            wait,
-        };
+    for (name, around) in variants {
         let times = raw.round_trip(around, rounds)?;
         let values = [
             Some(times.record_us),
@@ -358,6 +380,89 @@ fn transfers(context: &Context, figures: &mut Figures, quick: bool) -> Result<()
             })?,
         );
     }
+    Ok(())
+}
+
+const SPIN: &str = "kernel void spin(global int *p, int n) {
+    int x = p[0];
+    for (int i = 0; i < n; i++) x = x * 1664525 + (x >> 3);
+    p[0] = x;
+}";
+
+/// Whether independent work runs together: wall time of several kernels of one work-item, and of one beside a
+/// transfer, against the time of one alone.
+fn overlap(context: &Context, figures: &mut Figures) -> Result<()> {
+    const KERNELS: usize = 8;
+    let column = figures.column;
+    let ordered = context.queue(0)?;
+    let out_of_order = context.queue(cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)?;
+    let queues: Vec<Queue> = (0..KERNELS)
+        .map(|_| context.queue(0))
+        .collect::<Result<_>>()?;
+    let work: Vec<(Kernel, Buffer)> = (0..KERNELS)
+        .map(|_| {
+            let kernel = context.kernel(SPIN, "spin", "")?;
+            let buffer = context.buffer(64, READ_WRITE)?;
+            kernel.set_buffer(0, &buffer)?;
+            Ok((kernel, buffer))
+        })
+        .collect::<Result<_>>()?;
+    let mut count = 10_000_i32;
+    let alone = loop {
+        work[0].0.set(1, &count)?;
+        let seconds = time(3, || {
+            ordered.launch(&work[0].0, 1, 1)?;
+            ordered.finish()
+        })?;
+        if seconds > 2e-3 || count > i32::MAX / 4 {
+            break seconds;
+        }
+        count *= 2;
+    };
+    for (kernel, _) in &work {
+        kernel.set(1, &count)?;
+    }
+    let mut put = |name: &str, seconds: f64| {
+        let times = seconds / alone;
+        figures
+            .overlap
+            .put(column, name, "times one", Better::Less, times);
+    };
+    for (name, queue) in [
+        ("8 kernels, one in-order queue", &ordered),
+        ("8 kernels, one out-of-order queue", &out_of_order),
+    ] {
+        let seconds = time(5, || {
+            for (kernel, _) in &work {
+                queue.launch(kernel, 1, 1)?;
+            }
+            queue.finish()
+        })?;
+        put(name, seconds);
+    }
+    let seconds = time(5, || {
+        for ((kernel, _), queue) in work.iter().zip(&queues) {
+            queue.launch(kernel, 1, 1)?;
+            queue.flush()?;
+        }
+        queues.iter().try_for_each(Queue::finish)
+    })?;
+    put("8 kernels, 8 queues", seconds);
+    let bytes = 64 * MIB;
+    let (host, buffer) = (vec![1_u8; bytes], context.buffer(bytes, READ_WRITE)?);
+    let transfer = time(5, || {
+        queues[1].write(&buffer, false, &host)?;
+        queues[1].finish()
+    })?;
+    put("64 MiB write alone", transfer);
+    let seconds = time(5, || {
+        queues[0].launch(&work[0].0, 1, 1)?;
+        queues[0].flush()?;
+        queues[1].write(&buffer, false, &host)?;
+        queues[1].finish()?;
+        queues[0].finish()
+    })?;
+    put("a kernel and a 64 MiB write, two queues", seconds);
     Ok(())
 }
 
@@ -548,6 +653,9 @@ fn measure(device: &Device, figures: &mut Figures, options: &Options) -> Result<
     if options.wants("transfers") {
         transfers(&context, figures, options.quick)?;
     }
+    if options.wants("overlap") {
+        overlap(&context, figures)?;
+    }
     if !options.wants("growth") {
         return Ok(());
     }
@@ -570,17 +678,21 @@ fn main() -> Result<()> {
     let devices = opencl::devices(&options.names)?;
     let mut columns: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
     let raw = match options.wants("vulkan") {
-        true => Raw::new(),
+        true => Raw::all(),
         false => Err("not asked for".into()),
     };
     match &raw {
-        Ok(raw) => columns.push(format!("plain Vulkan / {}", raw.name)),
+        Ok((raws, _)) => columns.extend(
+            raws.first()
+                .map(|raw| format!("plain Vulkan / {}", raw.name)),
+        ),
         Err(error) => println!("plain Vulkan is left out: {error}"),
     }
     let mut figures = Figures {
         launch: Table::new("Launches", &columns),
         transfer: Table::new("Transfers of pageable memory", &columns[..devices.len()]),
         memory: Table::new("Resident memory", &columns[..devices.len()]),
+        overlap: Table::new("Independent work", &columns[..devices.len()]),
         plots: Vec::new(),
         column: 0,
     };
@@ -592,12 +704,25 @@ fn main() -> Result<()> {
     }
     figures.column = devices.len();
     let mut tables = Vec::new();
-    if let Ok(mut raw) = raw {
-        let rounds = if options.quick { 200 } else { 2000 };
-        tables.push(plain_vulkan(&mut raw, &mut figures, rounds)?);
-    }
     let mut text = String::new();
-    for table in [&figures.launch, &figures.transfer, &figures.memory] {
+    if let Ok((raws, memory)) = raw {
+        text.push_str(&memory);
+        text.push('\n');
+        let rounds = if options.quick { 200 } else { 2000 };
+        for (index, mut raw) in raws.into_iter().enumerate() {
+            tables.push(match index {
+                0 => plain_vulkan(&mut raw, &mut figures, rounds)?,
+                _ => dissect(&mut raw, rounds)?,
+            });
+        }
+    }
+    let all = [
+        &figures.launch,
+        &figures.transfer,
+        &figures.overlap,
+        &figures.memory,
+    ];
+    for table in all.into_iter().filter(|table| !table.rows.is_empty()) {
         text.push_str(&table.markdown());
         text.push('\n');
     }

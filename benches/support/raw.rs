@@ -26,6 +26,7 @@ const PUSH_BYTES: u32 = 8;
 /// A Vulkan device with an empty kernel and what it takes to run it. Lives until the process ends.
 pub struct Raw {
     pub name: String,
+    pub family: String,
     device: ash::Device,
     queue: vk::Queue,
     layout: vk::PipelineLayout,
@@ -33,6 +34,7 @@ pub struct Raw {
     pool: vk::CommandPool,
     buffer: vk::CommandBuffer,
     timeline: vk::Semaphore,
+    fence: vk::Fence,
     value: u64,
     queries: vk::QueryPool,
     ns_per_tick: f64,
@@ -42,8 +44,12 @@ pub struct Raw {
 /// What is recorded around the launch.
 #[derive(Clone, Copy, Default)]
 pub struct Around {
-    /// A full barrier first, and one to the host last.
-    pub barriers: bool,
+    /// A full barrier first.
+    pub barrier: bool,
+    /// A barrier to the host last.
+    pub to_host: bool,
+    /// The submission waits for the value of the one before, which is done.
+    pub waits: bool,
     /// Timestamps before and after; the first at the top of the pipe or after all commands.
     pub stamps: Option<First>,
     /// Queries reset within the command buffer; without, the host resets them.
@@ -67,6 +73,8 @@ pub enum Wait {
     Block,
     /// `vkGetSemaphoreCounterValue` until it is there.
     Poll,
+    /// A fence in the semaphore's place, `vkGetFenceStatus` until it is there.
+    Fence,
 }
 
 /// Medians, microseconds.
@@ -84,8 +92,9 @@ pub struct RoundTrip {
 const QUERIES: u32 = 512;
 
 impl Raw {
-    /// The first device with a compute queue; a discrete GPU before others.
-    pub fn new() -> Result<Self> {
+    /// The first device with a compute queue, a discrete GPU before others: once for each family of queues with
+    /// compute, those without graphics first. And what memory it has.
+    pub fn all() -> Result<(Vec<Self>, String)> {
         // SAFETY: the loader stays loaded: nothing made here is ever destroyed.
         let entry = unsafe { ash::Entry::load()? };
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -102,11 +111,17 @@ impl Raw {
         let physical = *all.first().ok_or("no Vulkan device")?;
         let info = properties(physical);
         // SAFETY: as above.
+        let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
+        // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-        let family = families
-            .iter()
-            .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
-            .ok_or("no compute queue")? as u32;
+        let has = |index: u32, flag: vk::QueueFlags| {
+            let family = families.get(index as usize);
+            family.is_some_and(|family| family.queue_flags.contains(flag))
+        };
+        let mut with_compute: Vec<u32> = (0..families.len() as u32)
+            .filter(|family| has(*family, vk::QueueFlags::COMPUTE))
+            .collect();
+        with_compute.sort_by_key(|family| has(*family, vk::QueueFlags::GRAPHICS));
         // SAFETY: as above.
         let extensions = unsafe { instance.enumerate_device_extension_properties(physical)? };
         let calibrates = extensions.iter().any(|extension| {
@@ -120,9 +135,14 @@ impl Raw {
             .timeline_semaphore(true)
             .host_query_reset(true);
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(family)
-            .queue_priorities(&[0.5])];
+        let queues: Vec<_> = with_compute
+            .iter()
+            .map(|family| {
+                vk::DeviceQueueCreateInfo::default()
+                    .queue_family_index(*family)
+                    .queue_priorities(&[0.5])
+            })
+            .collect();
         let create = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
@@ -130,12 +150,22 @@ impl Raw {
             .push_next(&mut v13);
         // SAFETY: features that every Vulkan 1.3 device has.
         let device = unsafe { instance.create_device(physical, &create, None)? };
-        let calibration =
-            calibrates.then(|| ext::calibrated_timestamps::Device::new(&instance, &device));
-        let raw = Self::on(device, family, &info, calibration)?;
-        // It must outlive the device, which is never destroyed.
+        let raws = with_compute
+            .into_iter()
+            .map(|family| {
+                let calibration =
+                    calibrates.then(|| ext::calibrated_timestamps::Device::new(&instance, &device));
+                let mut raw = Self::on(device.clone(), family, &info, calibration)?;
+                raw.family = match has(family, vk::QueueFlags::GRAPHICS) {
+                    true => format!("family {family}, with graphics"),
+                    false => format!("family {family}, compute only"),
+                };
+                Ok(raw)
+            })
+            .collect::<Result<_>>()?;
+        // They must outlive the device, which is never destroyed.
         std::mem::forget((instance, entry));
-        Ok(raw)
+        Ok((raws, describe(&memory)))
     }
 
     fn on(
@@ -179,12 +209,14 @@ impl Raw {
             let name = info.device_name_as_c_str()?.to_string_lossy().into_owned();
             Ok(Self {
                 name,
+                family: String::new(),
                 queue: device.get_device_queue(family, 0),
                 layout,
                 pipeline: pipelines[0],
                 pool,
                 buffer: device.allocate_command_buffers(&allocate)?[0],
                 timeline: device.create_semaphore(&semaphore, None)?,
+                fence: device.create_fence(&vk::FenceCreateInfo::default(), None)?,
                 value: 0,
                 queries: device.create_query_pool(&queries, None)?,
                 ns_per_tick: info.limits.timestamp_period.into(),
@@ -247,37 +279,53 @@ impl Raw {
         }
     }
 
-    fn submit(&mut self) -> Result<()> {
-        self.value += 1;
-        let signals = [vk::SemaphoreSubmitInfo::default()
-            .semaphore(self.timeline)
-            .value(self.value)
-            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+    fn submit(&mut self, how: Wait, waits: bool) -> Result<()> {
+        let before = self.value;
+        self.value += u64::from(how != Wait::Fence);
+        let semaphore = |value| {
+            [vk::SemaphoreSubmitInfo::default()
+                .semaphore(self.timeline)
+                .value(value)
+                .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)]
+        };
+        let (reached, signals) = (semaphore(before), semaphore(self.value));
         let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(self.buffer)];
-        let submits = [vk::SubmitInfo2::default()
-            .command_buffer_infos(&buffers)
-            .signal_semaphore_infos(&signals)];
-        // SAFETY: one thread; the command buffer is complete.
-        Ok(unsafe {
-            self.device
-                .queue_submit2(self.queue, &submits, vk::Fence::null())?
-        })
+        let mut submit = vk::SubmitInfo2::default().command_buffer_infos(&buffers);
+        if waits {
+            submit = submit.wait_semaphore_infos(&reached);
+        }
+        let mut fence = self.fence;
+        if how != Wait::Fence {
+            submit = submit.signal_semaphore_infos(&signals);
+            fence = vk::Fence::null();
+        }
+        // SAFETY: one thread; the command buffer is complete, the fence not under way.
+        Ok(unsafe { self.device.queue_submit2(self.queue, &[submit], fence)? })
     }
 
     fn wait(&self, how: Wait) -> Result<()> {
-        if how == Wait::Poll {
-            // SAFETY: a live semaphore.
-            while unsafe { self.device.get_semaphore_counter_value(self.timeline)? } < self.value {
-                std::hint::spin_loop();
-            }
-            return Ok(());
-        }
         let (semaphores, values) = ([self.timeline], [self.value]);
         let wait = vk::SemaphoreWaitInfo::default()
             .semaphores(&semaphores)
             .values(&values);
-        // SAFETY: a live semaphore.
-        Ok(unsafe { self.device.wait_semaphores(&wait, u64::MAX)? })
+        // SAFETY: a live semaphore, a live fence that nothing under way uses once it is seen.
+        unsafe {
+            match how {
+                Wait::Block => self.device.wait_semaphores(&wait, u64::MAX)?,
+                Wait::Poll => {
+                    while self.device.get_semaphore_counter_value(self.timeline)? < self.value {
+                        std::hint::spin_loop();
+                    }
+                }
+                Wait::Fence => {
+                    while !self.device.get_fence_status(self.fence)? {
+                        std::hint::spin_loop();
+                    }
+                    self.device.reset_fences(&[self.fence])?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Host microseconds for each launch of a stream of `launches`, recorded; `ordered`: each after the one before.
@@ -298,8 +346,8 @@ impl Raw {
             if round >= 2 {
                 samples.push(start.elapsed().as_secs_f64() * 1e6 / launches as f64);
             }
-            self.submit()?;
-            self.wait(Wait::Block)?;
+            self.submit(Wait::Poll, false)?;
+            self.wait(Wait::Poll)?;
         }
         Ok(median(samples))
     }
@@ -315,7 +363,7 @@ impl Raw {
             if around.reset > 0 {
                 device.cmd_reset_query_pool(buffer, queries, 0, around.reset.min(QUERIES));
             }
-            if around.barriers {
+            if around.barrier {
                 self.full_barrier();
             }
             if let Some(first) = around.stamps {
@@ -331,7 +379,7 @@ impl Raw {
                 let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
                 device.cmd_write_timestamp2(buffer, stage, queries, 1);
             }
-            if around.barriers {
+            if around.to_host {
                 self.barrier((vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ));
             }
             Ok(device.end_command_buffer(buffer)?)
@@ -350,7 +398,7 @@ impl Raw {
                 self.record_one(around)?;
             }
             let recorded = start.elapsed();
-            self.submit()?;
+            self.submit(around.wait, around.waits)?;
             let submitted = start.elapsed();
             self.wait(around.wait)?;
             let done = start.elapsed();
@@ -413,6 +461,25 @@ impl Raw {
         let (_, deviation_ns) = unsafe { calibration.get_calibrated_timestamps(&domains) }.ok()?;
         Some((deviation_ns, start.elapsed().as_secs_f64() * 1e6))
     }
+}
+
+/// Heaps and types of memory.
+fn describe(memory: &vk::PhysicalDeviceMemoryProperties) -> String {
+    let mut text = String::new();
+    for (index, heap) in memory.memory_heaps_as_slice().iter().enumerate() {
+        text.push_str(&format!(
+            "heap {index}: {} MiB {:?}\n",
+            heap.size >> 20,
+            heap.flags
+        ));
+    }
+    for (index, kind) in memory.memory_types_as_slice().iter().enumerate() {
+        text.push_str(&format!(
+            "memory type {index}: heap {} {:?}\n",
+            kind.heap_index, kind.property_flags
+        ));
+    }
+    text
 }
 
 /// CLOCK_MONOTONIC.

@@ -23,9 +23,10 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Staging memory for one piece of a large transfer, and how many pieces are under way at once.
+/// Staging memory for one piece of a large transfer, and how many pieces are under way at once: of a blocking
+/// call, and of one that is not, which should return early.
 const PIECE_BYTES: usize = 8 << 20;
-const PIECES_UNDER_WAY: usize = 3;
+const PIECES_UNDER_WAY: [usize; 2] = [3, 8];
 
 impl Place {
     /// Where a rectangle of the memory object lies in the allocation.
@@ -134,10 +135,11 @@ impl Queue {
             shape,
         };
         let waits = Waits::on(wait_list);
-        if blocking && shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat() {
-            return self.in_pieces(kind, shape, command, waits, true);
-        }
-        let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
+        let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
+        let event = match large && (blocking || self.would_issue(&waits)) {
+            true => self.in_pieces(kind, shape, command, waits, blocking, blocking)?,
+            false => self.enqueue(kind, command(shape), waits, Ordering::default())?,
+        };
         if blocking {
             finish_blocking(&event)?;
         } else {
@@ -209,7 +211,14 @@ impl Queue {
         };
         let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
         if large && (blocking || self.would_issue(&waits)) {
-            return self.in_pieces(kind, shape, command, waits, blocking && until_done);
+            return self.in_pieces(
+                kind,
+                shape,
+                command,
+                waits,
+                blocking,
+                blocking && until_done,
+            );
         }
         let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
         // Once recorded, the data has been taken.
@@ -227,12 +236,14 @@ impl Queue {
         shape: Shape,
         command: impl Fn(Shape) -> Command,
         waits: Waits,
+        blocking: bool,
         until_done: bool,
     ) -> Result<Arc<Event>> {
-        let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(PIECES_UNDER_WAY);
+        let most = PIECES_UNDER_WAY[usize::from(!blocking)];
+        let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(most);
         let mut first: Option<Arc<Event>> = None;
         for piece in shape.pieces(PIECE_BYTES) {
-            if under_way.len() == PIECES_UNDER_WAY
+            if under_way.len() == most
                 && let Some(oldest) = under_way.pop_front()
             {
                 finish_blocking(&oldest)?;
@@ -529,6 +540,9 @@ pub(super) fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
     event
         .finish(CL_COMPLETE, Some((start_ns, host_now_ns())))
         .run();
+    if let Some(queue) = event.queue() {
+        queue.trace_command(&event, start_ns, start_ns);
+    }
     event
 }
 
