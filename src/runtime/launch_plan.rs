@@ -296,7 +296,7 @@ fn local_arguments(
                         .iter()
                         .any(|(field, _)| *field == ImageField::Texture);
                     let format = match samples && memory.texture(queue).is_some() {
-                        true => format.textured(),
+                        true => format.textured(image.is_fetched_through_texture()),
                         false => format,
                     };
                     local_arguments.push((*spec_id, format.0));

@@ -364,6 +364,16 @@ impl<'a> FunctionParser<'_, 'a> {
         values: &[Value],
         coordinate: &[Value],
     ) -> Result<(), CompileError> {
+        if image.access == AccessQualifier::ReadOnly {
+            // "… behave exactly as the corresponding read image functions … that take integer coordinates and a
+            // sampler with filter mode set to CLK_FILTER_NEAREST, normalized coordinates set to
+            // CLK_NORMALIZED_COORDS_FALSE and addressing mode to CLK_ADDRESS_NONE" (OpenCL C, section 6.15.15.4):
+            // what is never written may come through a texture unit.
+            let sampler = Sampler::new(false, Addressing::None, false);
+            let sampler = self.build().i32(sampler.0);
+            let values: Values = values.iter().copied().chain([sampler]).collect();
+            return self.sample(inst, image, &values, coordinate, Level::base());
+        }
         self.read_as(
             inst,
             ImageAccessKind::Read,

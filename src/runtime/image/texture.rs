@@ -31,6 +31,13 @@ impl Image {
             bgra,
         })
     }
+
+    /// Whether single texels come faster through a texture unit than by loads: where there are several channels to
+    /// convert.
+    pub fn is_fetched_through_texture(&self) -> bool {
+        let channels = self.format.plain_channels();
+        channels.is_some_and(|(count, bits, _)| count > 1 && bits < 32)
+    }
 }
 
 /// The samplers, in the order in which generated code counts them ([`image::Sampler::DESCRIPTOR_BITS`]).
@@ -56,7 +63,26 @@ pub fn samplers() -> Vec<SamplerSettings> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::Format;
     use super::*;
+
+    #[test]
+    fn only_what_is_converted_is_fetched() {
+        let image = |order, channel_type| {
+            let format = opencl_sys::cl_image_format {
+                image_channel_order: order,
+                image_channel_data_type: channel_type,
+            };
+            let dimension = ImageDimension::Two;
+            let format = Format::supported(format, dimension).unwrap();
+            Image::new(format, dimension, [8, 8, 1], 0, 0)
+        };
+        use opencl_sys::{CL_FLOAT, CL_R, CL_RGBA, CL_UNORM_INT8, CL_UNSIGNED_INT8};
+        assert!(image(CL_RGBA, CL_UNORM_INT8).is_fetched_through_texture());
+        assert!(!image(CL_R, CL_FLOAT).is_fetched_through_texture());
+        assert!(image(CL_R, CL_FLOAT).texture(0).is_some());
+        assert!(image(CL_RGBA, CL_UNSIGNED_INT8).texture(0).is_none());
+    }
 
     #[test]
     fn samplers_are_where_their_bits_say() {

@@ -79,8 +79,15 @@ fn has_descriptors(access: &ImageAccess) -> bool {
 /// Returns what the texture unit reads, if the image has a descriptor; goes on otherwise.
 fn texture_first(b: &mut Builder<'_>, image: &Image, sampler: Value, coordinates: &[Value]) {
     let format = image.field(ImageField::Format);
-    let textured = bits(b, format, TexelFormat::TEXTURED);
-    let textured = is(b, textured, 1);
+    let mut flag = |word: Value, part: (u32, u32)| {
+        let flag = bits(b, word, part);
+        is(b, flag, 1)
+    };
+    let textured = flag(format, TexelFormat::TEXTURED);
+    let nearest = flag(format, TexelFormat::TEXTURED_NEAREST);
+    let linear = flag(sampler, Sampler::LINEAR);
+    let faster = b.binary(Binary::Or, linear, nearest);
+    let textured = b.binary(Binary::And, textured, faster);
     let (through, around) = (b.function.add_block(), b.function.add_block());
     b.branch(textured, through, around);
     b.switch_to(through);
