@@ -19,13 +19,9 @@ pub mod opcode {
     pub const FUNCTION: u16 = 54;
     pub const FUNCTION_PARAMETER: u16 = 55;
     pub const VARIABLE: u16 = 59;
-    /// `OpAtomicLoad`
-    pub const ATOMICS_FIRST: u16 = 227;
-    /// `OpAtomicXor`
-    pub const ATOMICS_LAST: u16 = 242;
-    pub const GROUP_ASYNC_COPY: u16 = 259;
-    pub const ATOMIC_FLAG_TEST_AND_SET: u16 = 318;
-    pub const ATOMIC_FLAG_CLEAR: u16 = 319;
+    pub const LOAD: u16 = 61;
+    pub const STORE: u16 = 62;
+    pub const DECORATE: u16 = 71;
     pub const EXECUTION_MODE_ID: u16 = 331;
 }
 

@@ -1,8 +1,8 @@
 //! Sizes of local variables, carried in the SPIR-V module.
 //!
 //! clang-22's SPIR-V back end takes the type of a variable in local memory from its uses. Where all of them
-//! are atomics, asynchronous copies and the like, which take pointers to elements, an array becomes a single
-//! element, and a structure its first member. Its LLVM IR still has the size; it is added to the module as a
+//! are atomics, asynchronous copies and the like, which take pointers to elements, or pointers that change in a
+//! loop, an array becomes a single element or byte, and a structure its first member. Its LLVM IR still has the size; it is added to the module as a
 //! string that our compiler knows:
 //!
 //! - `OpString "local_size.NAME.bytes"`
@@ -11,13 +11,13 @@ use super::instructions::{self, Instruction, opcode};
 use std::collections::HashMap;
 
 /// Names of the local variables that may be larger than the module says: those without an array or structure
-/// for a type that an atomic or an asynchronous copy uses as they are.
+/// for a type that more is done to than to load and store them.
 pub fn doubtful(module: &[u32]) -> Vec<String> {
     let mut names = HashMap::new();
     let mut aggregates = Vec::new();
     let mut pointees = HashMap::new();
     let mut variables = HashMap::new();
-    let mut used = Vec::new();
+    let mut used: Vec<u32> = Vec::new();
     for Instruction { opcode, words } in instructions::all(module) {
         match (opcode, words) {
             (opcode::NAME, [_, id, text @ ..]) => {
@@ -35,9 +35,11 @@ pub fn doubtful(module: &[u32]) -> Vec<String> {
                     variables.insert(*id, name.clone());
                 }
             }
-            (opcode::GROUP_ASYNC_COPY | opcode::ATOMICS_FIRST..=opcode::ATOMICS_LAST, words)
-            | (opcode::ATOMIC_FLAG_TEST_AND_SET | opcode::ATOMIC_FLAG_CLEAR, words) => {
-                used.extend_from_slice(words);
+            // Loads and stores state the type of a variable that is no more than a scalar or a vector.
+            (opcode::LOAD | opcode::STORE | opcode::NAME | opcode::DECORATE, _)
+            | (opcode::ENTRY_POINT, _) => {}
+            (_, words) if !variables.is_empty() => {
+                used.extend(words.iter().filter(|word| variables.contains_key(word)));
             }
             _ => {}
         }

@@ -281,11 +281,12 @@ fn argument_alignment() {
 /// Arrays that only functions use, which take pointers to elements: each has its size all the same.
 fn arrays_used_whole() {
     let source = "
-    kernel void test(global uint *out, global const uint *in, global ushort *narrow) {
+    kernel void test(global uint *out, global const uint *in, global ushort *narrow, uint n) {
         local uint first[64];
         local struct { uint sum; uint more[15]; } second;
         local uint third[64];
         local ushort fourth[64];
+        local uint fifth[64];
         event_t e = async_work_group_copy(first, in, 64, 0);
         e = async_work_group_copy(third, in + 64, 64, e);
         wait_group_events(1, &e);
@@ -299,16 +300,27 @@ fn arrays_used_whole() {
         e = async_work_group_copy(out + 64, third, 64, e);
         e = async_work_group_copy(narrow, fourth, 64, e);
         wait_group_events(1, &e);
-        if (k == 0) out[128] = atomic_or(&second.sum, 0);
+        if (k == 0) {
+            out[128] = atomic_or(&second.sum, 0);
+            for (volatile local uint *p = fifth; p < fifth + n; p += 3) atomic_xchg(p, 0);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (volatile local uint *p = fifth; p < fifth + n; p += 3) atomic_add(p, k);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (k == 0) out[129] = atomic_or(fifth + 63, 0);
+        e = async_work_group_copy(out + 130, third, 64, 0);
+        wait_group_events(1, &e);
     }";
     let a = words(76, 128);
     let found = Launch::new(source)
-        .output::<u32>(129)
+        .output::<u32>(194)
         .buffer(&a)
         .output::<u16>(64)
+        .value(64u32)
         .run(&[64], &[64]);
     let mut expected = a;
-    expected.push(63 * 32);
+    expected.extend([63 * 32; 2]);
+    expected.extend_from_within(64..128);
     assert_equal(&found.get(0), &expected, |i| format!("word {i}"));
     // Whole numbers as halves: eleven digits from the highest one on.
     let halves: Vec<u16> = (0..64u32)

@@ -190,6 +190,7 @@ fn opencl_module(request: &Request, front_end: &FrontEnd) -> Result<Vec<u32>, Fa
 fn language_target(capabilities: &Capabilities) -> LanguageTarget {
     let mut extensions = vec![
         "cl_khr_byte_addressable_store",
+        "cl_khr_fp16",
         "cl_khr_global_int32_base_atomics",
         "cl_khr_global_int32_extended_atomics",
         "cl_khr_local_int32_base_atomics",

@@ -83,6 +83,14 @@ fn abilities(capabilities: &Capabilities) -> Vec<(&'static str, &'static str)> {
             ),
         ),
         (
+            "half (cl_khr_fp16)",
+            choose(
+                capabilities.float16,
+                "yes",
+                "emulated, the Vulkan device lacks shaderFloat16 or its rounding to the nearest",
+            ),
+        ),
+        (
             "64-bit integers",
             choose(
                 capabilities.int64,
