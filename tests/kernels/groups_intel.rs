@@ -1,7 +1,9 @@
 //! Intel's sub-group extensions.
 
 use super::Test;
+use super::group_model::{BASIC, PLACE, SIZES, Scalar, arithmetic, places, together};
 use super::harness::{Launch, Plain, assert_equal, session, skip};
+use super::random::Random;
 use std::fmt::Write;
 
 pub const TESTS: &[Test] = &[
@@ -12,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("image_block_reads", image_block_reads),
     ("image_block_writes", image_block_writes),
     ("small_integers", small_integers),
+    ("every_small_integer", every_small_integer),
     ("required_size", required_size),
 ];
 
@@ -364,6 +367,44 @@ fn image_block_writes() {
     check::<u8, _>("uchar", "_uc", 8, &bytes, 38);
     check::<u16, _>("ushort", "_us", 4, &bytes, 38);
     check::<u64, _>("ulong", "_ul", 1, &bytes, 38);
+}
+
+/// Reductions, scans and broadcasts of `char` to `ushort` under Intel's names, in sub-groups that are whole and
+/// that are not.
+fn every_small_integer() {
+    if lacks("cl_intel_subgroups_char") || lacks("cl_intel_subgroups_short") {
+        return;
+    }
+    fn check<T: Scalar>(ty: &str) {
+        for sizes in [SIZES[0], SIZES[3]] {
+            arithmetic::<T>(ty, ty, "intel_sub_group_", &BASIC, sizes, |places, _, i| {
+                together(places, i, |_| true)
+            });
+        }
+        let source = format!(
+            "kernel void test(global uint4 *place, global const {ty} *in, global {ty} *out) {{ {PLACE}
+                 out[i] = intel_sub_group_broadcast(in[i], get_sub_group_size() / 2); }}"
+        );
+        let mut random = Random::new(31);
+        let values: Vec<T> = (0..77).map(|_| T::small(&mut random)).collect();
+        let found = Launch::new(source)
+            .output::<[u32; 4]>(77)
+            .buffer(&values)
+            .output::<T>(77)
+            .run(&[77], &[77]);
+        let places = places(&found.get(0));
+        let expected: Vec<T> = (0..77)
+            .map(|i| {
+                let members = together(&places, i, |_| true);
+                values[members[members.len() / 2]]
+            })
+            .collect();
+        assert_equal(&found.get(2), &expected, |_| format!("a broadcast of {ty}"));
+    }
+    check::<i8>("char");
+    check::<u8>("uchar");
+    check::<i16>("short");
+    check::<u16>("ushort");
 }
 
 fn small_integers() {

@@ -11,9 +11,12 @@ use opencl3::memory::{
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format, cl_mem};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The device under test.
 pub struct Session {
@@ -84,6 +87,10 @@ impl Session {
 
     pub fn context(&self) -> &Context {
         &self.context
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     pub fn queue(&self) -> &CommandQueue {
@@ -163,6 +170,8 @@ const GUARD: [u8; 16] = [0xd7; 16];
 /// A kernel and its arguments.
 pub struct Launch {
     source: String,
+    /// A SPIR-V module in the place of the source.
+    module: Option<Vec<u8>>,
     options: String,
     arguments: Vec<Argument>,
     offset: Vec<usize>,
@@ -173,10 +182,33 @@ impl Launch {
     pub fn new(source: impl Into<String>) -> Self {
         Self {
             source: source.into(),
+            module: None,
             options: "-cl-std=CL3.0".into(),
             arguments: Vec::new(),
             offset: Vec::new(),
         }
+    }
+
+    /// A SPIR-V 1.4 module in the assembler's notation, with a kernel named `test`.
+    pub fn assembly(text: &str) -> Self {
+        let mut assembler = Command::new("spirv-as")
+            .args(["--target-env", "spv1.4", "-o", "-", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("spirv-as is installed (apt install spirv-tools)");
+        let mut input = assembler.stdin.take().expect("it is piped");
+        let lines = text.to_owned();
+        let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+        let output = assembler.wait_with_output().expect("spirv-as ends");
+        writer
+            .join()
+            .expect("the writer ends")
+            .expect("spirv-as reads");
+        assert!(output.status.success(), "spirv-as refuses the module");
+        let mut launch = Self::new(text).only_options("");
+        launch.module = Some(output.stdout);
+        launch
     }
 
     pub fn option(mut self, option: &str) -> Self {
@@ -253,6 +285,19 @@ impl Launch {
     }
 
     fn build(&self, session: &Session) -> Kernel {
+        record(&self.source);
+        if let Some(module) = &self.module {
+            let mut program =
+                Program::create_from_il(&session.context, module).expect("the module is taken");
+            if let Err(error) = program.build(session.context.devices(), &self.options) {
+                let log = program.get_build_log(session.context.devices()[0]);
+                panic!(
+                    "the module does not build: {error}\n{}",
+                    log.unwrap_or_default()
+                );
+            }
+            return Kernel::create(&program, "test").expect("a kernel named test");
+        }
         match Program::create_and_build_from_source(&session.context, &self.source, &self.options) {
             Ok(program) => Kernel::create(&program, "test").expect("a kernel named test"),
             Err(log) => panic!("the program does not build:\n{log}\n{}", self.source),
@@ -441,6 +486,28 @@ pub fn assert_equal<T: Plain>(found: &[T], expected: &[T], what: impl Fn(usize) 
             what(index)
         );
     }
+}
+
+/// The words of all programs that the running test has built.
+static WORDS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Has the words of a program, or the name of a function of the host, counted as used by the running test.
+pub fn record(text: &str) {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text
+        .split(|c| !is_inside(c))
+        .filter(|word| !word.is_empty());
+    let mut all = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    for word in words {
+        if !all.contains(word) {
+            all.insert(word.to_owned());
+        }
+    }
+}
+
+/// What the test that just ended has used.
+pub fn take_words() -> BTreeSet<String> {
+    std::mem::take(&mut *WORDS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Set by a test that found nothing to test.

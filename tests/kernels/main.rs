@@ -11,6 +11,7 @@
 mod atomics;
 mod control_flow;
 mod conversions;
+mod documents;
 mod floats;
 mod functions;
 #[macro_use]
@@ -31,6 +32,7 @@ mod pointers;
 mod printf;
 mod random;
 mod sub_groups;
+mod sycl_groups;
 mod threads;
 mod vectors;
 mod work_items;
@@ -65,7 +67,10 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("groups", groups::TESTS),
     ("sub_groups", sub_groups::TESTS),
     ("groups_intel", groups_intel::TESTS),
+    ("sycl_groups", sycl_groups::TESTS),
     ("non_uniform_groups", non_uniform_groups::TESTS),
+    // Last: it looks at what the others have done.
+    ("documents", documents::TESTS),
 ];
 
 /// Set in the process that runs the tests.
@@ -139,6 +144,7 @@ fn main() -> ExitCode {
         let start = Instant::now();
         let result = catch_unwind(test);
         let skip = harness::take_skipped();
+        documents::remember(&full, skip, harness::take_words());
         let verdict = match &result {
             Err(_) => "FAILED",
             Ok(()) if skip => "skipped",

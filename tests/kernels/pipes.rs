@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("reservations_of_work_items_keep_together", of_work_items),
     ("reservations_of_sub_groups_keep_together", of_sub_groups),
     ("reservations_of_work_groups_keep_together", of_work_groups),
+    ("groups_read_together", groups_read_together),
     ("packets_are_copied_whole", packets_are_copied_whole),
     ("two_kernels_at_a_time", two_kernels_at_a_time),
     ("objects", objects),
@@ -212,6 +213,70 @@ fn of_work_groups() {
             status[writer] = failed;
     }";
     blocks(source, &[48, 3], &[6, 3], 8, |_| 18, 100);
+}
+
+/// Sub-groups and work-groups reserve for reading until there is nothing left for all of them.
+fn groups_read_together() {
+    if !has_pipes() {
+        return;
+    }
+    const ITEMS: usize = 128;
+    for (kind, group, place, size) in [
+        (
+            "sub_group",
+            "get_group_id(0) * get_num_sub_groups() + get_sub_group_id()",
+            "get_sub_group_local_id()",
+            "get_sub_group_size()",
+        ),
+        (
+            "work_group",
+            "get_group_id(0)",
+            "get_local_id(0)",
+            "get_local_size(0)",
+        ),
+    ] {
+        let pipe = pipe(4, 200);
+        assert_eq!(write(&pipe, 100, 500, 1).len(), 100);
+        let source = format!(
+            "kernel void test(read_only pipe uint p, global uint2 *out) {{
+                 uint packet = 0;
+                 reserve_id_t id = {kind}_reserve_read_pipe(p, {size});
+                 if (is_valid_reserve_id(id)) {{
+                     read_pipe(p, id, {place}, &packet);
+                     {kind}_commit_read_pipe(p, id);
+                 }}
+                 out[get_global_id(0)] = (uint2)({group}, packet);
+             }}"
+        );
+        let found = Launch::new(source)
+            .pipe(&pipe)
+            .output::<[u32; 2]>(ITEMS)
+            .run(&[ITEMS], &[32]);
+        let rows = found.get::<[u32; 2]>(0);
+        let mut seen = HashSet::new();
+        let mut start = 0;
+        let mut largest = 0;
+        while start < ITEMS {
+            let members = rows[start..]
+                .iter()
+                .take_while(|row| row[0] == rows[start][0]);
+            let packets: Vec<u32> = members.map(|row| row[1]).collect();
+            let all = packets.iter().all(|packet| (500..600).contains(packet));
+            let none = packets.iter().all(|&packet| packet == 0);
+            assert!(all || none, "{kind}: {packets:?}");
+            if all {
+                assert!(
+                    packets.iter().all(|&packet| seen.insert(packet)),
+                    "read once"
+                );
+            }
+            start += packets.len();
+            largest = largest.max(packets.len());
+        }
+        // As many groups got theirs as there was something for.
+        assert_eq!(seen.len(), 100 / largest * largest, "{kind}");
+        assert_eq!(read(&pipe, 200, 1).len(), 100 - seen.len());
+    }
 }
 
 fn sub_group_size() -> u32 {

@@ -2,10 +2,14 @@
 
 use super::Test;
 use super::group_model::{
-    BASIC, HALVES, PLACE, Place, SIZES, Scalar, arithmetic, has, is_float, model, places, together,
+    BASIC, HALVES, KINDS, PLACE, Place, SIZES, Scalar, arithmetic, has, is_float, model, places,
+    together,
 };
-use super::harness::{Launch, assert_equal, skip};
+use super::harness::{Launch, assert_equal, record, session, skip};
 use super::random::Random;
+use opencl3::error_codes::CL_INVALID_VALUE;
+use opencl3::kernel::Kernel;
+use opencl3::program::Program;
 
 pub const TESTS: &[Test] = &[
     ("sub_group_queries", sub_group_queries),
@@ -14,6 +18,8 @@ pub const TESTS: &[Test] = &[
     ("sub_group_barriers", sub_group_barriers),
     ("non_uniform_arithmetic", non_uniform_arithmetic),
     ("clustered_reductions", clustered_reductions),
+    ("logical_arithmetic", logical_arithmetic),
+    ("kernel_queries", kernel_queries),
     ("ballots", ballots),
     ("shuffles", shuffles),
     ("vectors_move_whole", vectors_move_whole),
@@ -110,6 +116,132 @@ fn clustered_reductions() {
         }
     }
     for_each_type!(check, small: true);
+}
+
+/// `_logical_and`, `_or` and `_xor`: scans, reductions, and reductions in clusters, in branches that differ.
+fn logical_arithmetic() {
+    if !has("cl_khr_subgroup_non_uniform_arithmetic") || !has("cl_khr_subgroup_clustered_reduce") {
+        return skip("no non-uniform arithmetic or no clustered reductions");
+    }
+    const OPS: [&str; 3] = ["and", "or", "xor"];
+    let mut calls = Vec::new();
+    for op in OPS {
+        for kind in KINDS {
+            calls.push(format!("sub_group_non_uniform_{kind}_logical_{op}(x)"));
+        }
+        for cluster in [1, 2, 4] {
+            calls.push(format!(
+                "sub_group_clustered_reduce_logical_{op}(x, {cluster})"
+            ));
+        }
+    }
+    let all: String = calls
+        .iter()
+        .enumerate()
+        .map(|(at, call)| format!("bits |= ({call} != 0) << {at};\n"))
+        .collect();
+    let source = format!(
+        "kernel void test(global uint4 *place, global const int *in, global const uint *branch, global uint *out) {{
+             {PLACE} int x = in[i]; uint bits = 0;
+             if (branch[i]) {{ {all} }} else {{ {all} }}
+             out[i] = bits; }}"
+    );
+    let count = 154;
+    let mut random = Random::new(12);
+    // Any number but 0 is true.
+    let values: Vec<i32> = (0..count).map(|_| (random.next() % 4) as i32).collect();
+    let branch: Vec<u32> = (0..count).map(|_| random.next() as u32 % 2).collect();
+    let found = Launch::new(source)
+        .output::<[u32; 4]>(count)
+        .buffer(&values)
+        .buffer(&branch)
+        .output::<u32>(count)
+        .run(&[count], &[77]);
+    let places = places(&found.get(0));
+    let fold = |op: &str, members: &[usize]| {
+        let bools = members.iter().map(|&j| values[j] != 0);
+        match op {
+            "and" => bools.fold(true, |a, b| a && b),
+            "or" => bools.fold(false, |a, b| a || b),
+            _ => bools.fold(false, |a, b| a != b),
+        }
+    };
+    let expected: Vec<u32> = (0..count)
+        .map(|i| {
+            let here = together(&places, i, |j| branch[j] == branch[i]);
+            let at = here.iter().position(|&j| j == i).expect("itself");
+            let mut results = Vec::new();
+            for op in OPS {
+                results.push(fold(op, &here));
+                results.push(fold(op, &here[..=at]));
+                results.push(fold(op, &here[..at]));
+                for cluster in [1, 2, 4] {
+                    let of = |j: usize| places[j].lane / cluster;
+                    let members: Vec<usize> =
+                        here.iter().copied().filter(|&j| of(j) == of(i)).collect();
+                    results.push(fold(op, &members));
+                }
+            }
+            results
+                .iter()
+                .enumerate()
+                .fold(0, |bits, (at, &set)| bits | u32::from(set) << at)
+        })
+        .collect();
+    assert_equal(&found.get(3), &expected, |i| {
+        format!("work-item {i}, one bit for each of {calls:?}")
+    });
+}
+
+/// `clGetKernelSubGroupInfoKHR`: its answers agree with each other and with what a kernel sees, and its errors.
+fn kernel_queries() {
+    const MAX_SIZE: u32 = 0x2033;
+    const COUNT: u32 = 0x2034;
+    const LOCAL_SIZE: u32 = 0x11B8;
+    const MAX_COUNT: u32 = 0x11B9;
+    const COMPILE_COUNT: u32 = 0x11BA;
+    let Some(session) = session() else { return };
+    record("clGetKernelSubGroupInfoKHR");
+    let source = "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }";
+    let found = Launch::new(source).output::<u32>(1).run(&[1], &[1]);
+    let size = found.get::<u32>(0)[0] as usize;
+    let program = Program::create_and_build_from_source(session.context(), source, "-cl-std=CL3.0")
+        .expect("it builds");
+    let kernel = Kernel::create(&program, "test").expect("a kernel");
+    let query = |name: u32, input: &[usize]| {
+        // opencl3 passes the slice's length as its size in bytes.
+        let mut values = input.to_vec();
+        values.resize(input.len() * size_of::<usize>(), 0);
+        kernel
+            .get_kernel_sub_group_info_khr(session.device().id(), name, &values)
+            .map_err(|error| error.0)
+    };
+    for local in [&[1][..], &[size], &[size + 1], &[3, 5], &[4, 2, 3]] {
+        let items: usize = local.iter().product();
+        assert_eq!(query(MAX_SIZE, local), Ok(size.min(items)), "{local:?}");
+        assert_eq!(query(COUNT, local), Ok(items.div_ceil(size)), "{local:?}");
+    }
+    for count in [1, 2, 3] {
+        let local = query(LOCAL_SIZE, &[count]).expect("a local size");
+        assert_eq!(query(COUNT, &[local]), Ok(count), "{count} sub-groups");
+    }
+    let most = query(MAX_COUNT, &[]).expect("a number");
+    assert!(query(LOCAL_SIZE, &[most]).is_ok_and(|local| local > 0));
+    assert_eq!(query(LOCAL_SIZE, &[most + 1]), Ok(0), "no such work-group");
+    assert_eq!(query(COMPILE_COUNT, &[]), Ok(0));
+    for (name, input) in [
+        (MAX_SIZE, &[][..]),
+        (COUNT, &[]),
+        (COUNT, &[1, 1, 1, 1]),
+        (LOCAL_SIZE, &[1, 1]),
+        (0x1234, &[1]),
+    ] {
+        assert_eq!(
+            query(name, input),
+            Err(CL_INVALID_VALUE),
+            "{name:#x} {input:?}"
+        );
+    }
 }
 
 fn sub_group_queries() {
