@@ -16,6 +16,8 @@ pub struct Allocation {
     buffer: ManuallyDrop<Buffer>,
     /// Commands recorded and not yet known to be done.
     pending: AtomicU32,
+    /// A command other than a write of the host has changed it: see [`Allocation::window`].
+    changed_by_device: AtomicBool,
     /// The application knows its address: commands may use it without naming it.
     addressed: AtomicBool,
     /// Uses counted elsewhere, and whether there are any.
@@ -67,6 +69,7 @@ impl Allocation {
         Arc::new(Self {
             buffer: ManuallyDrop::new(buffer),
             pending: AtomicU32::new(0),
+            changed_by_device: AtomicBool::new(false),
             addressed: AtomicBool::new(false),
             shared: Mutex::default(),
             is_shared: AtomicBool::new(false),
@@ -104,6 +107,22 @@ impl Allocation {
     /// Where the host sees the first byte, if it does.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         self.buffer.mapped()
+    }
+
+    /// Where the host may write the first byte though it does not see the memory ([`Buffer::window`]). Not once a
+    /// kernel or a copy has written it: that is not known to have come before what the host does.
+    pub fn window(&self) -> Option<NonNull<u8>> {
+        let is_own = !self.changed_by_device.load(Ordering::Acquire)
+            && !self.is_shared.load(Ordering::Acquire)
+            && !self.is_addressed();
+        self.buffer.window().filter(|_| is_own)
+    }
+
+    /// A command that changes it has been recorded.
+    pub(super) fn change_by_device(&self) {
+        if self.buffer.window().is_some() {
+            self.changed_by_device.store(true, Ordering::Release);
+        }
     }
 
     pub fn size_bytes(&self) -> u64 {

@@ -321,7 +321,9 @@ impl Batch {
         };
         let regions = to_device.runs().map(copy_region);
         self.recorder.copy(piece.buffer, target.buffer(), regions);
-        self.hold_written(target);
+        // The host may write it itself the next time.
+        self.for_host |= target.mapped().is_some() || target.window().is_some();
+        self.hold(target);
         Ok(())
     }
 
@@ -368,6 +370,7 @@ impl Batch {
 
     fn hold_written(&mut self, allocation: Arc<Allocation>) {
         self.for_host |= allocation.mapped().is_some();
+        allocation.change_by_device();
         self.hold(allocation);
     }
 

@@ -176,8 +176,8 @@ impl Queue {
         }
         let mut waits = Waits::on(wait_list);
         waits.done = pending_host_writes::overlapping(source, &shape);
-        let base = target.allocation.mapped().filter(|_| waits.done.is_empty());
-        if let Some(base) = base {
+        let reach = || target.allocation.mapped().or(target.allocation.window());
+        if let Some(base) = reach().filter(|_| waits.done.is_empty()) {
             let queued_ns = host_now_ns();
             if self.host_may_touch(&target.allocation, wait_list) {
                 let state = self.lock();
@@ -185,7 +185,8 @@ impl Queue {
                 let in_turn = !self.is_in_order()
                     || state.holds_nothing()
                         && (state.is_idle() || !target.allocation.is_addressed());
-                if in_turn && target.allocation.is_idle() {
+                // A command of another queue may have come and gone meanwhile, and closed the window.
+                if in_turn && target.allocation.is_idle() && reach().is_some() {
                     let start_ns = host_now_ns();
                     // SAFETY: as in `enqueue_read`.
                     unsafe { host_copy::copy(&shape, source.0, base.as_ptr()) };

@@ -23,7 +23,7 @@ pub fn upload(
     if bytes.is_empty() {
         return Ok(());
     }
-    if let Some(mapped) = target.mapped() {
+    if let Some(mapped) = target.mapped().or(target.window()) {
         // SAFETY: within the allocation by the caller's word, which nothing else uses now.
         unsafe {
             let place = mapped.as_ptr().add(offset_bytes as usize);

@@ -22,6 +22,10 @@ pub const BASE_ALIGNMENT_BYTES: u64 = 256;
 /// sizes are rounded.
 const TEXEL_ALIGNMENT_BYTES: u64 = 4096;
 
+/// Device buffers up to this size lie where the host can write them, if there is such memory: a write is then a copy
+/// and not a submission.
+const WINDOW_BYTES: u64 = 64 << 10;
+
 /// From this size on a buffer gets memory of its own.
 const DEDICATED_BYTES: u64 = 32 << 20;
 
@@ -52,6 +56,8 @@ pub struct Buffer {
     /// Bytes before the first byte that the owner asked for (imported memory starts at a page).
     offset_bytes: u64,
     pub(super) mapped: Option<NonNull<u8>>,
+    /// See [`Buffer::window`].
+    window: Option<NonNull<u8>>,
     pub(super) host_cached: bool,
     /// Host memory at the device's address that is not the buffer's.
     pub(super) shadow: Option<NonNull<u8>>,
@@ -113,13 +119,15 @@ impl Device {
         let allocation = self.allocate_for(handle, kind)?;
         let is_device = matches!(kind, MemoryKind::Device | MemoryKind::Texels);
         let hidden = self.instance.options.discrete && is_device;
-        buffer.mapped = allocation
-            .mapped_ptr()
-            .filter(|_| !hidden)
-            .map(NonNull::cast);
         buffer.host_cached = allocation
             .memory_properties()
             .contains(vk::MemoryPropertyFlags::HOST_CACHED);
+        let mapped = allocation.mapped_ptr().map(NonNull::cast);
+        let is_small = kind == MemoryKind::Device && size_bytes <= WINDOW_BYTES;
+        match is_small && (hidden || !buffer.host_cached) {
+            true => buffer.window = mapped,
+            false => buffer.mapped = mapped.filter(|_| !hidden),
+        }
         // SAFETY: the memory was allocated for this buffer's requirements and is bound to it only.
         let bound = unsafe {
             self.raw
@@ -146,7 +154,15 @@ impl Device {
                 requirements.memory_type_bits = both;
             }
         }
-        requirements.memory_type_bits = self.preferred_types(requirements.memory_type_bits, kind);
+        let all_types = requirements.memory_type_bits;
+        let preferred = self.preferred_types(all_types, kind);
+        requirements.memory_type_bits = preferred;
+        if kind == MemoryKind::Device && requirements.size <= WINDOW_BYTES {
+            let in_window = self.window_types(preferred);
+            if in_window != 0 {
+                requirements.memory_type_bits = in_window;
+            }
+        }
         // Memory dedicated to a buffer is for no image.
         let scheme = if requirements.size >= DEDICATED_BYTES && textures.is_none() {
             AllocationScheme::DedicatedBuffer(handle)
@@ -158,14 +174,31 @@ impl Device {
             MemoryKind::Upload | MemoryKind::Arguments => MemoryLocation::CpuToGpu,
             MemoryKind::Readback => MemoryLocation::GpuToCpu,
         };
-        let allocation = self.allocator().allocate(&AllocationCreateDesc {
-            name: "buffer",
-            requirements,
-            location,
-            linear: true,
-            allocation_scheme: scheme,
-        })?;
-        Ok(allocation)
+        let allocate = |requirements| {
+            self.allocator().allocate(&AllocationCreateDesc {
+                name: "buffer",
+                requirements,
+                location,
+                linear: true,
+                allocation_scheme: scheme,
+            })
+        };
+        let first = allocate(requirements);
+        if first.is_ok() || requirements.memory_type_bits == preferred {
+            return Ok(first?);
+        }
+        // The window may be small.
+        requirements.memory_type_bits = preferred;
+        Ok(allocate(requirements)?)
+    }
+
+    /// Of the types in `bits`, those of the device's own memory that the host writes over the bus.
+    fn window_types(&self, bits: u32) -> u32 {
+        let types = self.info().memory_types.iter().enumerate();
+        types
+            .filter(|(index, kind)| bits & (1 << index) != 0 && !kind.host_cached)
+            .filter(|(_, kind)| kind.device_local && kind.host_visible && kind.host_coherent)
+            .fold(0_u32, |bits, (index, _)| bits | (1 << index))
     }
 
     /// Of the types in `bits`, those that suit `kind` best; `bits` itself when none does.
@@ -311,6 +344,7 @@ impl Buffer {
             address: 0,
             offset_bytes: 0,
             mapped: None,
+            window: None,
             host_cached: false,
             shadow: None,
             range: None,
@@ -332,6 +366,12 @@ impl Buffer {
     /// Where the host sees the first byte; `None` when only the device does.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         self.mapped
+    }
+
+    /// Where the host can write the first byte of a small buffer in the device's own memory, over the bus. To read
+    /// there is slow: the buffer is not [`Buffer::mapped`].
+    pub fn window(&self) -> Option<NonNull<u8>> {
+        self.window
     }
 
     /// Whether the host reads the mapping at full speed.
