@@ -19,6 +19,7 @@ pub mod pipe;
 pub mod printf;
 pub mod program;
 mod requirements;
+pub mod specialize;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod verify;

@@ -68,6 +68,11 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
 
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
+/// Whether the driver folds what specialization constants decide: SwiftShader keeps every branch and choice.
+pub fn folds_specialization(info: &PhysicalDeviceInfo) -> bool {
+    info.driver_id != GOOGLE_SWIFTSHADER
+}
+
 /// `VkDriverId` of llvmpipe. Its defects with loops, fences and atomics were seen in Mesa 22.3; which version is the
 /// first without is not known. It has no float control for denormals, but compiles to the processor's own
 /// arithmetic, and runs compute shaders in threads that leave the processor's flushing modes off.

@@ -1,6 +1,7 @@
 //! A built program on one device: code, program-scope data, and the pipelines made so far.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use smallvec::SmallVec;
@@ -9,11 +10,13 @@ use super::binary::{Modules, StoredExecutable};
 use super::initializers;
 use super::kept_pipelines::{self, Recipe};
 use crate::compiler::image::ImageField;
-use crate::compiler::program::ArgumentKind;
+use crate::compiler::program::{Argument, ArgumentKind};
+use crate::compiler::specialize::specialize;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
 use crate::runtime::front_end::FrontEnd;
+use crate::runtime::target::folds_specialization;
 use crate::runtime::upload::upload;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{self, MemoryKind};
@@ -45,7 +48,8 @@ struct KernelCode {
 
 #[derive(Default)]
 struct CodeState {
-    module: Option<vulkan::ShaderModule>,
+    /// By what is fixed in the module itself: nothing, where the driver folds specialization constants.
+    modules: HashMap<LocalArguments, vulkan::ShaderModule>,
     pipelines: HashMap<PipelineKey, Arc<vulkan::Pipeline>>,
 }
 
@@ -55,8 +59,10 @@ pub struct PipelineKey {
     pub local_size: [u32; 3],
     /// `SpecId` and value: the number of elements of each local argument, the format of each image, each
     /// sampler.
-    pub local_arguments: SmallVec<[(u32, u32); 4]>,
+    pub local_arguments: LocalArguments,
 }
+
+type LocalArguments = SmallVec<[(u32, u32); 4]>;
 
 impl Executable {
     pub fn new(device: &Arc<Device>, modules: Arc<Modules>, program: CompiledProgram) -> Arc<Self> {
@@ -212,11 +218,24 @@ impl Executable {
         key: &PipelineKey,
     ) -> Result<vulkan::Pipeline> {
         let device = self.device.vulkan()?;
-        let module = match &state.module {
-            Some(module) => module,
-            None => state
-                .module
-                .insert(vulkan::ShaderModule::new(device, &kernel.spirv)?),
+        let decides_formats = |argument: &Argument| {
+            matches!(
+                argument.kind,
+                ArgumentKind::Image { .. } | ArgumentKind::Sampler { .. }
+            )
+        };
+        let fixed = match kernel.arguments.iter().any(decides_formats)
+            && !folds_specialization(self.device.info())
+        {
+            true => key.local_arguments.clone(),
+            false => LocalArguments::new(),
+        };
+        let module = match state.modules.entry(fixed) {
+            Entry::Occupied(module) => module.into_mut(),
+            Entry::Vacant(place) => {
+                let words = specialize(&kernel.spirv, place.key());
+                place.insert(vulkan::ShaderModule::new(device, &words)?)
+            }
         };
         let constants: SmallVec<[(u32, u32); 8]> = (0u32..)
             .zip(key.local_size)
