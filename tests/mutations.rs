@@ -6,7 +6,10 @@
 //! PUMICE_MUTATIONS=100000 cargo test …         more
 //! ```
 
-use pumice::compiler::{Capabilities, Library, Options, compile};
+mod mutator;
+
+use mutator::{Random, damage, devices, instructions};
+use pumice::compiler::{Library, Options, compile};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Command;
@@ -21,6 +24,9 @@ const SOURCES: [&str; 4] = [
 
 /// Damaged modules that are tried without `PUMICE_MUTATIONS`.
 const FEW: usize = 200;
+
+/// Rounds at first with modules that are whole: each source for each device.
+const WHOLE: usize = SOURCES.len() * 3;
 
 /// One module takes a fraction of this, undamaged and unoptimized.
 const MOST_TIME: Duration = Duration::from_secs(60);
@@ -49,100 +55,6 @@ fn module(source: &str) -> Vec<u32> {
         .collect()
 }
 
-/// xorshift64
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
-
-/// Names (5 and 6 are `OpName` and `OpMemberName`) mean next to nothing: to damage them is a waste.
-fn is_name(instruction: &[u32]) -> bool {
-    instruction
-        .first()
-        .is_some_and(|word| matches!(word & 0xffff, 5 | 6))
-}
-
-/// The words of each instruction, the header first.
-fn instructions(words: &[u32]) -> Vec<Vec<u32>> {
-    let (header, mut rest) = words.split_at(5);
-    let mut all = vec![header.to_vec()];
-    while let Some(first) = rest.first() {
-        let (one, after) = rest.split_at((first >> 16) as usize);
-        if !is_name(one) {
-            all.push(one.to_vec());
-        }
-        rest = after;
-    }
-    all
-}
-
-/// Changes whole instructions, which gets further than changes of words do, and words.
-fn damage(instructions: &[Vec<u32>], random: &mut Random) -> Vec<u32> {
-    let mut all = instructions.to_vec();
-    for _ in 0..1 + random.below(5) / 3 {
-        let at = 1 + random.below(all.len() - 1);
-        let other = 1 + random.below(all.len() - 1);
-        match random.below(8) {
-            0 => drop(all.remove(at)),
-            1 => all.swap(at, other),
-            2 => all.insert(at, all[other].clone()),
-            3 => {
-                // The operands of another instruction.
-                let from = all[other].clone();
-                for (to, from) in all[at].iter_mut().zip(from).skip(2) {
-                    *to = from;
-                }
-            }
-            4 => {
-                // The same with another opcode.
-                let opcode = all[other][0] & 0xffff;
-                all[at][0] = all[at][0] & 0xffff_0000 | opcode;
-            }
-            _ => {
-                let word = 1 + random.below(all[at].len() - 1);
-                let Some(place) = all[at].get_mut(word) else {
-                    continue;
-                };
-                *place = match random.below(6) {
-                    0 => *place ^ 1 << random.below(32),
-                    1 => place.wrapping_add(1),
-                    2 => place.wrapping_sub(1),
-                    3 => random.below(700) as u32,
-                    4 => random.below(9) as u32,
-                    _ => u32::MAX >> random.below(32),
-                };
-            }
-        }
-        if all.len() < 2 {
-            break;
-        }
-    }
-    all.concat()
-}
-
-/// A device that can do everything, and one that can do nothing.
-fn devices() -> [Capabilities; 2] {
-    let mut least = Capabilities::full();
-    least.int8 = false;
-    least.int16 = false;
-    least.int64 = false;
-    least.float16 = false;
-    least.storage8 = false;
-    least.storage16 = false;
-    least.integer_dot_product = false;
-    [Capabilities::full(), least]
-}
-
 fn run(rounds: usize) {
     let library = Library::embedded().expect("the library is embedded");
     let options = Options::default();
@@ -155,7 +67,7 @@ fn run(rounds: usize) {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (round as u64 + 1) << 20);
         let words = match round {
             // First of all what is whole.
-            0..8 => instructions.concat(),
+            0..WHOLE => instructions.concat(),
             _ => damage(instructions, &mut random),
         };
         let start = Instant::now();
@@ -172,7 +84,7 @@ fn run(rounds: usize) {
         match result {
             Ok(Ok(_)) => accepted += 1,
             Ok(Err(error)) => {
-                assert!(round >= 8, "{source} is valid: {error}");
+                assert!(round >= WHOLE, "{source} is valid: {error}");
                 let text = error.to_string();
                 assert!(!text.contains("internal"), "{text}: {}", keep());
             }

@@ -221,6 +221,32 @@ impl Capabilities {
         }
     }
 
+    /// Mesa's software driver, version 22.3.
+    pub fn lavapipe() -> Self {
+        let full = Self::full();
+        Self {
+            workgroup_explicit_layout: false,
+            keeps_denormals16: true,
+            keeps_denormals32: true,
+            loses_loop_results: true,
+            overwrites_loop_state: true,
+            forgets_casts_of_atomics: true,
+            memory_order: MemoryOrder::LockedOperationsOnly,
+            fused_fma32: false,
+            fused_fma64: false,
+            subgroup: SubgroupOperations {
+                clustered: false,
+                rotate: false,
+                ..full.subgroup
+            },
+            subgroup_size: 8,
+            min_subgroup_size: 8,
+            push_constant_bytes: 128,
+            shared_memory_bytes: 32 << 10,
+            ..full
+        }
+    }
+
     /// The least device that Pumice accepts: 32-bit integers and floats only, as SwiftShader is.
     pub fn minimal() -> Self {
         Self {

@@ -23,6 +23,7 @@ pub const TESTS: &[Test] = &[
     ("functions_ulong", functions_u64),
     ("long_with_constants", long_with_constants),
     ("promotion", promotion),
+    ("bounds_of_extended_numbers", bounds_of_extended_numbers),
 ];
 
 const OPERATORS: &str = "
@@ -231,4 +232,41 @@ fn promotion() {
     assert_equal(&found.get(1), &expected, |i| {
         format!("expression {} of {:#x}", i % 4, a[i / 4])
     });
+}
+
+/// A narrow number made wide and held within constant bounds.
+fn bounds_of_extended_numbers() {
+    let source = "
+        kernel void test(global const int *in, global long *out) {
+            size_t i = get_global_id(0);
+            long x = in[i];
+            out[i * 6] = min(x, 32767l);
+            out[i * 6 + 1] = max(x, 32767l);
+            out[i * 6 + 2] = max(x, -5l);
+            out[i * 6 + 3] = min(x, -32768l);
+            out[i * 6 + 4] = convert_short_sat(x);
+            out[i * 6 + 5] = min(x, 0x80000000l);
+        }";
+    let mut random = Random::new(5);
+    let mut numbers: Vec<i32> = (0..62).map(|_| random.number() as i32).collect();
+    numbers.extend([i32::MIN, i32::MAX]);
+    let bounds = |&x: &i32| {
+        let x = i64::from(x);
+        let saturated = x.clamp(-32768, 32767);
+        [
+            x.min(32767),
+            x.max(32767),
+            x.max(-5),
+            x.min(-32768),
+            saturated,
+            x,
+        ]
+    };
+    let expected: Vec<i64> = numbers.iter().flat_map(bounds).collect();
+    let launch = Launch::new(source)
+        .buffer(&numbers)
+        .output::<i64>(expected.len());
+    let found = launch.run(&[numbers.len()], &[]);
+    let what = |at: usize| format!("bound {} of {}", at % 6, numbers[at / 6]);
+    assert_equal(&found.get::<i64>(1), &expected, what);
 }

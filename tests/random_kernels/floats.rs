@@ -1,6 +1,9 @@
 //! Random floating-point expressions whose value is the same everywhere: every operation is correctly rounded,
 //! nothing overflows, and no subnormal number or NaN comes up.
 //!
+//! The sign of a zero does not show: llvmpipe (Mesa 22.3) loses it in `-convert_float(x)` of an `x` that it
+//! knows to be 0 or -1. Adding zero makes every zero positive.
+//!
 //! Variables hold multiples of 1/4 up to 32000. Three levels of operations on them stay within what a
 //! `float` can hold, and no result but zero is tiny.
 
@@ -47,7 +50,7 @@ impl Generator {
             }
             10 => {
                 let b = self.float(scope, ty, depth - 1);
-                Expr::new(ty, "copysign(@, @)", [a, b])
+                Expr::new(ty, "copysign(@, (@ + 0.0f))", [a, b])
             }
             11 => {
                 let b = self.float(scope, ty, depth - 1);
@@ -79,8 +82,9 @@ impl Generator {
     pub fn bounded_float(&mut self, scope: &Scope, ty: Type, depth: u32) -> Expr {
         let a = self.float(scope, ty, depth.min(3));
         let name = ty.name();
-        let text =
-            format!("(rint(clamp(@, ({name})-32000.25f, ({name})32000.25f)) * ({name})0.25f)");
+        let text = format!(
+            "(rint(clamp(@, ({name})-32000.25f, ({name})32000.25f)) * ({name})0.25f + 0.0f)"
+        );
         Expr::new(ty, &text, [a])
     }
 
@@ -106,7 +110,7 @@ impl Generator {
             });
         }
         if from.base.size_bytes() == ty.base.size_bytes() && self.dice.percent(30) {
-            return Some(Expr::new(ty, &format!("as_{name}(@)"), [a]));
+            return Some(Expr::new(ty, &format!("as_{name}(@ + 0.0f)"), [a]));
         }
         let rounding = ["", "_rte", "_rtz", "_rtp", "_rtn"][self.dice.below(5)];
         Some(Expr::new(

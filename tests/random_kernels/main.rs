@@ -87,18 +87,22 @@ fn usual_platforms() -> Vec<String> {
     all
 }
 
+/// The platforms with a device; none at all where the first has none.
 fn open(icds: &[String]) -> Vec<Platform> {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random-{}", std::process::id()));
-    let one = |(at, icd): (usize, &String)| {
+    let mut platforms = Vec::new();
+    for (at, icd) in icds.iter().enumerate() {
         let (library, options) = icd.split_once(',').unwrap_or((icd, ""));
-        let platform = Platform::open(Path::new(library), options, &folder.join(at.to_string()));
-        if platform.is_none() {
-            println!("{icd}: no device");
+        match Platform::open(Path::new(library), options, &folder.join(at.to_string())) {
+            Some(platform) => platforms.push(platform),
+            None => println!("{icd}: no device"),
         }
-        platform
-    };
-    icds.iter().enumerate().filter_map(one).collect()
+        if platforms.is_empty() {
+            break;
+        }
+    }
+    platforms
 }
 
 /// The kernel of a seed, as number `at` of its program; `choice` is that of `--features`.
@@ -173,7 +177,10 @@ fn run(arguments: &Arguments) -> ExitCode {
     let platforms = open(&icds);
     if platforms.len() < 2 {
         eprintln!("skipped: there are not two OpenCL devices to compare");
-        return ExitCode::SUCCESS;
+        return match arguments.icds.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        };
     }
     for platform in &platforms {
         println!("{}: {:?}", platform.name.trim(), platform.features);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use pumice::compiler::capabilities::{MemoryOrder, SubgroupOperations};
 use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram};
 use pumice::config::Config;
 use pumice::runtime::front_end::FrontEnd;
@@ -113,7 +112,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Request, Failure> {
                 capabilities = match arguments.value()?.string()?.as_str() {
                     "full" => Capabilities::full(),
                     "minimal" | "swiftshader" => Capabilities::minimal(),
-                    "lavapipe" => lavapipe(),
+                    "lavapipe" => Capabilities::lavapipe(),
                     other => {
                         return Err(format!(
                             "--device-like {other}: not full, lavapipe, swiftshader or minimal"
@@ -134,32 +133,6 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Request, Failure> {
         options,
         capabilities,
     })
-}
-
-/// Mesa's software driver, version 22.3.
-fn lavapipe() -> Capabilities {
-    let full = Capabilities::full();
-    Capabilities {
-        workgroup_explicit_layout: false,
-        keeps_denormals16: true,
-        keeps_denormals32: true,
-        loses_loop_results: true,
-        overwrites_loop_state: true,
-        forgets_casts_of_atomics: true,
-        memory_order: MemoryOrder::LockedOperationsOnly,
-        fused_fma32: false,
-        fused_fma64: false,
-        subgroup: SubgroupOperations {
-            clustered: false,
-            rotate: false,
-            ..full.subgroup
-        },
-        subgroup_size: 8,
-        min_subgroup_size: 8,
-        push_constant_bytes: 128,
-        shared_memory_bytes: 32 << 10,
-        ..full
-    }
 }
 
 /// The OpenCL SPIR-V of the input: the file itself, or what clang makes of it.

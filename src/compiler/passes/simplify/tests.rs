@@ -122,6 +122,25 @@ fn sixty_four_bit_arithmetic_on_extended_numbers_is_narrowed() {
 }
 
 #[test]
+fn comparisons_of_sign_extended_numbers_with_constants_are_narrowed() {
+    let text = check(function(&[Type::Bool; 4], |b, [x, _, _]| {
+        let wide = b.convert(Convert::SignExtend, x, Type::I64);
+        let (small, negative) = (b.constant(Type::I64, 32767), b.constant(Type::I64, !4));
+        let large = b.constant(Type::I64, 0x8000_0000);
+        let results = [
+            b.compare(Compare::SLess, wide, small),
+            b.compare(Compare::SLess, negative, wide),
+            b.compare(Compare::SLessEqual, wide, negative),
+            // No number of 32 bits.
+            b.compare(Compare::SLess, large, wide),
+        ];
+        b.terminate(Terminator::Return(results.into_iter().collect()));
+    }));
+    assert_eq!(text.matches("sign_extend").count(), 0, "{text}");
+    assert_eq!(text.matches("s_less").count(), 3, "{text}");
+}
+
+#[test]
 fn a_decided_branch_and_its_dead_side_go() {
     let text = check(function(&[Type::I32], |b, [x, y, _]| {
         let (then, otherwise, join) = (
