@@ -87,6 +87,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::sequence_memory::run,
             WorkItemsLowered,
         ),
+        ("unroll", passes::unroll::run, WorkItemsLowered),
         ("lower_printf", passes::lower_printf::run, WorkItemsLowered),
         (
             "lower_arguments",

@@ -39,3 +39,4 @@ pub mod simplify;
 pub mod structurize;
 #[cfg(test)]
 mod testing;
+pub mod unroll;

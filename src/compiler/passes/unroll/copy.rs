@@ -1,0 +1,103 @@
+//! Copies of a loop's body, one behind the other.
+
+use super::Candidate;
+use crate::compiler::ir::{Block, Edge, Function, Terminator, Value};
+use std::collections::HashMap;
+
+/// Puts `rounds` copies of the body in the place of the loop. The last is the body itself, so that what
+/// later code reads of the loop stays where it is.
+pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize) {
+    let params = function.block(candidate.header).params.clone();
+    let mut incoming = candidate.first.clone();
+    let mut from = candidate.before;
+    for _ in 1..rounds {
+        let mut values: HashMap<Value, Value> = params.iter().copied().zip(incoming).collect();
+        let blocks = copy_blocks(function, candidate, &mut values);
+        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
+        incoming = candidate.next.iter().map(resolve).collect();
+        redirect(
+            function,
+            from,
+            blocks[&candidate.header],
+            &[],
+            candidate.header,
+        );
+        // This round goes on where it could leave.
+        let inside = &candidate.inside;
+        let block = blocks.get(&inside.block).copied();
+        let mut edge = Edge::new(
+            block.unwrap_or(inside.block),
+            inside.args.iter().map(resolve),
+        );
+        if inside.block == candidate.header {
+            edge = Edge::new(candidate.header, []);
+        }
+        function.block_mut(blocks[&candidate.leaving]).terminator = Terminator::Jump(edge);
+        from = blocks[&candidate.latch];
+    }
+    redirect(
+        function,
+        from,
+        candidate.header,
+        &incoming,
+        candidate.header,
+    );
+    function.block_mut(candidate.leaving).terminator = Terminator::Jump(candidate.exit.clone());
+}
+
+/// The edge from a block to `old` goes to `new`.
+fn redirect(function: &mut Function, from: Block, new: Block, args: &[Value], old: Block) {
+    for edge in function.block_mut(from).terminator.edges_mut() {
+        if edge.block == old {
+            *edge = Edge::new(new, args.iter().copied());
+        }
+    }
+}
+
+/// Copies the body. The header's copy has no parameters: `values` says what stands for them, and after it what
+/// stands for everything else in the body.
+fn copy_blocks(
+    function: &mut Function,
+    candidate: &Candidate<'_>,
+    values: &mut HashMap<Value, Value>,
+) -> HashMap<Block, Block> {
+    let mut blocks = HashMap::new();
+    for &block in candidate.blocks {
+        let copy = function.add_block();
+        blocks.insert(block, copy);
+        if block != candidate.header {
+            for param in function.block(block).params.clone() {
+                let ty = function.ty(param);
+                values.insert(param, function.add_param(copy, ty));
+            }
+        }
+    }
+    for &block in candidate.blocks {
+        let mut insts = Vec::new();
+        for inst in function.block(block).insts.clone() {
+            let data = function.inst(inst).clone();
+            let mut op = data.op;
+            // Blocks come in reverse postorder: what an operand names is copied already.
+            op.for_each_operand_mut(|value| *value = values.get(value).copied().unwrap_or(*value));
+            let types: Vec<_> = data.results.iter().map(|&it| function.ty(it)).collect();
+            let copy = function.make_inst(op, types, data.flags);
+            let results = function.inst(copy).results.clone();
+            values.extend(data.results.iter().copied().zip(results));
+            insts.push(copy);
+        }
+        let mut terminator = function.block(block).terminator.clone();
+        terminator.for_each_operand_mut(|value| {
+            *value = values.get(value).copied().unwrap_or(*value);
+        });
+        for edge in terminator.edges_mut() {
+            // The edge back waits for the next copy.
+            if edge.block != candidate.header {
+                edge.block = blocks.get(&edge.block).copied().unwrap_or(edge.block);
+            }
+        }
+        let copy = function.block_mut(blocks[&block]);
+        copy.insts = insts;
+        copy.terminator = terminator;
+    }
+    blocks
+}

@@ -1,0 +1,216 @@
+//! Unrolls short loops whose number of rounds is known.
+//!
+//! Needs `lower_work_items`, so that local ids are ranges; keeps everything that stages promise. Two kinds of
+//! loops are worth it, as drivers and clang (which knows nothing of the device) leave them alone:
+//! - those that index private memory by their counter: unrolled, the variable becomes registers;
+//! - those that load: unrolled, the loads of all rounds are in flight at once. Rows of a tile are such loops,
+//!   `for (row = get_local_id(1); row < 32; row += 8)`, whose rounds are known where the kernel requires its
+//!   work-group size.
+//!
+//! Only whole loops are unrolled, with one way out that every round passes: every work-item of a group makes
+//! the same rounds, so barriers and collective operations keep their meaning.
+
+mod copy;
+mod rounds;
+
+#[cfg(test)]
+mod tests;
+
+use super::simplify;
+use crate::compiler::analysis::{Dominators, Loop, Loops};
+use crate::compiler::ir::{
+    AddressSpace, Block, Edge, Function, Module, Op, Terminator, Type, Value,
+};
+use crate::compiler::{CompileError, Context};
+
+/// Rounds and instructions, all rounds together, up to which a loop over private memory is unrolled.
+const PRIVATE: (usize, usize) = (64, 2048);
+
+/// The same for a loop that only loads.
+const LOADS: (usize, usize) = (8, 160);
+
+/// Loops unrolled in a function at most.
+const LOOPS: usize = 64;
+
+/// Runs the pass on every function.
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    let required = match module.kernels.as_slice() {
+        [kernel] => kernel.attributes.required_work_group_size,
+        _ => None,
+    };
+    let mut changed = false;
+    for function in &mut module.functions {
+        for _ in 0..LOOPS {
+            if !unroll_one(function, required) {
+                break;
+            }
+            changed = true;
+        }
+    }
+    if changed {
+        // What was indexed by a counter is now by constants.
+        simplify::run(module, cx)?;
+    }
+    Ok(())
+}
+
+/// A loop that the pass can unroll: one edge in, one back, one out.
+struct Candidate<'a> {
+    /// In reverse postorder, the header first.
+    blocks: &'a [Block],
+    header: Block,
+    /// Where the edge back is.
+    latch: Block,
+    /// The block before it, and the values that the header's parameters have in the first round.
+    before: Block,
+    first: Vec<Value>,
+    /// The values that they have in the next.
+    next: Vec<Value>,
+    /// Where the way out is; every round passes it.
+    leaving: Block,
+    condition: Value,
+    /// What the condition is if the round goes on.
+    continues_if: bool,
+    /// Where it goes on, and where the loop ends.
+    inside: Edge,
+    exit: Edge,
+}
+
+fn unroll_one(function: &mut Function, required: Option<[u32; 3]>) -> bool {
+    function.layout = function.reverse_postorder();
+    let dominators = Dominators::new(function);
+    let loops = Loops::new(function, &dominators);
+    for found in loops.all() {
+        let Some(candidate) = candidate(function, &dominators, found) else {
+            continue;
+        };
+        let Some(most) = most_rounds(function, &candidate) else {
+            continue;
+        };
+        let Some(rounds) = rounds::count(function, &candidate, required, most) else {
+            continue;
+        };
+        copy::unroll(function, &candidate, rounds);
+        function.layout = function.reverse_postorder();
+        return true;
+    }
+    false
+}
+
+fn candidate<'a>(
+    function: &Function,
+    dominators: &Dominators,
+    found: &'a Loop,
+) -> Option<Candidate<'a>> {
+    let &[latch] = found.latches.as_slice() else {
+        return None;
+    };
+    let header = found.header;
+    let is_inside = |block: Block| found.blocks.contains(&block);
+    let mut leaving = None;
+    for &block in &found.blocks {
+        let terminator = &function.block(block).terminator;
+        let outside = |edge: &&Edge| !is_inside(edge.block);
+        match terminator.edges().into_iter().filter(outside).count() {
+            _ if terminator.edges().is_empty() => return None,
+            0 => {}
+            1 if leaving.is_none() => leaving = Some(block),
+            _ => return None,
+        }
+    }
+    let leaving = leaving.filter(|&block| dominators.dominates(block, latch))?;
+    let Terminator::Branch {
+        condition,
+        then,
+        otherwise,
+    } = &function.block(leaving).terminator
+    else {
+        return None;
+    };
+    let continues_if = is_inside(then.block);
+    let (inside, exit) = match continues_if {
+        true => (then, otherwise),
+        false => (otherwise, then),
+    };
+    let (mut entries, mut backs) = (Vec::new(), Vec::new());
+    for &block in &function.layout {
+        for edge in function.block(block).terminator.edges() {
+            if edge.block == header {
+                let edges = if is_inside(block) {
+                    &mut backs
+                } else {
+                    &mut entries
+                };
+                edges.push((block, edge.args.to_vec()));
+            }
+        }
+    }
+    let ([(before, first)], [(_, next)]) = (entries.as_slice(), backs.as_slice()) else {
+        return None;
+    };
+    Some(Candidate {
+        blocks: &found.blocks,
+        header,
+        latch,
+        before: *before,
+        first: first.clone(),
+        next: next.clone(),
+        leaving,
+        condition: *condition,
+        continues_if,
+        inside: inside.clone(),
+        exit: exit.clone(),
+    })
+}
+
+/// How many rounds the loop may have to be worth unrolling, if it is at all.
+fn most_rounds(function: &Function, candidate: &Candidate<'_>) -> Option<usize> {
+    let insts = candidate
+        .blocks
+        .iter()
+        .flat_map(|&block| &function.block(block).insts);
+    let (mut size, mut loads, mut indexes_private) = (0usize, false, false);
+    let counters = &function.block(candidate.header).params;
+    for &inst in insts {
+        let data = function.inst(inst);
+        match &data.op {
+            Op::Const(_) => continue,
+            Op::Load(..) => loads = true,
+            Op::PtrAdd(_, offset) => {
+                let is_private = data
+                    .results
+                    .first()
+                    .is_some_and(|&it| function.ty(it) == Type::Ptr(AddressSpace::Private));
+                indexes_private |=
+                    is_private && depends_on_counters(function, *offset, counters, 6);
+            }
+            _ => {}
+        }
+        size += 1;
+    }
+    let (rounds, total) = match (indexes_private, loads) {
+        (true, _) => PRIVATE,
+        (false, true) => LOADS,
+        _ => return None,
+    };
+    Some(rounds.min(total / size.max(1))).filter(|&most| most > 0)
+}
+
+/// Whether a value is computed from counters and constants alone.
+fn depends_on_counters(function: &Function, value: Value, counters: &[Value], depth: u32) -> bool {
+    if counters.contains(&value) {
+        return true;
+    }
+    let Some(op) = function.op_of(value).filter(|_| depth > 0) else {
+        return false;
+    };
+    match *op {
+        Op::Binary(_, a, b) => {
+            let from = |value| depends_on_counters(function, value, counters, depth - 1);
+            let known = |value| function.constant(value).is_some() || from(value);
+            known(a) && known(b) && (from(a) || from(b))
+        }
+        Op::Convert(_, from) => depends_on_counters(function, from, counters, depth - 1),
+        _ => false,
+    }
+}

@@ -1,0 +1,205 @@
+//! How often a loop runs.
+
+use super::Candidate;
+use crate::compiler::ir::{Binary, BuiltIn, Compare, Convert, Function, Op, Value};
+
+/// How deep an expression is followed.
+const DEPTH: u32 = 8;
+
+/// A sum of a value and a constant. Wrap-around is not part of it: who uses it checks the range.
+#[derive(Clone, Copy)]
+struct Sum {
+    base: Option<Value>,
+    plus: i128,
+}
+
+/// The loop's number of rounds, 1 at least, if it is known and at most `most`.
+pub fn count(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    required: Option<[u32; 3]>,
+    most: usize,
+) -> Option<usize> {
+    let &Op::Compare(op, a, b) = function.op_of(candidate.condition)? else {
+        return None;
+    };
+    let ty = function.ty(a);
+    if !ty.is_int() {
+        return None;
+    }
+    let sides = [a, b].map(|side| Side::new(function, candidate, required, side));
+    let [Some(a), Some(b)] = sides else {
+        return None;
+    };
+    for round in 0..most {
+        let [a, b] = [&a, &b].map(|side| side.range(round));
+        let holds = decided(op, a, b, ty.bits())?;
+        if holds != candidate.continues_if {
+            return Some(round + 1);
+        }
+    }
+    None
+}
+
+/// An operand of the condition: all values between two bounds, moved by a step each round.
+struct Side {
+    low: i128,
+    high: i128,
+    step: i128,
+}
+
+impl Side {
+    fn new(
+        function: &Function,
+        candidate: &Candidate<'_>,
+        required: Option<[u32; 3]>,
+        value: Value,
+    ) -> Option<Self> {
+        let sum = sum(function, value, DEPTH);
+        let params = &function.block(candidate.header).params;
+        let counter = params.iter().position(|&param| sum.base == Some(param));
+        let (start, step) = match counter {
+            Some(at) => {
+                let next = self::sum(function, *candidate.next.get(at)?, DEPTH);
+                if next.base != sum.base {
+                    return None;
+                }
+                let first = self::sum(function, *candidate.first.get(at)?, DEPTH);
+                let start = Sum {
+                    plus: first.plus + sum.plus,
+                    ..first
+                };
+                (start, next.plus)
+            }
+            None => (sum, 0),
+        };
+        let (low, high) = match start.base {
+            None => (0, 0),
+            Some(base) => range(function, required, base, DEPTH)?,
+        };
+        Some(Self {
+            low: low + start.plus,
+            high: high + start.plus,
+            step,
+        })
+    }
+
+    fn range(&self, round: usize) -> (i128, i128) {
+        let moved = self.step * round as i128;
+        (self.low + moved, self.high + moved)
+    }
+}
+
+/// A value as a sum, constants read as signed.
+fn sum(function: &Function, value: Value, depth: u32) -> Sum {
+    let unknown = Sum {
+        base: Some(value),
+        plus: 0,
+    };
+    let signed = |value: Value| {
+        let unused = 64 - function.ty(value).bits();
+        let bits = function.constant(value)?;
+        Some(i128::from((bits << unused) as i64 >> unused))
+    };
+    if let Some(plus) = signed(value) {
+        return Sum { base: None, plus };
+    }
+    match function.op_of(value) {
+        Some(&Op::Binary(Binary::Add, a, b)) if depth > 0 => match (signed(a), signed(b)) {
+            (_, Some(plus)) => {
+                let inner = sum(function, a, depth - 1);
+                Sum {
+                    plus: inner.plus + plus,
+                    ..inner
+                }
+            }
+            (Some(plus), None) => {
+                let inner = sum(function, b, depth - 1);
+                Sum {
+                    plus: inner.plus + plus,
+                    ..inner
+                }
+            }
+            _ => unknown,
+        },
+        _ => unknown,
+    }
+}
+
+/// The least and the greatest number that the bits of a value can be, unsigned.
+fn range(
+    function: &Function,
+    required: Option<[u32; 3]>,
+    value: Value,
+    depth: u32,
+) -> Option<(i128, i128)> {
+    if let Some(bits) = function.constant(value) {
+        return Some((bits.into(), bits.into()));
+    }
+    let inner = |value: Value| range(function, required, value, depth.checked_sub(1)?);
+    match *function.op_of(value)? {
+        Op::BuiltIn(BuiltIn::LocalInvocationId(dimension)) => {
+            let size = *required?.get(usize::from(dimension))?;
+            Some((0, i128::from(size) - 1))
+        }
+        Op::Convert(Convert::ZeroExtend, from) => inner(from),
+        Op::Convert(Convert::Truncate, from) => {
+            let (low, high) = inner(from)?;
+            (high <= i128::from(function.ty(value).mask())).then_some((low, high))
+        }
+        Op::Binary(Binary::And, a, b) => {
+            let mask = function.constant(b)?;
+            match inner(a) {
+                // All bits that can be set stay.
+                Some((low, high)) if high >= 0 && is_low_mask(mask) && high <= mask.into() => {
+                    Some((low, high))
+                }
+                _ => Some((0, mask.into())),
+            }
+        }
+        Op::Binary(Binary::LShr, a, b) => {
+            let (low, high) = inner(a)?;
+            let amount = function.constant(b).filter(|&amount| amount < 64)?;
+            Some((low >> amount, high >> amount))
+        }
+        _ => None,
+    }
+}
+
+fn is_low_mask(mask: u64) -> bool {
+    mask & mask.wrapping_add(1) == 0
+}
+
+/// Whether a comparison of numbers of two ranges holds, if it is the same for all of them. Numbers beyond what
+/// the type's bits hold wrapped around: nothing is known of them then, but equality of single ones.
+fn decided(op: Compare, a: (i128, i128), b: (i128, i128), bits: u32) -> Option<bool> {
+    let limit = 1i128 << bits;
+    let is_unsigned = matches!(op, Compare::ULess | Compare::ULessEqual);
+    let as_type = |(low, high): (i128, i128)| {
+        // A single number has its bits whatever happened on the way.
+        if low == high {
+            let bits = low.rem_euclid(limit);
+            let number = match is_unsigned || bits < limit / 2 {
+                true => bits,
+                false => bits - limit,
+            };
+            return Some((number, number));
+        }
+        let (least, greatest) = match is_unsigned {
+            true => (0, limit - 1),
+            false => (-limit / 2, limit / 2 - 1),
+        };
+        (low >= least && high <= greatest).then_some((low, high))
+    };
+    let (a, b) = (as_type(a)?, as_type(b)?);
+    match op {
+        Compare::Equal | Compare::NotEqual => {
+            (a.0 == a.1 && b.0 == b.1).then(|| (a.0 == b.0) == (op == Compare::Equal))
+        }
+        Compare::ULess | Compare::SLess if a.1 < b.0 => Some(true),
+        Compare::ULess | Compare::SLess if a.0 >= b.1 => Some(false),
+        Compare::ULessEqual | Compare::SLessEqual if a.1 <= b.0 => Some(true),
+        Compare::ULessEqual | Compare::SLessEqual if a.0 > b.1 => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,222 @@
+use super::run;
+use crate::compiler::interp::Interpreter;
+use crate::compiler::ir::{
+    Access, AddressSpace, Binary, Builder, BuiltIn, Compare, Convert, Edge, FuncId, Function,
+    Module, Op, Place, PrivateVariable, Terminator, Type, Value,
+};
+use crate::compiler::passes::testing;
+use smallvec::smallvec;
+
+/// A kernel of a number that sums over a counter, `first`, then `next`, while `again` holds of the next one; `body`
+/// computes what is summed.
+fn kernel(
+    ty: Type,
+    first: impl FnOnce(&mut Builder<'_>, Value) -> Value,
+    step: u64,
+    again: impl FnOnce(&mut Builder<'_>, Value) -> Value,
+    body: impl FnOnce(&mut Builder<'_>, Value, Value) -> Value,
+) -> Module {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32, ty];
+    let entry = function.entry();
+    let param = function.add_param(entry, Type::I32);
+    let variable = function.add_variable(PrivateVariable {
+        name: "v".into(),
+        size_bytes: 64,
+        align_bytes: 8,
+    });
+    let [round, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(round, ty);
+    let total = function.add_param(round, Type::I32);
+    let mut b = Builder::new(&mut function, entry);
+    let address = b.op1(
+        Op::VariableAddress(variable),
+        Type::Ptr(AddressSpace::Private),
+    );
+    for word in 0..16 {
+        let at = b.ptr_add_const(address, word * 4);
+        let scaled = b.binary_const(Binary::Mul, param, word as u64 + 1);
+        b.store1(Place::Pointer(at), scaled, Access::aligned(4));
+    }
+    let first = first(&mut b, param);
+    let zero = b.i32(0);
+    b.jump(Edge::new(round, [first, zero]));
+    b.switch_to(round);
+    let summand = body(&mut b, address, counter);
+    let sum = b.binary(Binary::Add, total, summand);
+    let next = b.binary_const(Binary::Add, counter, step);
+    let condition = again(&mut b, next);
+    b.branch(condition, Edge::new(round, [next, sum]), done);
+    b.switch_to(done);
+    // Read behind the loop: the last round's.
+    b.terminate(Terminator::Return(smallvec![sum, counter]));
+    testing::module_of(function)
+}
+
+/// A word of the variable.
+fn word(b: &mut Builder<'_>, address: Value, counter: Value) -> Value {
+    let offset = b.binary_const(Binary::And, counter, 15);
+    let offset = b.binary_const(Binary::Shl, offset, 2);
+    let at = b.ptr_add(address, offset);
+    b.load1(Place::Pointer(at), Type::I32, Access::aligned(4))
+}
+
+/// Runs the pass; results stay the same for some parameters and local ids below `ids`.
+fn check(mut module: Module, ids: u32) -> String {
+    let results = |module: &Module| -> Vec<_> {
+        (0..ids)
+            .flat_map(|id| [0u64, 1, 7, 0xffff_fff0].map(|x| (id, x)))
+            .map(|(id, x)| {
+                let mut interpreter = Interpreter::new(module);
+                interpreter.inputs.insert(BuiltIn::LocalInvocationId(1), id);
+                interpreter.run(FuncId(0), &[x])
+            })
+            .collect()
+    };
+    let before = results(&module);
+    assert!(before.iter().all(Result::is_ok), "{before:?}");
+    testing::run(&mut module, run).unwrap();
+    assert_eq!(before, results(&module), "{module}");
+    module.functions[0].to_string()
+}
+
+fn is_loop(text: &str) -> bool {
+    text.contains("branch")
+}
+
+#[test]
+fn a_counted_loop_over_private_memory_is_unrolled() {
+    for (op, last) in [
+        (Compare::NotEqual, 16),
+        (Compare::ULess, 16),
+        (Compare::SLessEqual, 15),
+    ] {
+        let module = kernel(
+            Type::I64,
+            |b, _| b.i64(0),
+            1,
+            |b, next| {
+                let last = b.i64(last);
+                b.compare(op, next, last)
+            },
+            word,
+        );
+        let text = check(module, 1);
+        assert!(!is_loop(&text), "{op:?}\n{text}");
+    }
+}
+
+#[test]
+fn a_loop_of_unknown_or_many_rounds_stays() {
+    let from_parameter = kernel(
+        Type::I32,
+        |b, param| b.binary_const(Binary::And, param, 7),
+        1,
+        |b, next| {
+            let last = b.i32(16);
+            b.compare(Compare::ULess, next, last)
+        },
+        word,
+    );
+    assert!(is_loop(&check(from_parameter, 1)));
+    let many = kernel(
+        Type::I32,
+        |b, _| b.i32(0),
+        1,
+        |b, next| {
+            let last = b.i32(1000);
+            b.compare(Compare::ULess, next, last)
+        },
+        word,
+    );
+    assert!(is_loop(&check(many, 1)));
+}
+
+#[test]
+fn a_counter_that_wraps_around_ends_where_it_does() {
+    let module = kernel(
+        Type::I32,
+        |b, _| b.i32(0xffff_fffe),
+        1,
+        |b, next| {
+            let last = b.i32(3);
+            b.compare(Compare::NotEqual, next, last)
+        },
+        word,
+    );
+    assert!(!is_loop(&check(module, 1)));
+}
+
+/// Rows of a tile, from the local id on, in steps of 8, below 32; clang counts from 8 less.
+fn rows() -> Module {
+    kernel(
+        Type::I64,
+        |b, _| {
+            let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(1)), Type::I32);
+            let wide = b.convert(Convert::ZeroExtend, id, Type::I64);
+            b.binary_const(Binary::Add, wide, (-8i64) as u64)
+        },
+        8,
+        |b, next| {
+            let last = b.i64(24);
+            b.compare(Compare::ULess, next, last)
+        },
+        word,
+    )
+}
+
+#[test]
+fn a_required_work_group_size_tells_the_rounds() {
+    let mut module = rows();
+    module.kernels[0].attributes.required_work_group_size = Some([32, 8, 1]);
+    let text = check(module, 8);
+    assert!(!is_loop(&text), "{text}");
+}
+
+#[test]
+fn local_ids_of_any_size_leave_the_loop() {
+    assert!(is_loop(&check(rows(), 8)));
+    // 0 to 9: rounds differ.
+    let mut module = rows();
+    module.kernels[0].attributes.required_work_group_size = Some([32, 10, 1]);
+    assert!(is_loop(&check(module, 10)));
+}
+
+#[test]
+fn a_loop_that_asks_before_its_body_is_unrolled() {
+    // As a byte-wise fill of memory comes: `for (i = 0; i < 12; i++) v[i] = x;`, and more after it.
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32, Type::I64];
+    let entry = function.entry();
+    let param = function.add_param(entry, Type::I32);
+    let variable = function.add_variable(PrivateVariable {
+        name: "v".into(),
+        size_bytes: 16,
+        align_bytes: 4,
+    });
+    let [header, body, done] = [0; 3].map(|_| function.add_block());
+    let counter = function.add_param(header, Type::I64);
+    let mut b = Builder::new(&mut function, entry);
+    let address = b.op1(
+        Op::VariableAddress(variable),
+        Type::Ptr(AddressSpace::Private),
+    );
+    let zero = b.i64(0);
+    b.jump(Edge::new(header, [zero]));
+    b.switch_to(header);
+    let end = b.i64(12);
+    let again = b.compare(Compare::ULess, counter, end);
+    b.branch(again, body, done);
+    b.switch_to(body);
+    let at = b.ptr_add(address, counter);
+    let byte = b.resize_int(param, Type::I8, false);
+    b.store1(Place::Pointer(at), byte, Access::aligned(1));
+    let next = b.binary_const(Binary::Add, counter, 1);
+    b.jump(Edge::new(header, [next]));
+    b.switch_to(done);
+    let at = b.ptr_add_const(address, 8);
+    let loaded = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
+    b.terminate(Terminator::Return(smallvec![loaded, counter]));
+    let text = check(testing::module_of(function), 1);
+    assert!(!is_loop(&text), "{text}");
+}
