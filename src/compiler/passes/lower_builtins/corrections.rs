@@ -27,7 +27,11 @@ impl Lower<'_, '_> {
                 let nan = self.b.unary(Unary::IsNan, x);
                 Some(self.select(nan, x, value))
             }
-            (Std::exp, &[x]) if single && self.keeps_denormals() => self.vanishing(name, x, -87.0),
+            (Std::exp, &[x]) if single => Some(self.exponential32(x)),
+            (Std::log, &[x]) if single => {
+                let keeps_denormals = self.keeps_denormals();
+                Some(self.logarithm32(x, keeps_denormals))
+            }
             (Std::exp2, &[x]) if single && self.keeps_denormals() => {
                 self.vanishing(name, x, -126.0)
             }

@@ -8,6 +8,7 @@
 mod common;
 mod corrections;
 mod exact;
+mod exponential;
 mod fused_multiply_add;
 mod gamma;
 mod geometric;

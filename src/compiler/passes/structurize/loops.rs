@@ -5,7 +5,9 @@ use super::selections::{children, distinct, largest, unexpected};
 use super::{Exits, Shaper, Task};
 use crate::compiler::CompileError;
 use crate::compiler::analysis::Dominators;
-use crate::compiler::ir::{Block, Compare, Edge, Merge, Op, Terminator, Type, Value, Values};
+use crate::compiler::ir::{
+    Block, Compare, Edge, Function, Merge, Op, Terminator, Type, Value, Values,
+};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -13,25 +15,66 @@ use std::rc::Rc;
 const SMALL_BLOCKS: usize = 8;
 const SMALL_INSTRUCTIONS: usize = 48;
 
+/// Which members of a region go to each block.
+#[derive(Default)]
+struct WaysIn {
+    predecessors: HashMap<Block, Vec<Block>>,
+    /// The place of each block among the members.
+    places: HashMap<Block, usize>,
+}
+
+impl WaysIn {
+    /// Adds what members lead to that came since the last time. What changed of the others may stay: it is
+    /// asked again, and their new edges go to new blocks only.
+    fn learn(&mut self, function: &Function, members: &[Block]) {
+        let known = self.places.len();
+        for (place, &block) in members.iter().enumerate().skip(known) {
+            self.places.insert(block, place);
+            for target in function.successors(block) {
+                self.predecessors.entry(target).or_default().push(block);
+            }
+        }
+    }
+
+    /// The members that go to one of `blocks` and are none of them, in the order of members.
+    fn into(&self, function: &Function, blocks: &[Block], inside: &HashSet<Block>) -> Vec<Block> {
+        let mut found: Vec<Block> = Vec::new();
+        for block in blocks {
+            let from = self.predecessors.get(block).into_iter().flatten().copied();
+            found.extend(from.filter(|from| {
+                !inside.contains(from) && function.successors(*from).contains(block)
+            }));
+        }
+        found.sort_by_key(|block| self.places.get(block));
+        found.dedup();
+        found
+    }
+}
+
 impl Shaper<'_> {
     /// Finds the outermost loops among `members` and gives each one entry, a block before it, and one
     /// continue target. Returns the members, new ones included, and the loops.
     pub fn prepare_loops(&mut self, mut members: Vec<Block>) -> (Vec<Block>, Vec<Node>) {
         let mut loops = Vec::new();
+        // Found once for all loops: a search of the region for each would be quadratic.
+        let mut ways = WaysIn::default();
         for blocks in cycles(self.function, &members) {
-            let node = self.prepare_loop(blocks, &mut members);
+            ways.learn(self.function, &members);
+            let node = self.prepare_loop(blocks, &mut members, &ways);
             loops.push(node);
         }
         (members, loops)
     }
 
-    fn prepare_loop(&mut self, mut blocks: Vec<Block>, members: &mut Vec<Block>) -> Node {
+    fn prepare_loop(
+        &mut self,
+        mut blocks: Vec<Block>,
+        members: &mut Vec<Block>,
+        ways: &WaysIn,
+    ) -> Node {
         let inside: HashSet<Block> = blocks.iter().copied().collect();
-        let outside: Vec<Block> = members
-            .iter()
-            .copied()
-            .filter(|block| !inside.contains(block))
-            .collect();
+        // The blocks outside that go into it.
+        let outside = ways.into(self.function, &blocks, &inside);
         let mut entries = Vec::new();
         for &block in &outside {
             for target in self.function.successors(block) {
