@@ -26,6 +26,11 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
     let id = inst.result()?;
     let ty = inst.result_type()?;
     let (storage, pointee) = source.types.pointee(ty)?;
+    // The translator from LLVM of OpenCL 2.0's days has built-ins in UniformConstant, and imports them.
+    let storage = match source.decorations.literal(id, Decoration::BuiltIn) {
+        Some(_) => Storage::Input,
+        None => storage,
+    };
     let space = match storage {
         Storage::Input => {
             let built_in = source

@@ -85,6 +85,38 @@ fn a_vector_of_one_component() {
     assert!(matches!(operations[..], [Op::Binary(..), Op::Store(..)]));
 }
 
+/// As the translator from LLVM wrote it in OpenCL 2.0's days.
+#[test]
+fn a_built_in_that_is_imported_constant_memory() {
+    let words = assemble(&format!(
+        r#"{HEADER}
+        OpDecorate %id BuiltIn GlobalInvocationId
+        OpDecorate %id Constant
+        OpDecorate %id LinkageAttributes "__spirv_BuiltInGlobalInvocationId" Import
+        {TYPES}
+        %v3ulong = OpTypeVector %ulong 3
+        %constant_v3ulong = OpTypePointer UniformConstant %v3ulong
+        %id = OpVariable %constant_v3ulong UniformConstant
+        %kernel = OpFunction %void None %signature
+        %out = OpFunctionParameter %global_uint
+        %n = OpFunctionParameter %uint
+        %entry = OpLabel
+        %whole = OpLoad %v3ulong %id Aligned 32
+        %x = OpCompositeExtract %ulong %whole 0
+        %value = OpUConvert %uint %x
+        OpStore %out %value Aligned 4
+        OpReturn
+        OpFunctionEnd"#
+    ));
+    let module = parse_valid(&words);
+    assert!(module.globals.is_empty());
+    let queries = operations(&module);
+    assert!(
+        queries.iter().any(|op| matches!(op, Op::WorkItem(..))),
+        "{queries:?}"
+    );
+}
+
 /// As clang-22 writes it where the high bits do not matter.
 #[test]
 fn operands_that_are_too_wide_are_narrowed() {
