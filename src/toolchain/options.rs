@@ -147,6 +147,11 @@ impl MathOptions {
 }
 
 impl BuildOptions {
+    /// Whether the language is OpenCL C, not C++ for OpenCL.
+    pub fn is_c(&self) -> bool {
+        matches!(self.language, None | Some(LanguageVersion::C(_)))
+    }
+
     /// Parses the options of `clBuildProgram` or `clCompileProgram`.
     ///
     /// # Errors

@@ -29,6 +29,8 @@ pub struct CompileRequest<'a> {
     pub headers: &'a [(String, String)],
     pub options: &'a BuildOptions,
     pub target: &'a LanguageTarget,
+    /// Nothing is linked to it: a function that it calls and does not define is an error.
+    pub is_whole: bool,
 }
 
 /// The module, if there is one, and what clang had to say either way.
@@ -155,6 +157,11 @@ fn front_arguments(request: &CompileRequest<'_>, headers: Option<&Path>) -> Vec<
         arguments.push("-Wno-error=int-conversion".into());
     }
     arguments.extend(request.options.clang_arguments());
+    if request.is_whole && request.options.is_c() && !request.source.contains("extern inline") {
+        // By the rules of C99 a function that is `inline` and nothing else is not there to be called, only to be
+        // inlined; programs that declare all theirs so expect to call them where clang does not inline.
+        arguments.push("-fgnu89-inline".into());
+    }
     arguments
 }
 
@@ -337,6 +344,7 @@ mod tests {
             headers,
             options: &BuildOptions::parse(options).unwrap(),
             target: &target(),
+            is_whole: true,
         };
         compile_source(Ok(&clang), cache, &request)
     }
@@ -467,9 +475,24 @@ mod tests {
             headers: &[],
             options: &BuildOptions::default(),
             target: &target(),
+            is_whole: true,
         };
         let outcome = compile_source(missing.as_ref(), &DiskCache::disabled(), &request);
         assert!(outcome.spirv.is_none() && outcome.log.contains("PUMICE_CLANG"));
+    }
+
+    #[test]
+    fn inline_functions_are_there_to_be_called() {
+        let source = "inline __attribute__((noinline)) float f(float x) { return x * 2.0f; }
+            kernel void k(global float *p) { *p = f(*p); }";
+        let words = compiles(source, "");
+        // No import is left; nobody looks for `f` elsewhere.
+        let imports = |words: &[u32]| {
+            let text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            // OpDecorate %f LinkageAttributes "f" Import
+            text.windows(8).any(|at| at == [b'f', 0, 0, 0, 1, 0, 0, 0])
+        };
+        assert!(!imports(&words));
     }
 
     #[test]
@@ -492,6 +515,7 @@ mod tests {
             headers: &[],
             options: &BuildOptions::default(),
             target: &target(),
+            is_whole: true,
         };
         let run = |clang: &Clang| {
             compile_within(

@@ -200,7 +200,7 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
     };
     match task {
         Task::Compile(options, headers) => {
-            let (modules, log) = modules_of(program, device, options, headers, sources);
+            let (modules, log) = modules_of(program, device, options, Some(headers), sources);
             Built {
                 product: modules.map(|modules| Product::Object(Arc::new(modules))),
                 log,
@@ -226,7 +226,7 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
                 let compiled = compile_modules(device, &modules);
                 executable(device, modules, compiled, String::new())
             }
-            _ => match modules_of(program, device, options, &[], sources) {
+            _ => match modules_of(program, device, options, None, sources) {
                 (Some(modules), log) => {
                     let modules = Arc::new(modules);
                     let compiled = compile_modules(device, &modules);
@@ -312,12 +312,13 @@ fn is_before_2(program: &Program, options: &BuildOptions) -> bool {
 #[derive(Default)]
 struct SourceMemo(HashMap<crate::toolchain::LanguageTarget, SourceOutcome>);
 
-/// The OpenCL SPIR-V of a program for a device, and the log.
+/// The OpenCL SPIR-V of a program for a device, and the log. `headers` are those of `clCompileProgram`: then more
+/// is linked to it.
 fn modules_of(
     program: &Program,
     device: &Device,
     options: &BuildOptions,
-    headers: &[(String, String)],
+    headers: Option<&[(String, String)]>,
     sources: &mut SourceMemo,
 ) -> (Option<Modules>, String) {
     let (module, log) = match program.origin() {
@@ -329,9 +330,10 @@ fn modules_of(
                     let front_end = FrontEnd::instance();
                     let request = CompileRequest {
                         source: &String::from_utf8_lossy(source),
-                        headers,
+                        headers: headers.unwrap_or_default(),
                         options,
                         target,
+                        is_whole: headers.is_none(),
                     };
                     compile_source(front_end.clang(), front_end.cache(), &request)
                 });
