@@ -285,6 +285,7 @@ impl Bench {
                 headers: &[],
                 options: &BuildOptions::default(),
                 target: &self.target,
+                is_whole: true,
             },
         );
         outcome.spirv.ok_or_else(|| outcome.log.into())
