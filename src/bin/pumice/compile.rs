@@ -151,6 +151,7 @@ fn opencl_module(request: &Request, front_end: &FrontEnd) -> Result<Vec<u32>, Fa
             headers: &[],
             options: &request.options,
             target: &language_target(&request.capabilities),
+            is_whole: true,
         },
     );
     eprint!("{}", outcome.log);
