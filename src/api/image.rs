@@ -372,7 +372,7 @@ mod tests {
         upload::download(vulkan, &place.allocation, 0, &mut found).unwrap();
         assert_eq!(found, texels);
 
-        let refused = create(fd, CL_MEM_USE_HOST_PTR.into()).unwrap_err();
+        let refused = create(fd, CL_MEM_USE_HOST_PTR).unwrap_err();
         assert_eq!(refused.code(), CL_INVALID_HOST_PTR);
         let refused = create(u64::from(u32::MAX), 0).unwrap_err();
         assert_eq!(refused.code(), CL_INVALID_PROPERTY);

@@ -64,16 +64,20 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
 }
 
 /// What no device can do, because Pumice can't.
-const NOT_YET: &[(&str, &str)] = &[
-    ("mipmaps", "not written yet"),
-    ("device-side enqueue", "Vulkan has nothing to build it from"),
-    ("pipes", "not written yet"),
-];
+const NOT_YET: &[(&str, &str)] = &[("device-side enqueue", "Vulkan has nothing to build it from")];
 
 /// What depends on the device, and on which feature.
 fn abilities(capabilities: &Capabilities) -> Vec<(&'static str, &'static str)> {
     let choose = |has: bool, yes: &'static str, no: &'static str| if has { yes } else { no };
     vec![
+        (
+            "texture units for flat images",
+            choose(
+                capabilities.textures > 0,
+                "yes",
+                "no, there is no descriptor indexing: kernels read images by loads",
+            ),
+        ),
         (
             "double (cl_khr_fp64)",
             choose(
