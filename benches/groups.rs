@@ -1,0 +1,318 @@
+//! Collectives: work-group functions against a tree in local memory, and sub-group functions against the same
+//! kernel written for Vulkan by hand.
+//!
+//! ```text
+//! cargo bench --bench groups -- [NAME…]
+//! ```
+//!
+//! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
+//! one). The plain Vulkan (SPIR-V assembled by `spirv-as`) runs on the first Vulkan device. Each work-item reads a
+//! float, takes part in one collective, or in sixteen one after the other, and writes a float. Medians: GB read and
+//! written in a second, and nanoseconds of one collective of a group of 256.
+
+mod support;
+
+use pumice::runtime::platform::Platform;
+use pumice::vulkan::{
+    MemoryKind, Pipeline, PipelineOptions, Recorder, ShaderModule, Timeline, info::DeviceType,
+};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::opencl::{Buffer, Context, Device, Queue, devices};
+use support::{Result, time};
+
+/// Work-items of a group.
+const GROUP: usize = 256;
+/// Elements: on a GPU far more than its caches hold; a processor takes long over every barrier.
+const ON_A_GPU: usize = 64 << 20;
+const ON_A_PROCESSOR: usize = 64 << 10;
+/// Launches that are timed together.
+const LAUNCHES: usize = 10;
+
+const SOURCE: &str = "
+#define KERNEL(name, collective) \\
+    kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) \\
+    void name(global const float *restrict in, global float *restrict out) { \\
+        local float sums[GROUP]; \\
+        uint item = get_local_id(0); \\
+        float x = in[get_global_id(0)]; \\
+        _Pragma(\"unroll\") \\
+        for (uint round = 0; round < ROUNDS; round++) \\
+            x = collective * 0.00390625f; \\
+        out[get_global_id(0)] = x; \\
+    }
+
+float tree_reduce(local float *sums, uint item, float x) {
+    sums[item] = x;
+    for (uint width = GROUP / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < width)
+            sums[item] += sums[item + width];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x = sums[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return x;
+}
+
+float tree_scan(local float *sums, uint item, float x) {
+    sums[item] = x;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < GROUP; distance *= 2) {
+        float other = item >= distance ? sums[item - distance] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] = x += other;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    return x;
+}
+
+#ifdef TREES
+KERNEL(sum_by_a_tree, tree_reduce(sums, item, x))
+KERNEL(scan_by_a_tree, tree_scan(sums, item, x))
+#else
+KERNEL(work_group_reduce, work_group_reduce_add(x))
+KERNEL(work_group_scan, work_group_scan_inclusive_add(x))
+KERNEL(sub_group_reduce, sub_group_reduce_add(x))
+KERNEL(sub_group_scan, sub_group_scan_inclusive_add(x))
+#endif
+";
+
+fn print(name: &str, count: usize, rounds: usize, seconds: f64) {
+    let bytes = (count * 8) as f64;
+    let collectives = (count / GROUP * rounds) as f64;
+    println!(
+        "  {name:32}{rounds:>4}{:>12.1}{:>12.2}",
+        bytes / seconds / 1e9,
+        seconds * 1e9 / collectives
+    );
+}
+
+/// What an element of the result is.
+fn expected(name: &str, input: &[f32], rounds: usize) -> Option<f32> {
+    // All work-items hold the same after a reduction, so that it suffices to know the first group's sum.
+    let sum: f32 = input[..GROUP].iter().sum();
+    (rounds == 1 && (name.starts_with("sum_") || name == "work_group_reduce"))
+        .then_some(sum / GROUP as f32)
+}
+
+struct Memory {
+    source: Buffer,
+    target: Buffer,
+    input: Vec<f32>,
+}
+
+fn measure(
+    context: &Context,
+    queue: &Queue,
+    memory: &Memory,
+    name: &str,
+    rounds: usize,
+) -> Result<f64> {
+    let trees = if name.ends_with("_tree") {
+        "-DTREES"
+    } else {
+        ""
+    };
+    let options = format!("-cl-std=CL3.0 -DGROUP={GROUP} -DROUNDS={rounds} {trees}");
+    let kernel = context.kernel(SOURCE, name, &options)?;
+    kernel.set_buffer(0, &memory.source)?;
+    kernel.set_buffer(1, &memory.target)?;
+    let seconds = time(7, || {
+        for _ in 0..LAUNCHES {
+            queue.launch(&kernel, memory.input.len(), GROUP)?;
+        }
+        queue.finish()
+    })?;
+    let mut first = [0; 4];
+    queue.read(&memory.target, true, &mut first)?;
+    let found = f32::from_le_bytes(first);
+    if expected(name, &memory.input, rounds).is_some_and(|wanted| (wanted - found).abs() > 1e-4) {
+        return Err(format!("{name} is wrong: {found}").into());
+    }
+    Ok(seconds / LAUNCHES as f64)
+}
+
+fn opencl(device: &Device) -> Result<()> {
+    const CL_DEVICE_TYPE: u32 = 0x1000;
+    const GPU: u64 = 4;
+    let count: usize = match device.number(CL_DEVICE_TYPE)? & GPU {
+        0 => ON_A_PROCESSOR,
+        _ => ON_A_GPU,
+    };
+    println!(
+        " {}, {} KiB of floats{:>6}{:>12}{:>12}",
+        device.name,
+        count * 4 >> 10,
+        "rounds",
+        "GB/s",
+        "ns/group"
+    );
+    let context = Context::new(device)?;
+    let queue = context.queue(0)?;
+    let input: Vec<f32> = (0..count).map(|i| (i * 7 % 13) as f32).collect();
+    let bytes: Vec<u8> = input.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let memory = Memory {
+        source: context.buffer(count * 4, 0)?,
+        target: context.buffer(count * 4, 0)?,
+        input,
+    };
+    queue.write(&memory.source, true, &bytes)?;
+    for rounds in [1, 16] {
+        for name in [
+            "sum_by_a_tree",
+            "work_group_reduce",
+            "scan_by_a_tree",
+            "work_group_scan",
+            "sub_group_reduce",
+            "sub_group_scan",
+        ] {
+            match measure(&context, &queue, &memory, name, rounds) {
+                Ok(seconds) => print(name, count, rounds, seconds),
+                Err(error) => println!("  {name:32}{error:>28}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The kernel as one would write it for Vulkan: two addresses in push constants.
+fn assembly(operation: &str, rounds: usize) -> String {
+    let mut text = format!(
+        "OpCapability Shader
+         OpCapability PhysicalStorageBufferAddresses
+         OpCapability GroupNonUniformArithmetic
+         OpExtension \"SPV_KHR_physical_storage_buffer\"
+         OpMemoryModel PhysicalStorageBuffer64 GLSL450
+         OpEntryPoint GLCompute %main \"main\" %id %push
+         OpExecutionMode %main LocalSize {GROUP} 1 1
+         OpDecorate %id BuiltIn GlobalInvocationId
+         OpDecorate %floats ArrayStride 4
+         OpDecorate %memory Block
+         OpMemberDecorate %memory 0 Offset 0
+         OpDecorate %block Block
+         OpMemberDecorate %block 0 Offset 0
+         OpMemberDecorate %block 1 Offset 8
+         %void = OpTypeVoid
+         %function = OpTypeFunction %void
+         %uint = OpTypeInt 32 0
+         %float = OpTypeFloat 32
+         %uint3 = OpTypeVector %uint 3
+         %id_pointer = OpTypePointer Input %uint3
+         %floats = OpTypeRuntimeArray %float
+         %memory = OpTypeStruct %floats
+         %memory_pointer = OpTypePointer PhysicalStorageBuffer %memory
+         %float_pointer = OpTypePointer PhysicalStorageBuffer %float
+         %block = OpTypeStruct %memory_pointer %memory_pointer
+         %block_pointer = OpTypePointer PushConstant %block
+         %member_pointer = OpTypePointer PushConstant %memory_pointer
+         %zero = OpConstant %uint 0
+         %one = OpConstant %uint 1
+         %subgroup = OpConstant %uint 3
+         %factor = OpConstant %float 0.00390625
+         %id = OpVariable %id_pointer Input
+         %push = OpVariable %block_pointer PushConstant
+         %main = OpFunction %void None %function
+         %entry = OpLabel
+         %ids = OpLoad %uint3 %id
+         %i = OpCompositeExtract %uint %ids 0
+         %from_at = OpAccessChain %member_pointer %push %zero
+         %from = OpLoad %memory_pointer %from_at
+         %to_at = OpAccessChain %member_pointer %push %one
+         %to = OpLoad %memory_pointer %to_at
+         %source = OpAccessChain %float_pointer %from %zero %i
+         %x0 = OpLoad %float %source Aligned 4\n"
+    );
+    for round in 0..rounds {
+        text += &format!(
+            "%s{round} = OpGroupNonUniformFAdd %float %subgroup {operation} %x{round}
+             %x{} = OpFMul %float %s{round} %factor\n",
+            round + 1
+        );
+    }
+    text += &format!(
+        "%target = OpAccessChain %float_pointer %to %zero %i
+         OpStore %target %x{rounds} Aligned 4
+         OpReturn
+         OpFunctionEnd\n"
+    );
+    text
+}
+
+fn assemble(text: &str) -> Result<Vec<u32>> {
+    let mut assembler = Command::new("spirv-as")
+        .args(["--target-env", "vulkan1.2", "-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    // The text is far smaller than what spirv-as reads before it writes: nothing blocks.
+    let mut input = assembler.stdin.take().ok_or("no standard input")?;
+    input.write_all(text.as_bytes())?;
+    drop(input);
+    let output = assembler.wait_with_output()?;
+    let words = output.stdout.chunks_exact(4);
+    match output.status.success() {
+        true => Ok(words
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect()),
+        false => Err("spirv-as refuses the shader".into()),
+    }
+}
+
+fn plain_vulkan() -> Result<()> {
+    let platform = Platform::instance();
+    let device = platform.devices().first().ok_or("no Vulkan device")?;
+    let vulkan = device.vulkan()?;
+    let count: usize = match device.kind() {
+        DeviceType::Cpu => ON_A_PROCESSOR,
+        _ => ON_A_GPU,
+    };
+    println!(" plain Vulkan, {} KiB of floats", count * 4 >> 10);
+    let source = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
+    let target = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
+    let mut push = source.device_address().to_le_bytes().to_vec();
+    push.extend(target.device_address().to_le_bytes());
+    let timeline = Timeline::new(vulkan)?;
+    let queue = vulkan.assign_queue();
+    let mut value = 0;
+    for rounds in [1, 16] {
+        for (name, operation) in [
+            ("subgroupAdd", "Reduce"),
+            ("subgroupInclusiveAdd", "InclusiveScan"),
+        ] {
+            let words = assemble(&assembly(operation, rounds))?;
+            let module = ShaderModule::new(vulkan, &words)?;
+            let pipeline = Pipeline::new(vulkan, &module, &[], PipelineOptions::default(), None)?;
+            let mut recorder = Recorder::new(vulkan)?;
+            recorder.begin_reusable()?;
+            for _ in 0..LAUNCHES {
+                recorder.dispatch(&pipeline, &push, [(count / GROUP) as u32, 1, 1]);
+                recorder.full_barrier();
+            }
+            recorder.end()?;
+            let seconds = time(7, || {
+                value += 1;
+                vulkan.submit(queue, &[&recorder], &[], &timeline, value)?;
+                while !timeline.wait(value, Duration::from_secs(2))? {}
+                Ok(())
+            })?;
+            print(name, count, rounds, seconds / LAUNCHES as f64);
+        }
+    }
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    // cargo bench passes `--bench`.
+    let names: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with("--"))
+        .collect();
+    for device in devices(&names)? {
+        if let Err(error) = opencl(&device) {
+            println!(" {}: {error}", device.name);
+        }
+    }
+    plain_vulkan()
+}
