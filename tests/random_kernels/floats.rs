@@ -1,8 +1,8 @@
 //! Random floating-point expressions whose value is the same everywhere: every operation is correctly rounded,
 //! nothing overflows, and no subnormal number or NaN comes up.
 //!
-//! The sign of a zero does not show: llvmpipe (Mesa 22.3) loses it in `-convert_float(x)` of an `x` that it
-//! knows to be 0 or -1. Adding zero makes every zero positive.
+//! The sign of a zero does not show: llvmpipe (Mesa 22.3) loses it in `0.0f - x`, `x + 0.0f` and in
+//! `-convert_float(x)` of an `x` that it knows to be 0 or -1. What is looked at is never zero.
 //!
 //! Variables hold multiples of 1/4 up to 32000. Three levels of operations on them stay within what a
 //! `float` can hold, and no result but zero is tiny.
@@ -50,7 +50,7 @@ impl Generator {
             }
             10 => {
                 let b = self.float(scope, ty, depth - 1);
-                Expr::new(ty, "copysign(@, (@ + 0.0f))", [a, b])
+                Expr::new(ty, "copysign(@, (rint(@) + 0.5f))", [a, b])
             }
             11 => {
                 let b = self.float(scope, ty, depth - 1);
@@ -82,9 +82,8 @@ impl Generator {
     pub fn bounded_float(&mut self, scope: &Scope, ty: Type, depth: u32) -> Expr {
         let a = self.float(scope, ty, depth.min(3));
         let name = ty.name();
-        let text = format!(
-            "(rint(clamp(@, ({name})-32000.25f, ({name})32000.25f)) * ({name})0.25f + 0.0f)"
-        );
+        let text =
+            format!("(rint(clamp(@, ({name})-32000.25f, ({name})32000.25f)) * ({name})0.25f)");
         Expr::new(ty, &text, [a])
     }
 
@@ -110,7 +109,11 @@ impl Generator {
             });
         }
         if from.base.size_bytes() == ty.base.size_bytes() && self.dice.percent(30) {
-            return Some(Expr::new(ty, &format!("as_{name}(@ + 0.0f)"), [a]));
+            return Some(Expr::new(
+                ty,
+                &format!("as_{name}(rint(@) + 12345.5f)"),
+                [a],
+            ));
         }
         let rounding = ["", "_rte", "_rtz", "_rtp", "_rtn"][self.dice.below(5)];
         Some(Expr::new(

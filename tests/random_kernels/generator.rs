@@ -439,9 +439,10 @@ impl Generator {
     /// Adds all that is in scope to the results.
     fn results(&mut self, scope: &Scope, body: &mut Vec<Stmt>) {
         let mut values = Vec::new();
+        // A multiple of 1/4 and an eighth: never zero, whose sign may not show.
         let element = |name: &str, ty: Type| match ty.base {
-            Base::Float => format!("(ulong)as_uint({name})"),
-            Base::Double => format!("as_ulong({name})"),
+            Base::Float => format!("(ulong)as_uint({name} + 12345.125f)"),
+            Base::Double => format!("as_ulong({name} + 12345.125)"),
             _ => format!("(ulong){name}"),
         };
         let mut add = |name: &str, ty: Type| {

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Kernels that are tried without arguments.
-const FEW: u64 = 12;
+const FEW: u64 = 6;
 
 struct Arguments {
     seed: u64,
