@@ -144,7 +144,7 @@ fn opencl(device: &Device) -> Result<()> {
     println!(
         " {}, {} KiB of floats{:>6}{:>12}{:>12}",
         device.name,
-        count * 4 >> 10,
+        count / 256,
         "rounds",
         "GB/s",
         "ns/group"
@@ -268,7 +268,7 @@ fn plain_vulkan() -> Result<()> {
         DeviceType::Cpu => ON_A_PROCESSOR,
         _ => ON_A_GPU,
     };
-    println!(" plain Vulkan, {} KiB of floats", count * 4 >> 10);
+    println!(" plain Vulkan, {} KiB of floats", count / 256);
     let source = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
     let target = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
     let mut push = source.device_address().to_le_bytes().to_vec();

@@ -78,7 +78,7 @@ fn read(pipe: &Pipe, items: usize, step: u32) -> Vec<u32> {
         .run(&[items], &[]);
     let (status, packets) = (found.get::<i32>(0), found.get::<u32>(1));
     for (index, (&status, &packet)) in status.iter().zip(&packets).enumerate() {
-        let expected = if index as u32 % step == 0 {
+        let expected = if (index as u32).is_multiple_of(step) {
             status <= 0
         } else {
             status == 1
@@ -103,7 +103,7 @@ fn writers_and_readers_compete() {
     }
     for (max, items, step) in [(1, 300, 1), (100, 64, 1), (700, 5000, 1), (900, 5000, 3)] {
         let pipe = pipe(4, max);
-        let writers = items as u32 / step + u32::from(items as u32 % step != 0);
+        let writers = (items as u32).div_ceil(step);
         let written = write(&pipe, items, 10_000, step);
         assert_eq!(written.len() as u32, writers.min(max));
         assert!(written.iter().all(|packet| (packet - 10_000) % step == 0));

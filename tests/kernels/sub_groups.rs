@@ -159,10 +159,10 @@ fn logical_arithmetic() {
         .run(&[count], &[77]);
     let places = places(&found.get(0));
     let fold = |op: &str, members: &[usize]| {
-        let bools = members.iter().map(|&j| values[j] != 0);
+        let mut bools = members.iter().map(|&j| values[j] != 0);
         match op {
-            "and" => bools.fold(true, |a, b| a && b),
-            "or" => bools.fold(false, |a, b| a || b),
+            "and" => bools.all(|set| set),
+            "or" => bools.any(|set| set),
             _ => bools.fold(false, |a, b| a != b),
         }
     };
@@ -211,7 +211,7 @@ fn kernel_queries() {
     let query = |name: u32, input: &[usize]| {
         // opencl3 passes the slice's length as its size in bytes.
         let mut values = input.to_vec();
-        values.resize(input.len() * size_of::<usize>(), 0);
+        values.resize(size_of_val(input), 0);
         kernel
             .get_kernel_sub_group_info_khr(session.device().id(), name, &values)
             .map_err(|error| error.0)
