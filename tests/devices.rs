@@ -212,7 +212,7 @@ fn a_mapped_region_may_be_unmapped_on_the_other_device() {
                 let [here, there] = [0, 1].map(|other| &pair.queues[(round + other) % 2]);
                 let mut mapped: *mut c_void = ptr::null_mut();
                 here.enqueue_map_buffer(
-                    &mut buffer,
+                    &buffer,
                     CL_BLOCKING,
                     how | if how == CL_MAP_WRITE { CL_MAP_READ } else { 0 },
                     400,

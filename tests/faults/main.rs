@@ -160,7 +160,7 @@ fn attempt(context: &Context, binary: &[u8]) -> Result<(), ClError> {
             let kernel = Kernel::create(&program, "test")?;
             let host = words.as_ptr().cast_mut().cast();
             let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
-            let mut first = Buffer::<u32>::create(context, flags, WORDS, host)?;
+            let first = Buffer::<u32>::create(context, flags, WORDS, host)?;
             let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
             let mut second =
                 Buffer::<u32>::create(context, flags, WORDS, shared.as_mut_ptr().cast())?;
@@ -197,7 +197,7 @@ fn attempt(context: &Context, binary: &[u8]) -> Result<(), ClError> {
             let mut mapped = ptr::null_mut();
             let flags = CL_MAP_READ | CL_MAP_WRITE;
             let size = WORDS * 4;
-            queue.enqueue_map_buffer(&mut first, CL_BLOCKING, flags, 0, size, &mut mapped, &[])?;
+            queue.enqueue_map_buffer(&first, CL_BLOCKING, flags, 0, size, &mut mapped, &[])?;
             queue.enqueue_unmap_mem_object(first.get(), mapped, &[])?;
             let mut result = vec![0; WORDS];
             queue.enqueue_read_buffer(&second, CL_BLOCKING, 0, &mut result, &[])?;
