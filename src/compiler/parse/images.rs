@@ -155,7 +155,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let slots = self.result_slots(inst)?;
                 let level = match inst.op {
                     Op::ImageQuerySizeLod if !self.is_zero(inst.id(1)?) => {
-                        self.operand(inst, 1)?.first().copied()
+                        Some(self.integer(inst, 1)?)
                     }
                     _ => None,
                 };

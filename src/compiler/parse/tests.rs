@@ -574,6 +574,31 @@ fn images_and_samplers_are_scalars() {
     );
 }
 
+/// A fuzzed module asked for the level 1.0.
+#[test]
+fn the_level_of_a_size_is_an_integer() {
+    let query = |level: &str| {
+        kernel(
+            "%image = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
+             %v2uint = OpTypeVector %uint 2
+             %float_1 = OpConstant %float 1
+             %image_function = OpTypeFunction %void %image",
+            &format!(
+                "OpReturn
+                 OpFunctionEnd
+                 %other = OpFunction %void None %image_function
+                 %i = OpFunctionParameter %image
+                 %begin = OpLabel
+                 %size = OpImageQuerySizeLod %v2uint %i {level}
+                 OpReturn"
+            ),
+        )
+    };
+    parse_valid(&query("%uint_1"));
+    let error = error_of(&query("%float_1")).to_string();
+    assert!(error.contains("not an integer"), "{error}");
+}
+
 #[test]
 fn structures_hold_no_images() {
     let declarations = "%image = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
