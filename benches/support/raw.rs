@@ -300,7 +300,8 @@ impl Raw {
             fence = vk::Fence::null();
         }
         // SAFETY: one thread; the command buffer is complete, the fence not under way.
-        Ok(unsafe { self.device.queue_submit2(self.queue, &[submit], fence)? })
+        unsafe { self.device.queue_submit2(self.queue, &[submit], fence)? };
+        Ok(())
     }
 
     fn wait(&self, how: Wait) -> Result<()> {
