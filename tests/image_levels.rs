@@ -245,9 +245,9 @@ fn kernels_read_the_level_that_they_name() {
         }",
     );
     let properties = [
-        CL_SAMPLER_MIP_FILTER_MODE_KHR as u64,
+        CL_SAMPLER_MIP_FILTER_MODE_KHR,
         CL_FILTER_LINEAR.into(),
-        CL_SAMPLER_LOD_MAX_KHR as u64,
+        CL_SAMPLER_LOD_MAX_KHR,
         2.5_f32.to_bits().into(),
         opencl_sys::CL_SAMPLER_ADDRESSING_MODE.into(),
         opencl_sys::CL_ADDRESS_CLAMP_TO_EDGE.into(),
