@@ -1,7 +1,7 @@
 //! What is put in order before the structure is looked for.
 
 use super::Shaper;
-use crate::compiler::ir::{Block, Edge, Function, Terminator};
+use crate::compiler::ir::{Block, Builder, Compare, Edge, Function, Terminator};
 
 /// Takes unreachable blocks out of the layout, unless a header needs them.
 pub fn remove_unreachable(function: &mut Function) {
@@ -25,6 +25,12 @@ impl Shaper<'_> {
     /// Afterwards no block goes to another one along two edges with different arguments, a branch has two
     /// targets, and a switch goes only to blocks that no other block goes to.
     pub fn separate_edges(&mut self) {
+        let layout = self.function.layout.clone();
+        if layout.iter().any(|&block| self.is_convergent(block)) {
+            for block in layout {
+                join_cases(self.function, block);
+            }
+        }
         let predecessors = self.function.predecessors();
         for block in self.function.layout.clone() {
             self.join_branch(block);
@@ -69,4 +75,41 @@ impl Shaper<'_> {
             self.function.block_mut(block).terminator = terminator;
         }
     }
+}
+
+/// Gives a switch one case for each target: the other cases' values become that one's, or the default's.
+///
+/// Work-items of cases that share a label are together in it. NVIDIA's driver (580.159) has them pass it one
+/// case after the other, maximal reconvergence or not.
+fn join_cases(function: &mut Function, block: Block) {
+    let Terminator::Switch {
+        value,
+        cases,
+        default,
+    } = function.block(block).terminator.clone()
+    else {
+        return;
+    };
+    let mut kept: Vec<(u64, Edge)> = Vec::new();
+    let mut b = Builder::new(function, block);
+    let ty = b.ty(value);
+    let mut joined = value;
+    for (case, edge) in cases {
+        if edge == default {
+            continue;
+        }
+        match kept.iter().find(|(_, other)| *other == edge) {
+            Some(&(same, _)) => {
+                let (case, same) = (b.constant(ty, case), b.constant(ty, same));
+                let is_case = b.compare(Compare::Equal, value, case);
+                joined = b.select(is_case, same, joined);
+            }
+            None => kept.push((case, edge)),
+        }
+    }
+    b.terminate(Terminator::Switch {
+        value: joined,
+        cases: kept,
+        default,
+    });
 }

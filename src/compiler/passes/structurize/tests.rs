@@ -6,7 +6,7 @@ use crate::compiler::emit::validate::assert_valid;
 use crate::compiler::interp::{Interpreter, Trap};
 use crate::compiler::ir::{
     Array, ArrayLength, ArrayStorage, Binary, Block, Builder, BuiltIn, Compare, Edge, FuncId,
-    Function, Kernel, Module, Op, Terminator, Type, Value,
+    Function, Kernel, Module, Op, Scope, Semantics, Terminator, Type, Value,
 };
 use crate::compiler::passes::hold_loop_state;
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
@@ -358,4 +358,58 @@ fn a_counted_loop_keeps_its_shape() {
     });
     // Entry, loop, the condition as continue target, exit.
     assert_eq!(assert_plain(&f).layout.len(), 4);
+}
+
+/// Work-items of all cases of a label meet in it: it has one case.
+#[test]
+fn cases_that_share_a_label_are_one_where_that_is_seen() {
+    for convergent in [false, true] {
+        let f = shaped(3, |b, blocks, x| {
+            let &[zero, one, end] = blocks else { return };
+            let entry = b.block();
+            step(b, entry, x);
+            let value = b.binary_const(Binary::And, x, 7);
+            b.terminate(Terminator::Switch {
+                value,
+                cases: vec![
+                    (0, zero.into()),
+                    (1, one.into()),
+                    (2, one.into()),
+                    (3, end.into()),
+                    (5, one.into()),
+                ],
+                default: end.into(),
+            });
+            step(b, zero, x);
+            b.jump(end);
+            step(b, one, x);
+            b.jump(end);
+            step(b, end, x);
+            if convergent {
+                b.op0(Op::ControlBarrier {
+                    execution: Scope::Workgroup,
+                    memory: Scope::Workgroup,
+                    semantics: Semantics(0),
+                });
+            }
+            b.terminate(ret());
+        });
+        let structured = structured(&f);
+        assert_same(&f, &structured);
+        let cases =
+            structured
+                .layout
+                .iter()
+                .find_map(|&block| match &structured.block(block).terminator {
+                    Terminator::Switch { cases, .. } => {
+                        Some(cases.iter().map(|case| case.0).collect())
+                    }
+                    _ => None,
+                });
+        let expected: Vec<u64> = match convergent {
+            true => vec![0, 1],
+            false => vec![0, 1, 2, 3, 5],
+        };
+        assert_eq!(cases, Some(expected));
+    }
 }
