@@ -3,6 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{PoisonError, RwLock};
+
+/// Held for writing while a program is copied: a process forked meanwhile holds the copy open for writing until
+/// it executes its own, and what is open for writing can't be executed (ETXTBSY).
+static FORKS: RwLock<()> = RwLock::new(());
 
 /// A folder with the program and the library side by side, as they are delivered.
 struct Installation(PathBuf);
@@ -14,12 +19,14 @@ impl Installation {
         fs::create_dir_all(folder.join("runtime")).expect("folder");
         let test = std::env::current_exe().expect("a running test has a path");
         let library = test.with_file_name("libpumice.so");
+        let _lock = FORKS.write().unwrap_or_else(PoisonError::into_inner);
         fs::copy(library, folder.join("libpumice.so")).expect("library");
         fs::copy(env!("CARGO_BIN_EXE_pumice"), folder.join("pumice")).expect("program");
         Self(folder)
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
+        let _lock = FORKS.read().unwrap_or_else(PoisonError::into_inner);
         Command::new(self.0.join("pumice"))
             .args(arguments)
             .env("XDG_CONFIG_HOME", self.0.join("config"))
