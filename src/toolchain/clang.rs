@@ -70,22 +70,13 @@ pub(super) const TARGET_ARGUMENTS: [&str; 4] = [
 ];
 
 /// The arguments that ask for a SPIR-V module, beside the target.
-pub(super) const EMIT_ARGUMENTS: [&str; 14] = [
+pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
     "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
      +SPV_KHR_expect_assume,+SPV_INTEL_subgroups",
-    // Constant loops as GPU compilers unroll them: twice as far as clang does for a processor, so that arrays
-    // indexed by their counters become registers, and in part where a loop is too long for the whole. (SHA-256:
-    // a third of the code and no array; a loop of 16 multiply-adds on an H200: 52.9 to 63 TFLOPS.)
-    "-mllvm",
-    "-unroll-threshold=300",
-    "-mllvm",
-    "-unroll-allow-partial",
-    "-mllvm",
-    "-unroll-partial-threshold=300",
     // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
     // taken apart again.
     "-fno-vectorize",

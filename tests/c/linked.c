@@ -34,12 +34,12 @@ cl_int clGetSupportedImageFormats(cl_handle, cl_ulong, cl_uint, cl_uint, void *,
 cl_handle clCreateSampler(cl_handle, cl_uint, cl_uint, cl_uint, cl_int *);
 cl_int clRetainSampler(cl_handle);
 cl_int clReleaseSampler(cl_handle);
+cl_int clReleaseMemObject(cl_handle);
 cl_handle clCreatePipe(cl_handle, cl_ulong, cl_uint, cl_uint, const cl_properties *, cl_int *);
 void *clSVMAlloc(cl_handle, cl_ulong, size_t, cl_uint);
 void *clGetExtensionFunctionAddress(const char *);
 void *clGetExtensionFunctionAddressForPlatform(cl_handle, const char *);
 cl_int clFinish(cl_handle);
-cl_int clReleaseMemObject(cl_handle);
 cl_int clReleaseEvent(cl_handle);
 cl_int clReleaseKernel(cl_handle);
 cl_int clReleaseProgram(cl_handle);
@@ -167,7 +167,13 @@ int main(void) {
     cl_handle sampler = clCreateSampler(context, 0, 0x1130, 0x1140, &code);
     CHECK((sampler != NULL) == has_images && code == (has_images ? 0 : -59));
     CHECK(!has_images || clReleaseSampler(sampler) == 0);
-    CHECK(clCreatePipe(context, 0, 4, 4, NULL, &code) == NULL && code == -59);
+    /* CL_DEVICE_PIPE_SUPPORT */
+    cl_uint has_pipes = 2;
+    CHECK(clGetDeviceInfo(device, 0x1071, sizeof has_pipes, &has_pipes, NULL) == 0 && has_pipes < 2);
+    cl_handle pipe = clCreatePipe(context, 0, 4, 4, NULL, &code);
+    CHECK((pipe != NULL) == has_pipes && code == (has_pipes ? 0 : -59));
+    CHECK(!has_pipes || clReleaseMemObject(pipe) == 0);
+    CHECK(clCreatePipe(context, 0, 0, 4, NULL, &code) == NULL && code == (has_pipes ? -69 : -59));
     CHECK(clSVMAlloc(context, 1 << 30, 64, 0) == NULL);
     CHECK(clReleaseContext(context) == 0);
 
