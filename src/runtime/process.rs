@@ -2,7 +2,8 @@
 //!
 //! **End.** When `exit` runs with work under way, drivers tear down what the device still uses. Our handler was
 //! registered after the driver's, so it runs before: it waits for what is submitted, for a while, and from then on
-//! the application is not called back any more.
+//! the application is not called back any more. A thread of ours that is inside the driver is waited for as well:
+//! what it uses there is destroyed next.
 //!
 //! **Children.** A child made by `fork` has our memory but none of our threads, nor the driver's, and locks may
 //! be held by threads that are gone. In a child of a process that used us every call fails, except that
@@ -10,7 +11,7 @@
 //! before the parent's first call, is none of this.
 
 use super::queue::Queue;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
 /// Whether this is a child of the process that used us.
@@ -29,6 +31,30 @@ pub fn is_child() -> bool {
 /// Whether `exit` has begun.
 pub(super) fn is_ending() -> bool {
     IS_ENDING.load(Ordering::Acquire)
+}
+
+/// A thread of ours that may be inside the driver, as long as it lives.
+pub(super) struct AtWork;
+
+impl AtWork {
+    /// Does not return once the process ends.
+    pub(super) fn begin() -> Self {
+        AT_WORK.fetch_add(1, Ordering::AcqRel);
+        let this = Self;
+        if is_ending() {
+            drop(this);
+            loop {
+                std::thread::park();
+            }
+        }
+        this
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        AT_WORK.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// There is a new queue. The driver is loaded by now, so that our handler comes before its own.
@@ -77,6 +103,9 @@ extern "C" fn at_exit() {
             }
             // Its last owner would give memory back, for nothing.
             std::mem::forget(queue);
+        }
+        while AT_WORK.load(Ordering::Acquire) > 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_micros(100));
         }
     });
     drop(waited);

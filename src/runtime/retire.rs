@@ -7,6 +7,7 @@
 
 use super::batch::Batch;
 use super::event::{Aftermath, Event};
+use super::process::AtWork;
 use super::queue::Queue;
 use super::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
@@ -239,15 +240,18 @@ impl Queue {
         let queue = Arc::clone(self);
         let spawned = std::thread::Builder::new()
             .name("pumice-wait".to_owned())
-            .spawn(move || queue.wait_and_retire());
+            .spawn(move || {
+                let mut at_work = Some(AtWork::begin());
+                queue.wait_and_retire(&mut at_work);
+            });
         match spawned {
             Ok(_) => state.waiter = true,
             Err(error) => log::error!("no thread to wait for the device: {error}"),
         }
     }
 
-    /// The waiter thread.
-    fn wait_and_retire(self: Arc<Self>) {
+    /// The waiter thread; at work but for the time that it waits for work.
+    fn wait_and_retire(self: Arc<Self>, at_work: &mut Option<AtWork>) {
         loop {
             let mut state = self.lock();
             if state.in_flight.is_empty() {
@@ -257,11 +261,14 @@ impl Queue {
                     state.waiter = false;
                     return;
                 }
+                *at_work = None;
                 let (woken, timeout) = self
                     .new_work
                     .wait_timeout(state, WAITER_LIFE)
                     .unwrap_or_else(PoisonError::into_inner);
-                state = woken;
+                drop(woken);
+                *at_work = Some(AtWork::begin());
+                state = self.lock();
                 if timeout.timed_out() && state.in_flight.is_empty() {
                     // With commands held or recorded there will be work again; otherwise somebody
                     // calls `watch` when they care.

@@ -35,6 +35,11 @@ pub extern "C" fn pumice_faults_end() -> u32 {
 fn fault(can_be_lost: bool, name: &str) -> Option<vk::Result> {
     let code = vk::Result::from_raw(CODE.load(Ordering::SeqCst));
     let is_loss = code == vk::Result::ERROR_DEVICE_LOST;
+    if is_loss {
+        // A lost device runs nothing more. This one does: what it was given must be done before we say so, since
+        // what it uses may be destroyed then.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
     // The counter of a semaphore, and the wait for it, return nothing else in practice.
     let only_lost = matches!(name, "vkGetSemaphoreCounterValue" | "vkWaitSemaphores");
     if CALLS_LEFT.load(Ordering::SeqCst) < 0 || is_loss && !can_be_lost || !is_loss && only_lost {
