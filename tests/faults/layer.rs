@@ -24,22 +24,22 @@ pub extern "C" fn pumice_faults_begin(calls: i64, code: i32) {
     CALLS_LEFT.store(calls, Ordering::SeqCst);
 }
 
-/// No more call fails; how many have since the beginning.
+/// How many calls have failed since the beginning.
 #[unsafe(no_mangle)]
-pub extern "C" fn pumice_faults_end() -> u32 {
-    CALLS_LEFT.store(-1, Ordering::SeqCst);
+pub extern "C" fn pumice_faults_count() -> u32 {
     FAILED.load(Ordering::SeqCst)
+}
+
+/// No more call fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn pumice_faults_end() {
+    CALLS_LEFT.store(-1, Ordering::SeqCst);
 }
 
 /// What a call is to return instead of being made.
 fn fault(can_be_lost: bool, name: &str) -> Option<vk::Result> {
     let code = vk::Result::from_raw(CODE.load(Ordering::SeqCst));
     let is_loss = code == vk::Result::ERROR_DEVICE_LOST;
-    if is_loss {
-        // A lost device runs nothing more. This one does: what it was given must be done before we say so, since
-        // what it uses may be destroyed then.
-        std::thread::sleep(std::time::Duration::from_millis(30));
-    }
     // The counter of a semaphore, and the wait for it, return nothing else in practice.
     let only_lost = matches!(name, "vkGetSemaphoreCounterValue" | "vkWaitSemaphores");
     if CALLS_LEFT.load(Ordering::SeqCst) < 0 || is_loss && !can_be_lost || !is_loss && only_lost {
@@ -52,11 +52,26 @@ fn fault(can_be_lost: bool, name: &str) -> Option<vk::Result> {
     if left != Ok(0) {
         return None;
     }
+    if is_loss && FAILED.load(Ordering::SeqCst) == 0 {
+        end_work();
+    }
     FAILED.fetch_add(1, Ordering::SeqCst);
     if std::env::var_os("PUMICE_TEST_FAULTS").is_some() {
         eprintln!("{name} returns {code:?}");
     }
     Some(code)
+}
+
+/// A lost device runs nothing more, so that what it used may be destroyed. This one is in good health: what it was
+/// given has to end before it is called lost.
+fn end_work() {
+    let device = DEVICE.load(Ordering::SeqCst) as *const c_void;
+    // SAFETY: the device exists, since a call for it is under way; the name's type is this.
+    unsafe {
+        let next = next_address(&DEVICE_ADDRESS, device, c"vkDeviceWaitIdle".as_ptr());
+        let wait: unsafe extern "system" fn(*const c_void) -> vk::Result = transmute(next);
+        wait(device);
+    }
 }
 
 macro_rules! fallible {
@@ -182,6 +197,8 @@ type Address = unsafe extern "system" fn(*const c_void, *const c_char) -> *const
 /// The last one made: Pumice makes one.
 static INSTANCE: AtomicUsize = AtomicUsize::new(0);
 static INSTANCE_ADDRESS: AtomicUsize = AtomicUsize::new(0);
+/// The same of devices.
+static DEVICE: AtomicUsize = AtomicUsize::new(0);
 static DEVICE_ADDRESS: AtomicUsize = AtomicUsize::new(0);
 
 /// # Safety
@@ -321,6 +338,10 @@ unsafe extern "system" fn create_device(
             Allocator,
             *mut *const c_void,
         ) -> vk::Result = transmute(next);
-        next(physical, create, allocator, device)
+        let result = next(physical, create, allocator, device);
+        if result == vk::Result::SUCCESS {
+            DEVICE.store(*device as usize, Ordering::SeqCst);
+        }
+        result
     }
 }

@@ -66,6 +66,9 @@ const SOURCE: &str = "kernel void test(global uint* words, uint add) {
 /// Says that the test runs in a process with the layer.
 const CHILD: &str = "PUMICE_TEST_CHILD";
 
+/// More than the calls of an attempt that can lose a device.
+const MOST_CALLS: i64 = 24;
+
 /// Longer than any of this takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -81,8 +84,8 @@ fn layer_path() -> PathBuf {
     path
 }
 
-/// Runs the test called `name` once more, with the layer.
-fn run_with_layer(name: &str) {
+/// Runs the test called `name` once more, with the layer; `value` tells it which case it is.
+fn run_with_layer(name: &str, value: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault-layer");
     std::fs::create_dir_all(&folder).expect("a folder for the manifest");
     let manifest = format!(
@@ -94,7 +97,7 @@ fn run_with_layer(name: &str) {
     std::fs::write(folder.join(format!("{name}.json")), manifest).expect("the manifest");
     let mut child = Command::new(std::env::current_exe().expect("a path"))
         .args(["--exact", name, "--nocapture"])
-        .env(CHILD, "1")
+        .env(CHILD, value)
         .env("VK_LAYER_PATH", &folder)
         .env("VK_INSTANCE_LAYERS", "VK_LAYER_PUMICE_faults")
         .env_remove("PUMICE_VALIDATE")
@@ -118,7 +121,8 @@ fn run_with_layer(name: &str) {
 /// The layer's functions.
 struct Faults {
     begin: extern "C" fn(i64, i32),
-    end: extern "C" fn() -> u32,
+    count: extern "C" fn() -> u32,
+    end: extern "C" fn(),
 }
 
 impl Faults {
@@ -137,7 +141,10 @@ impl Faults {
                 begin: transmute::<*mut c_void, extern "C" fn(i64, i32)>(find(
                     c"pumice_faults_begin",
                 )),
-                end: transmute::<*mut c_void, extern "C" fn() -> u32>(find(c"pumice_faults_end")),
+                count: transmute::<*mut c_void, extern "C" fn() -> u32>(find(
+                    c"pumice_faults_count",
+                )),
+                end: transmute::<*mut c_void, extern "C" fn()>(find(c"pumice_faults_end")),
             }
         }
     }
@@ -240,7 +247,7 @@ fn setting() -> Option<(Context, Vec<u8>)> {
 #[test]
 fn every_call_may_run_out_of_memory() {
     if std::env::var_os(CHILD).is_none() {
-        return run_with_layer("every_call_may_run_out_of_memory");
+        return run_with_layer("every_call_may_run_out_of_memory", "");
     }
     let Some((context, binary)) = setting() else {
         return;
@@ -252,7 +259,8 @@ fn every_call_may_run_out_of_memory() {
         let code = [OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY][call as usize % 2];
         (faults.begin)(call, code);
         let result = attempt(&context, &binary);
-        if (faults.end)() == 0 {
+        (faults.end)();
+        if (faults.count)() == 0 {
             result.expect("nothing failed");
             break;
         }
@@ -273,7 +281,7 @@ fn every_call_may_run_out_of_memory() {
 #[test]
 fn a_lost_device_ends_everything_with_errors() {
     if std::env::var_os(CHILD).is_none() {
-        return run_with_layer("a_lost_device_ends_everything_with_errors");
+        return run_with_layer("a_lost_device_ends_everything_with_errors", "");
     }
     let Some((context, binary)) = setting() else {
         return;
@@ -306,24 +314,35 @@ fn a_lost_device_ends_everything_with_errors() {
         // For good: other queues of the device are no better.
         let error = attempt(&context, &binary).expect_err("the device is lost");
         assert!(is_honest(&error), "{error}");
-        assert!((faults.end)() > 0);
+        assert!((faults.count)() > 0);
         release_event(gate).expect("an event");
     }
 }
 
 #[test]
 fn a_device_may_be_lost_at_any_call() {
-    if std::env::var_os(CHILD).is_none() {
-        return run_with_layer("a_device_may_be_lost_at_any_call");
-    }
+    let Ok(call) = std::env::var(CHILD) else {
+        // A process loses its device once.
+        for call in 0..MOST_CALLS {
+            run_with_layer("a_device_may_be_lost_at_any_call", &call.to_string());
+        }
+        return;
+    };
     let Some((context, binary)) = setting() else {
         return;
     };
     let faults = Faults::load();
-    // A process loses its device once: which call it is depends on the process.
-    let call = i64::from(std::process::id() % 7);
+    let call: i64 = call.parse().expect("a number");
     (faults.begin)(call, DEVICE_LOST);
-    let error = attempt(&context, &binary).expect_err("the device is lost");
-    assert!(is_honest(&error), "call {call}: {error}");
-    drop(context);
+    let first = attempt(&context, &binary);
+    if (faults.count)() == 0 {
+        // All of an attempt's calls were tried.
+        return first.expect("nothing failed");
+    }
+    assert!(call < MOST_CALLS - 1, "there are more calls to try");
+    // What was done by then may be complete, and right. What comes after is not.
+    let second = attempt(&context, &binary).expect_err("the device is lost");
+    for error in first.err().iter().chain([&second]) {
+        assert!(is_honest(error), "call {call}: {error}");
+    }
 }
