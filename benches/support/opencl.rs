@@ -77,6 +77,7 @@ functions! {
     wait = c"clWaitForEvents": fn(cl_uint, Events) -> cl_int;
     profile = c"clGetEventProfilingInfo": fn(cl_event, cl_uint, usize, *mut c_void, *mut usize) -> cl_int;
     release_event = c"clReleaseEvent": fn(cl_event) -> cl_int;
+    extension_function = c"clGetExtensionFunctionAddressForPlatform": fn(cl_platform_id, *const c_char) -> *mut c_void;
 }
 
 /// The functions of the loader.

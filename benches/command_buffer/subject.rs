@@ -1,0 +1,195 @@
+//! The work on an OpenCL device: enqueued one by one, and as a command buffer.
+
+use crate::support::Result;
+use crate::support::opencl::{Buffer, Context, Device, Kernel, Queue, check, functions};
+use crate::times::{Times, rounds, time};
+use crate::work::{self, BUFFER_BYTES, BUFFERS, Graph, ITEMS, KERNEL, SOURCE};
+use opencl_sys as cl;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::time::Instant;
+
+/// A device with what the work needs.
+pub struct Subject {
+    queue: Queue,
+    kernel: Kernel,
+    buffers: Vec<Buffer>,
+    extension: Option<Extension>,
+    _context: Context,
+}
+
+/// The functions of cl_khr_command_buffer that it calls.
+struct Extension {
+    create: unsafe extern "C" fn(
+        cl::cl_uint,
+        *const cl::cl_command_queue,
+        *const cl::cl_command_buffer_properties_khr,
+        *mut cl::cl_int,
+    ) -> cl::cl_command_buffer_khr,
+    release: unsafe extern "C" fn(cl::cl_command_buffer_khr) -> cl::cl_int,
+    finalize: unsafe extern "C" fn(cl::cl_command_buffer_khr) -> cl::cl_int,
+    enqueue: unsafe extern "C" fn(
+        cl::cl_uint,
+        *mut cl::cl_command_queue,
+        cl::cl_command_buffer_khr,
+        cl::cl_uint,
+        *const cl::cl_event,
+        *mut cl::cl_event,
+    ) -> cl::cl_int,
+    launch: cl::clCommandNDRangeKernelKHR_fn,
+}
+
+impl Extension {
+    /// `None` where the device's platform lacks it.
+    fn load(device: &Device) -> Result<Option<Self>> {
+        let cl = functions()?;
+        let platform = device.number(opencl_sys::CL_DEVICE_PLATFORM)? as *mut c_void;
+        let find = |name: &CStr| {
+            // SAFETY: a valid platform and a C string.
+            unsafe { (cl.extension_function)(platform, name.as_ptr()) }
+        };
+        let found = [
+            c"clCreateCommandBufferKHR",
+            c"clReleaseCommandBufferKHR",
+            c"clFinalizeCommandBufferKHR",
+            c"clEnqueueCommandBufferKHR",
+            c"clCommandNDRangeKernelKHR",
+        ]
+        .map(find);
+        if found.iter().any(|address| address.is_null()) {
+            return Ok(None);
+        }
+        let [create, release, finalize, enqueue, launch] = found;
+        // SAFETY: the functions of those names have the signatures of the headers, and none is NULL.
+        Ok(Some(unsafe {
+            Self {
+                create: std::mem::transmute(create),
+                release: std::mem::transmute(release),
+                finalize: std::mem::transmute(finalize),
+                enqueue: std::mem::transmute(enqueue),
+                launch: std::mem::transmute(launch),
+            }
+        }))
+    }
+}
+
+impl Subject {
+    /// `graph` decides whether the queue is in order.
+    pub fn new(device: &Device, graph: Graph) -> Result<Self> {
+        let context = Context::new(device)?;
+        let queue = context.queue(match graph {
+            Graph::InOrder => 0,
+            _ => cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+        })?;
+        let kernel = context.kernel(SOURCE, KERNEL, "")?;
+        let buffers = (0..BUFFERS)
+            .map(|_| context.buffer(BUFFER_BYTES, cl::CL_MEM_READ_WRITE))
+            .collect::<Result<Vec<_>>>()?;
+        for buffer in &buffers {
+            queue.write(buffer, true, &[0; BUFFER_BYTES])?;
+        }
+        Ok(Self {
+            queue,
+            kernel,
+            buffers,
+            extension: Extension::load(device)?,
+            _context: context,
+        })
+    }
+
+    pub fn has_command_buffers(&self) -> bool {
+        self.extension.is_some()
+    }
+
+    fn set(&self, index: usize) -> Result<()> {
+        let (buffer, value) = work::command(index);
+        self.kernel.set_buffer(0, &self.buffers[buffer])?;
+        self.kernel.set(1, &value)
+    }
+
+    /// Each run sets the arguments and enqueues every kernel.
+    pub fn one_by_one(&self, commands: usize) -> Result<Times> {
+        let times = time(rounds(commands), || {
+            for index in 0..commands {
+                self.set(index)?;
+                self.queue.launch(&self.kernel, ITEMS, ITEMS)?;
+            }
+            self.hand_over()
+        })?;
+        self.verify(commands)?;
+        Ok(times)
+    }
+
+    /// Each run enqueues one command buffer.
+    pub fn command_buffer(&self, commands: usize, graph: Graph) -> Result<Times> {
+        let extension = self.extension.as_ref().ok_or("no command buffers")?;
+        let mut error = 0;
+        // SAFETY: one queue, no properties.
+        let buffer = unsafe { (extension.create)(1, &self.queue.handle, ptr::null(), &mut error) };
+        check(error)?;
+        let mut point = 0;
+        for index in 0..commands {
+            self.set(index)?;
+            let before = point;
+            let waits = graph == Graph::Chain && index > 0;
+            let list = match waits {
+                true => &raw const before,
+                false => ptr::null(),
+            };
+            let launch = extension.launch.ok_or("no clCommandNDRangeKernelKHR")?;
+            // SAFETY: valid handles and arrays.
+            check(unsafe {
+                launch(
+                    buffer,
+                    ptr::null_mut(),
+                    ptr::null(),
+                    self.kernel.handle,
+                    1,
+                    ptr::null(),
+                    &ITEMS,
+                    &ITEMS,
+                    waits.into(),
+                    list,
+                    &mut point,
+                    ptr::null_mut(),
+                )
+            })?;
+        }
+        // SAFETY: a valid handle.
+        check(unsafe { (extension.finalize)(buffer) })?;
+        let times = time(rounds(commands), || {
+            // SAFETY: a valid handle, no events.
+            check(unsafe {
+                (extension.enqueue)(0, ptr::null_mut(), buffer, 0, ptr::null(), ptr::null_mut())
+            })?;
+            self.hand_over()
+        });
+        // SAFETY: a valid handle.
+        check(unsafe { (extension.release)(buffer) })?;
+        if graph != Graph::Independent {
+            self.verify(commands)?;
+        }
+        times
+    }
+
+    fn hand_over(&self) -> Result<Instant> {
+        self.queue.flush()?;
+        let handed_over = Instant::now();
+        self.queue.finish()?;
+        Ok(handed_over)
+    }
+
+    fn verify(&self, commands: usize) -> Result<()> {
+        for (index, buffer) in self.buffers.iter().enumerate() {
+            let mut bytes = [0; BUFFER_BYTES];
+            self.queue.read(buffer, true, &mut bytes)?;
+            let words: Vec<u32> = bytes
+                .chunks_exact(4)
+                .map(|it| u32::from_ne_bytes([it[0], it[1], it[2], it[3]]))
+                .collect();
+            work::check(commands, index, &words)?;
+            self.queue.write(buffer, true, &[0; BUFFER_BYTES])?;
+        }
+        Ok(())
+    }
+}
