@@ -42,6 +42,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == MESA_LLVMPIPE,
         // Of other drivers it is not known: they get by without.
         widens_denormals: info.driver_id == MESA_LLVMPIPE,
+        rounds_to_nearest32: info.driver_id == NVIDIA_PROPRIETARY,
         fused_fma32: fused,
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
@@ -65,6 +66,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         memory_order: memory_order(info),
     }
 }
+
+/// `VkDriverId` of NVIDIA's own driver.
+const NVIDIA_PROPRIETARY: u32 = 4;
 
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
@@ -120,7 +124,6 @@ fn is_hardware(driver_id: u32) -> bool {
     const AMD_PROPRIETARY: u32 = 1;
     const AMD_OPEN_SOURCE: u32 = 2;
     const MESA_RADV: u32 = 3;
-    const NVIDIA_PROPRIETARY: u32 = 4;
     const INTEL_PROPRIETARY_WINDOWS: u32 = 5;
     const INTEL_OPEN_SOURCE_MESA: u32 = 6;
     const MESA_NVK: u32 = 24;

@@ -37,7 +37,7 @@ pub fn declare(emitter: &mut Emitter, entry: Id, options: &Options) {
                 Capability::DenormPreserve,
             ),
             (
-                controls.rounding_rte,
+                controls.rounding_rte && !(bits == 32 && caps.rounds_to_nearest32),
                 ExecutionMode::RoundingModeRTE,
                 Capability::RoundingModeRTE,
             ),
