@@ -23,6 +23,7 @@ pub const TESTS: &[Test] = &[
     ("functions_ulong", functions_u64),
     ("long_with_constants", long_with_constants),
     ("promotion", promotion),
+    ("double_shifts", double_shifts),
     ("bounds_of_extended_numbers", bounds_of_extended_numbers),
 ];
 
@@ -235,6 +236,51 @@ fn promotion() {
 }
 
 /// A narrow number made wide and held within constant bounds.
+/// The bits of two numbers side by side, shifted by any number of them, none included. LLVM makes such shifts from
+/// conditions.
+fn double_shifts() {
+    let source = "
+    kernel void test(global const uint *in, global uint *out) {
+        size_t i = get_global_id(0);
+        uint x = in[2 * i], y = in[2 * i + 1], s = i & 31, t = i & 15;
+        uint left = x, right = y;
+        if (s != 0) {
+            left = x << s | y >> (32 - s);
+            right = y >> s | x << (32 - s);
+        }
+        ushort a = x, b = y, narrow = a;
+        if (t != 0)
+            narrow = (ushort)(a << t) | b >> (16 - t);
+        out[3 * i] = left;
+        out[3 * i + 1] = right;
+        out[3 * i + 2] = narrow;
+    }";
+    let mut random = Random::new(8);
+    let numbers: Vec<u32> = (0..128).map(|_| random.next() as u32).collect();
+    let expected: Vec<u32> = numbers
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .enumerate()
+        .flat_map(|(i, &[x, y])| {
+            let both = u64::from(x) << 32 | u64::from(y);
+            let halves = x << 16 | y & 0xffff;
+            [
+                (both << (i % 32) >> 32) as u32,
+                (both >> (i % 32)) as u32,
+                halves << (i % 16) >> 16,
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&numbers)
+        .output::<u32>(expected.len())
+        .run(&[numbers.len() / 2], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("operation {} by {}", i % 3, i / 3 % 32)
+    });
+}
+
 fn bounds_of_extended_numbers() {
     let source = "
         kernel void test(global const int *in, global long *out) {

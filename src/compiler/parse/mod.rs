@@ -22,6 +22,7 @@ mod copy_alignment;
 mod decode;
 mod decorations;
 mod dot_products;
+mod double_shifts;
 mod ext_inst;
 mod ext_inst_types;
 mod function;
@@ -77,6 +78,7 @@ pub fn parse(words: &[u32], options: &Options) -> Result<ir::Module, CompileErro
     source.declarations(declarations, options)?;
     source.function_headers(functions)?;
     source.function_bodies(functions)?;
+    double_shifts::correct(&mut source.module);
     kernels::add(&mut source)?;
     Ok(source.module)
 }
