@@ -1,16 +1,20 @@
-//! Embeds what the driver carries with it, the OpenCL built-in library as SPIR-V; links it to stay loaded; says
-//! which compiler is in it.
+//! Embeds what the driver carries with it, the OpenCL built-in library as SPIR-V, in two modules: libclc and our own
+//! mathematical functions; links it to stay loaded; says which compiler is in it.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 /// Where Debian's `libclc-15` puts the 64-bit build.
 const LIBCLC: &str = "/usr/lib/clc/spirv64-mesa3d-.spv";
+/// Our own functions, in OpenCL C.
+const MATHS: &str = "device/maths";
 const SPIRV_MAGIC: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
 fn main() {
     keep_loaded();
     embed_libclc();
+    embed_maths();
     stamp_compiler();
 }
 
@@ -26,7 +30,9 @@ fn stamp_compiler() {
         collect(Path::new(place), &mut files);
     }
     files.sort();
-    files.extend(env::var_os("OUT_DIR").map(|out| Path::new(&out).join("libclc.spv")));
+    for library in ["libclc.spv", "maths.spv"] {
+        files.extend(env::var_os("OUT_DIR").map(|out| Path::new(&out).join(library)));
+    }
     // FNV-1a: nobody chooses these inputs to collide.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
@@ -63,21 +69,73 @@ fn embed_libclc() {
     println!("cargo:rerun-if-changed={}", path.display());
     let bytes = match fs::read(&path) {
         Ok(bytes) if bytes.starts_with(&SPIRV_MAGIC) && bytes.len() % 4 == 0 => bytes,
-        Ok(_) => fail(&format!("{} is not a SPIR-V module", path.display())),
-        Err(error) => fail(&format!("{}: {error}", path.display())),
+        Ok(_) => no_libclc(&format!("{} is not a SPIR-V module", path.display())),
+        Err(error) => no_libclc(&format!("{}: {error}", path.display())),
     };
-    let Some(out) = env::var_os("OUT_DIR") else {
-        fail("OUT_DIR is not set; build with cargo");
+    let to = out_dir().join("libclc.spv");
+    if let Err(error) = fs::write(&to, bytes) {
+        fail(&format!("{}: {error}", to.display()));
+    }
+}
+
+fn no_libclc(reason: &str) -> ! {
+    fail(&format!(
+        "The OpenCL built-in library is missing: {reason}\n\
+         Install the package libclc-15 (it holds {LIBCLC}), or set PUMICE_LIBCLC to a SPIR-V build of libclc."
+    ))
+}
+
+/// Compiles our functions to `OUT_DIR/maths.spv`, with `PUMICE_CLANG` or the newest clang that can.
+fn embed_maths() {
+    println!("cargo:rerun-if-changed={MATHS}");
+    println!("cargo:rerun-if-env-changed=PUMICE_CLANG");
+    let candidates = match env::var_os("PUMICE_CLANG") {
+        Some(clang) if !clang.is_empty() => vec![PathBuf::from(clang)],
+        _ => (22..=30)
+            .rev()
+            .map(|version| PathBuf::from(format!("clang-{version}")))
+            .chain([PathBuf::from("clang")])
+            .collect(),
     };
-    if let Err(error) = fs::write(Path::new(&out).join("libclc.spv"), bytes) {
-        fail(&format!("cannot write to OUT_DIR: {error}"));
+    let mut reasons = String::new();
+    for clang in candidates {
+        // Sums and products stay apart: where they are one, the source says so.
+        let output = Command::new(&clang)
+            .args([
+                "-target",
+                "spirv64",
+                "-cl-std=CL3.0",
+                "-O2",
+                "-ffp-contract=off",
+                "-c",
+            ])
+            .arg(Path::new(MATHS).join("maths.cl"))
+            .arg("-o")
+            .arg(out_dir().join("maths.spv"))
+            .output();
+        match output {
+            Ok(output) if output.status.success() => return,
+            Ok(output) => {
+                let messages = String::from_utf8_lossy(&output.stderr);
+                reasons += &format!("{}: {messages}\n", clang.display());
+            }
+            Err(error) => reasons += &format!("{}: {error}\n", clang.display()),
+        }
+    }
+    fail(&format!(
+        "{MATHS} can't be compiled:\n{reasons}\
+         Install clang 22 or later (on Debian and Ubuntu: apt install clang-22), or set PUMICE_CLANG to one that makes SPIR-V."
+    ))
+}
+
+fn out_dir() -> PathBuf {
+    match env::var_os("OUT_DIR") {
+        Some(out) => PathBuf::from(out),
+        None => fail("OUT_DIR is not set; build with cargo"),
     }
 }
 
 fn fail(reason: &str) -> ! {
-    eprintln!(
-        "The OpenCL built-in library is missing: {reason}\n\
-         Install the package libclc-15 (it holds {LIBCLC}), or set PUMICE_LIBCLC to a SPIR-V build of libclc."
-    );
+    eprintln!("{reason}");
     std::process::exit(1);
 }

@@ -110,7 +110,9 @@ pub struct Capabilities {
     pub rounds_to_nearest32: bool,
     /// Whether `GLSL.std.450 Fma` on 32-bit floats rounds once, as hardware with an FMA unit does.
     pub fused_fma32: bool,
-    /// The same for 64-bit floats.
+    /// Whether `GLSL.std.450 Exp2` of a 32-bit float between -24 and 2 is within 2 ulp, where Vulkan allows some more.
+    pub precise_exp2: bool,
+    /// The same as [`Self::fused_fma32`] for 64-bit floats.
     pub fused_fma64: bool,
     /// `VkPhysicalDeviceSubgroupProperties`: supported operations, and the size in work-items that kernels
     /// are compiled for: the largest; 1 on a device that lacks what other operations are built from (see
@@ -198,6 +200,7 @@ impl Capabilities {
             widens_denormals: true,
             rounds_to_nearest32: false,
             fused_fma32: true,
+            precise_exp2: true,
             fused_fma64: true,
             subgroup: SubgroupOperations {
                 basic: true,
@@ -239,6 +242,7 @@ impl Capabilities {
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,
             fused_fma32: false,
+            precise_exp2: false,
             fused_fma64: false,
             subgroup: SubgroupOperations {
                 clustered: false,
@@ -276,6 +280,7 @@ impl Capabilities {
             widens_denormals: false,
             rounds_to_nearest32: false,
             fused_fma32: false,
+            precise_exp2: false,
             fused_fma64: false,
             subgroup: SubgroupOperations {
                 clustered: false,

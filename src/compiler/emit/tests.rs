@@ -39,7 +39,7 @@ fn emit_under(
     caps: &Capabilities,
     options: &Options,
 ) -> Result<CompiledKernel, CompileError> {
-    let library = Library::new(vec![0x0723_0203, 0x1_0500, 0, 1, 0]).unwrap();
+    let library = Library::empty();
     emit(
         module,
         &Context {

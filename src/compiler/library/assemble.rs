@@ -1,13 +1,13 @@
 //! Puts together a module of some of the library's functions and what they reach.
 
-use super::index::{HEADER_WORDS, Instructions, LINKAGE_ATTRIBUTES, Library, opcode, opcode_of};
+use super::index::{HEADER_WORDS, Index, Instructions, LINKAGE_ATTRIBUTES, opcode, opcode_of};
 use crate::compiler::CompileError;
 use std::collections::BTreeSet;
 
 /// `Linkage Type` `Import`.
 const IMPORT: u32 = 1;
 
-impl Library {
+impl Index {
     /// The words of a module that defines `wanted` functions and their callees. Functions for which
     /// `elsewhere` holds are only declared (`Import`), and nothing is included on their behalf.
     pub fn module_with(
@@ -63,7 +63,7 @@ impl Library {
 
 /// What goes into the module, by offset in the library, so that its order is kept.
 struct Closure<'a> {
-    library: &'a Library,
+    library: &'a Index,
     defined: BTreeSet<usize>,
     declared: BTreeSet<usize>,
     globals: BTreeSet<usize>,
@@ -187,6 +187,10 @@ fn references(inst: &[u32]) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
+    fn libclc() -> Index {
+        Index::of_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/libclc.spv"))).unwrap()
+    }
+
     fn count(words: &[u32], wanted: u16) -> usize {
         Instructions::new(words, HEADER_WORDS)
             .filter(|(_, inst)| opcode_of(inst) == wanted)
@@ -195,7 +199,7 @@ mod tests {
 
     #[test]
     fn takes_the_closure_and_no_more() {
-        let library = Library::embedded().unwrap();
+        let library = libclc();
         let words = library.module_with(&["_Z3tanf"], |_| false).unwrap();
         // tan, __clc_tan, argument reduction (small, large, and helpers), the kernel.
         let functions = count(&words, opcode::FUNCTION);
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_is_elsewhere_is_declared() {
-        let library = Library::embedded().unwrap();
+        let library = libclc();
         let elsewhere = |name: &str| name == "_Z9__clc_tanf";
         let words = library.module_with(&["_Z3tanf"], elsewhere).unwrap();
         assert_eq!(count(&words, opcode::FUNCTION), 2);
@@ -215,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_function_that_is_not_there_is_named() {
-        let library = Library::embedded().unwrap();
+        let library = libclc();
         let error = library.module_with(&["_Z3foof"], |_| false).unwrap_err();
         assert!(error.reason.contains("_Z3foof"));
     }

@@ -40,8 +40,8 @@ pub(super) mod opcode {
 /// `Decoration` `LinkageAttributes`.
 pub(super) const LINKAGE_ATTRIBUTES: u32 = 41;
 
-/// The built-in library: its words, and where things stand in them.
-pub struct Library {
+/// A module of the built-in library: its words, and where things stand in them.
+pub struct Index {
     pub(super) words: Vec<u32>,
     /// Capabilities, imports of instruction sets, memory model: offsets in words.
     pub(super) preamble: Vec<usize>,
@@ -55,10 +55,9 @@ pub struct Library {
     pub(super) names: HashMap<u32, String>,
 }
 
-impl Library {
-    /// The library that the driver was built with.
-    pub fn embedded() -> Result<Self, CompileError> {
-        let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/libclc.spv"));
+impl Index {
+    /// Indexes the bytes of a module.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self, CompileError> {
         let words = bytes
             .as_chunks::<4>()
             .0
@@ -78,7 +77,7 @@ impl Library {
         if bound as usize > words.len() {
             return Err(broken());
         }
-        let mut library = Self {
+        let mut index = Self {
             preamble: Vec::new(),
             definitions: vec![0; bound as usize],
             decorations: Vec::new(),
@@ -96,7 +95,7 @@ impl Library {
                     continue;
                 }
                 opcode::CAPABILITY | opcode::EXT_INST_IMPORT | opcode::MEMORY_MODEL => {
-                    library.preamble.push(offset);
+                    index.preamble.push(offset);
                     continue;
                 }
                 opcode::DECORATE => {
@@ -106,7 +105,7 @@ impl Library {
                     let &[_, target, ..] = inst else {
                         return Err(broken());
                     };
-                    library.decorations.push((target, offset));
+                    index.decorations.push((target, offset));
                     continue;
                 }
                 opcode::TYPE_FIRST..=opcode::TYPE_LAST => inst.get(1),
@@ -119,25 +118,30 @@ impl Library {
                 | opcode::VARIABLE => inst.get(2),
                 _ => continue,
             };
-            let slot = id.and_then(|&id| library.definitions.get_mut(id as usize));
+            let slot = id.and_then(|&id| index.definitions.get_mut(id as usize));
             *slot.ok_or_else(broken)? = offset;
         }
-        library.decorations.sort_unstable();
+        index.decorations.sort_unstable();
         for (id, name) in linkage {
-            let offset = library.definitions.get(id as usize).copied();
+            let offset = index.definitions.get(id as usize).copied();
             let inst = offset.and_then(|offset| words.get(offset));
             if inst.is_some_and(|word| *word as u16 == opcode::FUNCTION) {
-                library.functions.insert(name.clone(), id);
-                library.names.insert(id, name);
+                index.functions.insert(name.clone(), id);
+                index.names.insert(id, name);
             }
         }
-        library.words = words;
-        Ok(library)
+        index.words = words;
+        Ok(index)
     }
 
     /// The id of the function of this mangled name, whether defined or only declared.
     pub fn function(&self, name: &str) -> Option<u32> {
         self.functions.get(name).copied()
+    }
+
+    /// The names of all functions.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
     }
 }
 
@@ -182,18 +186,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_functions_by_mangled_name() {
-        let library = Library::embedded().unwrap();
-        for name in ["_Z3sinf", "_Z3sind", "_Z3powff", "_Z12__clc_remquoffPi"] {
-            assert!(library.function(name).is_some(), "{name}");
-        }
-        assert_eq!(library.function("_Z9no_such_f"), None);
-    }
-
-    #[test]
     fn what_is_no_module_is_an_error() {
-        assert!(Library::new(vec![]).is_err());
-        assert!(Library::new(vec![0; 100]).is_err());
-        assert!(Library::new(vec![SPIRV_MAGIC, 0x10000, 0, u32::MAX, 0]).is_err());
+        assert!(Index::new(vec![]).is_err());
+        assert!(Index::new(vec![0; 100]).is_err());
+        assert!(Index::new(vec![SPIRV_MAGIC, 0x10000, 0, u32::MAX, 0]).is_err());
     }
 }

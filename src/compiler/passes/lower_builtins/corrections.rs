@@ -18,6 +18,8 @@ impl Lower<'_, '_> {
     /// A function of libclc, made right where it is not. `None` if libclc has none such.
     pub fn corrected(&mut self, op: Std, name: &str, args: &[Value], ty: Type) -> Option<Value> {
         let single = ty == Type::F32;
+        // Then these are our own.
+        let fuses = self.cx.capabilities.fused_fma32;
         let args: Values = args.iter().map(|x| self.without_denormal(*x)).collect();
         let args = args.as_slice();
         match (op, args) {
@@ -27,12 +29,12 @@ impl Lower<'_, '_> {
                 let nan = self.b.unary(Unary::IsNan, x);
                 Some(self.select(nan, x, value))
             }
-            (Std::exp, &[x]) if single => Some(self.exponential32(x)),
-            (Std::log, &[x]) if single => {
+            (Std::exp, &[x]) if single && !fuses => Some(self.exponential32(x)),
+            (Std::log, &[x]) if single && !fuses => {
                 let keeps_denormals = self.keeps_denormals();
                 Some(self.logarithm32(x, keeps_denormals))
             }
-            (Std::exp2, &[x]) if single && self.keeps_denormals() => {
+            (Std::exp2, &[x]) if single && !fuses && self.keeps_denormals() => {
                 self.vanishing(name, x, -126.0)
             }
             (Std::erfc, &[x]) if single => self.complement(name, x),

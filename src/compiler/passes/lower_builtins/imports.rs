@@ -13,6 +13,15 @@ pub struct Imports {
     next: u32,
 }
 
+/// The function that a mangled name stands for on this device: our own, if there is one. Those are made for devices
+/// that fuse multiply-adds, where a product and a sum are one instruction.
+pub fn for_device<'a>(name: &'a str, cx: &Context<'a>) -> &'a str {
+    match cx.capabilities.fused_fma32 {
+        true => cx.library.replacement(name).unwrap_or(name),
+        false => name,
+    }
+}
+
 impl Imports {
     /// For a module to which nobody else adds functions meanwhile.
     pub fn new(module: &Module) -> Self {
@@ -58,17 +67,31 @@ impl Imports {
         Ok(true)
     }
 
-    /// Parses `wanted` and what they reach, as far as it is not there yet, and merges it.
+    /// Adds `wanted` and what they reach, as far as it is not there yet.
     fn import(
         &mut self,
         module: &mut Module,
         wanted: &[&str],
         cx: &Context<'_>,
     ) -> Result<(), CompileError> {
-        let words = cx.library.module_with(wanted, |name| {
-            is_own(name) || (self.by_name.contains_key(name) && !wanted.contains(&name))
+        let modules = cx.library.modules_with(wanted, |name| {
+            is_own(name)
+                || for_device(name, cx) != name
+                || (self.by_name.contains_key(name) && !wanted.contains(&name))
         })?;
-        let parsed = parse::parse(&words, cx.options)?;
+        modules
+            .iter()
+            .try_for_each(|words| self.merge(module, words, cx))
+    }
+
+    /// Merges a module of the library's.
+    fn merge(
+        &mut self,
+        module: &mut Module,
+        words: &[u32],
+        cx: &Context<'_>,
+    ) -> Result<(), CompileError> {
+        let parsed = parse::parse(words, cx.options)?;
 
         // Functions of the parsed module by their id there.
         let mut ids: Vec<Option<FuncId>> = vec![None; parsed.functions.len()];
@@ -78,6 +101,7 @@ impl Imports {
         let imports = parsed.imports.iter().map(|(name, id)| (name, id, true));
         let mut defined = Vec::new();
         for (name, id, import) in exports.chain(imports) {
+            let name = for_device(name, cx);
             let known = self.by_name.get(name).copied();
             let new = match known {
                 Some(known) => known,
@@ -85,7 +109,7 @@ impl Imports {
                 None => {
                     let new = module.add_function(Function::new(name));
                     self.next = module.functions.len() as u32;
-                    self.by_name.insert(name.clone(), new);
+                    self.by_name.insert(name.to_owned(), new);
                     new
                 }
             };

@@ -1,6 +1,6 @@
 //! One instruction under lowering: what it is, and short names for building.
 
-use super::imports::Imports;
+use super::imports::{Imports, for_device};
 use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, Op, OpenClStd, PrivateVariable, Type, Value, Values,
 };
@@ -191,8 +191,11 @@ impl<'a, 'f> Lower<'a, 'f> {
                 _ => return None,
             });
         }
-        self.cx.library.function(&mangled)?;
-        let function = self.imports.function(&mangled);
+        let name = for_device(&mangled, self.cx);
+        if !self.cx.library.has(name) {
+            return None;
+        }
+        let function = self.imports.function(name);
         Some(self.b.op1(Op::Call(function, Values::from_slice(args)), ty))
     }
 

@@ -41,6 +41,10 @@ const CASES: &[Case] = &[
     one(Std::sin, |x, _| x.sin(), 4.0, (-100.0, 100.0)),
     one(Std::cos, |x, _| x.cos(), 4.0, (-100.0, 100.0)),
     one(Std::tan, |x, _| x.tan(), 5.0, (-100.0, 100.0)),
+    one(Std::sin, |x, _| x.sin(), 4.0, (1e5, 3e5)),
+    one(Std::sin, |x, _| x.sin(), 4.0, (-3e38, 3e38)),
+    one(Std::cos, |x, _| x.cos(), 4.0, (1e7, 1e12)),
+    one(Std::tan, |x, _| x.tan(), 5.0, (1e9, 1e20)),
     one(Std::sinpi, |x, _| (x % 2.0 * PI).sin(), 4.0, (-0.49, 0.49)),
     one(Std::cospi, |x, _| (x % 2.0 * PI).cos(), 4.0, (-0.4, 0.4)),
     one(Std::tanpi, |x, _| (x % 1.0 * PI).tan(), 6.0, (-0.4, 0.4)),
@@ -69,10 +73,22 @@ const CASES: &[Case] = &[
     one(Std::log2, |x, _| x.log2(), 3.0, (1e-30, 100.0)),
     one(Std::log10, |x, _| x.log10(), 3.0, (1e-30, 100.0)),
     one(Std::log1p, |x, _| x.ln_1p(), 2.0, (-0.9, 100.0)),
+    one(Std::log1p, |x, _| x.ln_1p(), 2.0, (-1e-3, 1e-3)),
+    one(
+        Std::asinh,
+        |x, _| x.abs().asinh().copysign(x),
+        4.0,
+        (1e9, 1e38),
+    ),
+    one(Std::cosh, |x, _| x.cosh(), 4.0, (88.0, 89.4)),
+    one(Std::sinh, |x, _| x.sinh(), 4.0, (-1.5, 1.5)),
+    one(Std::tanh, |x, _| x.tanh(), 5.0, (-1.0, 1.0)),
+    one(Std::exp, |x, _| x.exp(), 3.0, (87.0, 88.72)),
     one(Std::cbrt, |x, _| x.cbrt(), 2.0, (-1e6, 1e6)),
     one(Std::rsqrt, |x, _| 1.0 / x.sqrt(), 2.0, (1e-20, 1e6)),
     two(Std::pow, f64::powf, 16.0, (0.01, 20.0)),
     two(Std::powr, f64::powf, 16.0, (0.01, 20.0)),
+    two(Std::pow, f64::powf, 16.0, (0.99, 26.0)),
     two(Std::hypot, f64::hypot, 4.0, (-1e6, 1e6)),
     two(Std::atan2, f64::atan2, 6.0, (-1e3, 1e3)),
     two(Std::atan2pi, |y, x| y.atan2(x) / PI, 6.0, (-1e3, 1e3)),
@@ -116,11 +132,25 @@ fn worst(case: &Case, caps: &Capabilities) -> (f64, String) {
     worst
 }
 
+/// Devices that take different functions.
+fn devices() -> [Capabilities; 4] {
+    let imprecise_exp2 = Capabilities {
+        precise_exp2: false,
+        ..Capabilities::full()
+    };
+    [
+        plain(),
+        Capabilities::minimal(),
+        Capabilities::full(),
+        imprecise_exp2,
+    ]
+}
+
 #[test]
 fn singles_are_within_the_limits_of_error() {
     let mut failures = Vec::new();
     for case in CASES {
-        for caps in [plain(), Capabilities::minimal(), Capabilities::full()] {
+        for caps in devices() {
             let (error, text) = worst(case, &caps);
             if error > case.limit_ulp || error.is_nan() {
                 failures.push(format!("{error:.2} ulp: {text}"));
@@ -187,20 +217,87 @@ fn special_values() {
         (Std::erf, vec![0.0], 0.0),
         (Std::erfc, vec![0.0], 1.0),
         (Std::half_sin, vec![0.0], 0.0),
+        (Std::exp2, vec![f32::INFINITY], f32::INFINITY),
+        (Std::exp10, vec![f32::NEG_INFINITY], 0.0),
+        (Std::exp10, vec![-60.0], 0.0),
+        (Std::log2, vec![f32::INFINITY], f32::INFINITY),
+        (Std::log1p, vec![-0.0], -0.0),
+        (Std::log1p, vec![-1.0], f32::NEG_INFINITY),
+        (Std::log1p, vec![f32::MAX], 88.722_84),
+        (Std::tan, vec![-0.0], -0.0),
+        (Std::tanh, vec![-0.0], -0.0),
+        (Std::tanh, vec![f32::NEG_INFINITY], -1.0),
+        (Std::sinh, vec![-100.0], f32::NEG_INFINITY),
+        (Std::atan, vec![f32::NEG_INFINITY], -1.570_796_4),
+        (Std::asin, vec![-0.0], -0.0),
+        (Std::atan2, vec![-0.0, 0.0], -0.0),
+        (Std::atan2, vec![f32::INFINITY; 2], 0.785_398_2),
+        (Std::atan2, vec![-1.0, f32::INFINITY], -0.0),
+        (Std::cbrt, vec![-0.0], -0.0),
+        (Std::cbrt, vec![f32::NEG_INFINITY], f32::NEG_INFINITY),
+        (Std::pow, vec![-1.0, f32::INFINITY], 1.0),
+        (Std::pow, vec![-0.0, -3.0], f32::NEG_INFINITY),
+        (Std::pow, vec![-0.0, 3.0], -0.0),
+        (Std::pow, vec![-0.0, -2.0], f32::INFINITY),
+        (Std::pow, vec![f32::NEG_INFINITY, 3.0], f32::NEG_INFINITY),
+        (Std::pow, vec![0.5, f32::NEG_INFINITY], f32::INFINITY),
+        (Std::pow, vec![-3.0, 16_777_217.0], f32::INFINITY),
+        (Std::pow, vec![1.0, f32::NAN], 1.0),
+        (Std::powr, vec![0.0, -1.0], f32::INFINITY),
+        (Std::powr, vec![2.0, f32::NEG_INFINITY], 0.0),
     ];
-    for (op, args, expected) in cases {
-        let lowered = Lowered::new(&plain(), op, &vec![Type::F32; args.len()], &[Type::F32]);
-        let args: Vec<u64> = args.into_iter().map(bits).collect();
+    for (caps, (op, args, expected)) in devices()
+        .iter()
+        .flat_map(|it| cases.iter().map(move |case| (it, case)))
+    {
+        let lowered = Lowered::new(caps, *op, &vec![Type::F32; args.len()], &[Type::F32]);
+        let args: Vec<u64> = args.iter().copied().map(bits).collect();
         let actual = float(lowered.run(&args)[0]);
         let close = (actual - expected).abs() <= expected.abs() * 1e-6;
+        let same_zero = actual != 0.0 || actual.is_sign_negative() == expected.is_sign_negative();
         assert!(
-            actual == expected || close,
+            (actual == *expected && same_zero) || close && *expected != 0.0,
             "{op:?}{args:x?} = {actual:e}, not {expected:e}"
         );
     }
-    for op in [Std::sin, Std::log, Std::sqrt, Std::exp, Std::atan] {
-        let lowered = Lowered::new(&plain(), op, &[Type::F32], &[Type::F32]);
-        assert!(float(lowered.run(&[bits(f32::NAN)])[0]).is_nan());
+    let invalid = [
+        (Std::pow, vec![-2.0, 0.5]),
+        (Std::powr, vec![-1.0, 1.0]),
+        (Std::powr, vec![0.0, 0.0]),
+        (Std::powr, vec![1.0, f32::INFINITY]),
+        (Std::log2, vec![-1.0]),
+        (Std::log1p, vec![-1.5]),
+        (Std::asin, vec![1.5]),
+        (Std::acos, vec![-1.5]),
+        (Std::acosh, vec![-3.0]),
+        (Std::atanh, vec![2.0]),
+        (Std::cos, vec![f32::INFINITY]),
+        (Std::atan2, vec![f32::NAN, 1.0]),
+    ];
+    let one_operand = [
+        Std::sin,
+        Std::log,
+        Std::sqrt,
+        Std::exp,
+        Std::exp2,
+        Std::exp10,
+        Std::atan,
+        Std::tanh,
+        Std::sinh,
+        Std::cosh,
+        Std::log1p,
+        Std::cbrt,
+        Std::asin,
+        Std::acos,
+        Std::tan,
+    ];
+    let of_nan = one_operand.map(|op| (op, vec![f32::NAN]));
+    for caps in devices() {
+        for (op, args) in invalid.iter().chain(&of_nan) {
+            let lowered = Lowered::new(&caps, *op, &vec![Type::F32; args.len()], &[Type::F32]);
+            let args: Vec<u64> = args.iter().copied().map(bits).collect();
+            assert!(float(lowered.run(&args)[0]).is_nan(), "{op:?}{args:x?}");
+        }
     }
     for (op, power, expected) in [(Std::pown, -2, 0.25), (Std::rootn, 3, 1.259_921)] {
         let lowered = Lowered::new(&plain(), op, &[Type::F32, Type::I32], &[Type::F32]);

@@ -4,11 +4,12 @@ use crate::compiler::Context;
 use crate::compiler::ir::{Builder, Function, Terminator, Type};
 use smallvec::smallvec;
 
-const QUESTIONS: [&str; 4] = [
+const QUESTIONS: [&str; 5] = [
     "__clc_runtime_has_hw_fma32",
     "__clc_fp16_subnormals_supported",
     "__clc_fp32_subnormals_supported",
     "__clc_fp64_subnormals_supported",
+    "pumice_exp2_is_precise",
 ];
 
 /// Whether `name` is such a function.
@@ -25,7 +26,8 @@ pub fn answer(name: &str, cx: &Context<'_>) -> Option<Function> {
         1 => caps.keeps_denormals16,
         2 => caps.keeps_denormals32 && !cx.options.denorms_are_zero,
         // "Denormals are supported" is part of what cl_khr_fp64 demands.
-        _ => true,
+        3 => true,
+        _ => caps.precise_exp2,
     };
     let mut function = Function::new(name);
     function.return_types = vec![Type::Bool];

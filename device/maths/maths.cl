@@ -1,0 +1,8 @@
+// The driver's own mathematical functions, in one module.
+
+#include "maths.h"
+
+#include "exponentials.cl"
+#include "logarithms.cl"
+#include "powers.cl"
+#include "trigonometry.cl"
