@@ -1,5 +1,5 @@
-//! Collectives: work-group functions against a tree in local memory, and sub-group functions against the same
-//! kernel written for Vulkan by hand.
+//! Collectives: work-group functions against a tree in local memory, sub-group functions against the same
+//! kernel written for Vulkan by hand, and Intel's block reads and writes against a copy of vectors.
 //!
 //! ```text
 //! cargo bench --bench groups -- [NAME…]
@@ -68,7 +68,24 @@ float tree_scan(local float *sums, uint item, float x) {
     return x;
 }
 
-#ifdef TREES
+#if defined(BLOCKS)
+#define COPY(name, type, width) \
+    kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) \
+    void copy_by_blocks_##name##width(global const type *restrict in, global type *restrict out) { \
+        size_t sub_group = get_group_id(0) * get_num_sub_groups() + get_sub_group_id(); \
+        size_t first = sub_group * get_max_sub_group_size() * width; \
+        intel_sub_group_block_write_##name##width(out + first, \
+            intel_sub_group_block_read_##name##width(in + first)); \
+    }
+COPY(ui, uint, 4)
+COPY(us, ushort, 8)
+COPY(uc, uchar, 16)
+#elif defined(VECTORS)
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void copy_of_vectors(global const uint4 *restrict in, global uint4 *restrict out) {
+    out[get_global_id(0)] = in[get_global_id(0)];
+}
+#elif defined(TREES)
 KERNEL(sum_by_a_tree, tree_reduce(sums, item, x))
 KERNEL(scan_by_a_tree, tree_scan(sums, item, x))
 #else
@@ -78,6 +95,48 @@ KERNEL(sub_group_reduce, sub_group_reduce_add(x))
 KERNEL(sub_group_scan, sub_group_scan_inclusive_add(x))
 #endif
 ";
+
+/// A kernel of the source.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    /// What is defined when it is compiled.
+    part: &'static str,
+    /// 32-bit elements that a work-item reads, and writes.
+    elements: usize,
+}
+
+const fn collective(name: &'static str, part: &'static str) -> Case {
+    Case {
+        name,
+        part,
+        elements: 1,
+    }
+}
+
+const COLLECTIVES: [Case; 6] = [
+    collective("sum_by_a_tree", "TREES"),
+    collective("work_group_reduce", "FUNCTIONS"),
+    collective("scan_by_a_tree", "TREES"),
+    collective("work_group_scan", "FUNCTIONS"),
+    collective("sub_group_reduce", "FUNCTIONS"),
+    collective("sub_group_scan", "FUNCTIONS"),
+];
+
+const fn copy(name: &'static str, part: &'static str) -> Case {
+    Case {
+        name,
+        part,
+        elements: 4,
+    }
+}
+
+const COPIES: [Case; 4] = [
+    copy("copy_of_vectors", "VECTORS"),
+    copy("copy_by_blocks_ui4", "BLOCKS"),
+    copy("copy_by_blocks_us8", "BLOCKS"),
+    copy("copy_by_blocks_uc16", "BLOCKS"),
+];
 
 fn print(name: &str, count: usize, rounds: usize, seconds: f64) {
     let bytes = (count * 8) as f64;
@@ -89,12 +148,15 @@ fn print(name: &str, count: usize, rounds: usize, seconds: f64) {
     );
 }
 
-/// What an element of the result is.
-fn expected(name: &str, input: &[f32], rounds: usize) -> Option<f32> {
-    // All work-items hold the same after a reduction, so that it suffices to know the first group's sum.
+/// What the first element of the result is, where that is easily said.
+fn expected(case: Case, input: &[f32], rounds: usize) -> Option<f32> {
     let sum: f32 = input[..GROUP].iter().sum();
-    (rounds == 1 && (name.starts_with("sum_") || name == "work_group_reduce"))
-        .then_some(sum / GROUP as f32)
+    match case.name {
+        // All work-items of a group hold the same after a reduction.
+        "sum_by_a_tree" | "work_group_reduce" if rounds == 1 => Some(sum / GROUP as f32),
+        _ if case.elements > 1 => input.first().copied(),
+        _ => None,
+    }
 }
 
 struct Memory {
@@ -103,33 +165,33 @@ struct Memory {
     input: Vec<f32>,
 }
 
+/// Seconds of one launch.
 fn measure(
     context: &Context,
     queue: &Queue,
     memory: &Memory,
-    name: &str,
+    case: Case,
     rounds: usize,
 ) -> Result<f64> {
-    let trees = if name.ends_with("_tree") {
-        "-DTREES"
-    } else {
-        ""
-    };
-    let options = format!("-cl-std=CL3.0 -DGROUP={GROUP} -DROUNDS={rounds} {trees}");
-    let kernel = context.kernel(SOURCE, name, &options)?;
+    let options = format!(
+        "-cl-std=CL3.0 -DGROUP={GROUP} -DROUNDS={rounds} -D{}",
+        case.part
+    );
+    let kernel = context.kernel(SOURCE, case.name, &options)?;
     kernel.set_buffer(0, &memory.source)?;
     kernel.set_buffer(1, &memory.target)?;
+    queue.write(&memory.target, true, &[0; 4])?;
     let seconds = time(7, || {
         for _ in 0..LAUNCHES {
-            queue.launch(&kernel, memory.input.len(), GROUP)?;
+            queue.launch(&kernel, memory.input.len() / case.elements, GROUP)?;
         }
         queue.finish()
     })?;
     let mut first = [0; 4];
     queue.read(&memory.target, true, &mut first)?;
     let found = f32::from_le_bytes(first);
-    if expected(name, &memory.input, rounds).is_some_and(|wanted| (wanted - found).abs() > 1e-4) {
-        return Err(format!("{name} is wrong: {found}").into());
+    if expected(case, &memory.input, rounds).is_some_and(|wanted| (wanted - found).abs() > 1e-4) {
+        return Err(format!("it is wrong: {found}").into());
     }
     Ok(seconds / LAUNCHES as f64)
 }
@@ -151,7 +213,8 @@ fn opencl(device: &Device) -> Result<()> {
     );
     let context = Context::new(device)?;
     let queue = context.queue(0)?;
-    let input: Vec<f32> = (0..count).map(|i| (i * 7 % 13) as f32).collect();
+    // The first is not 0, which is what the target holds before.
+    let input: Vec<f32> = (0..count).map(|i| ((i + 1) * 7 % 13) as f32).collect();
     let bytes: Vec<u8> = input.iter().flat_map(|x| x.to_le_bytes()).collect();
     let memory = Memory {
         source: context.buffer(count * 4, 0)?,
@@ -159,19 +222,12 @@ fn opencl(device: &Device) -> Result<()> {
         input,
     };
     queue.write(&memory.source, true, &bytes)?;
-    for rounds in [1, 16] {
-        for name in [
-            "sum_by_a_tree",
-            "work_group_reduce",
-            "scan_by_a_tree",
-            "work_group_scan",
-            "sub_group_reduce",
-            "sub_group_scan",
-        ] {
-            match measure(&context, &queue, &memory, name, rounds) {
-                Ok(seconds) => print(name, count, rounds, seconds),
-                Err(error) => println!("  {name:32}{error:>28}"),
-            }
+    let once = COLLECTIVES.iter().chain(&COPIES).map(|case| (*case, 1));
+    let often = COLLECTIVES.iter().map(|case| (*case, 16));
+    for (case, rounds) in once.chain(often) {
+        match measure(&context, &queue, &memory, case, rounds) {
+            Ok(seconds) => print(case.name, count, rounds, seconds),
+            Err(error) => println!("  {:32}{error:>28}", case.name),
         }
     }
     Ok(())
