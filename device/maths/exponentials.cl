@@ -1,16 +1,17 @@
 // exp, exp2, exp10 (3 ulp), sinh, cosh (4 ulp), tanh (5 ulp).
 
-// 2^n of t = INTEGERS + n, for a normal result.
-INLINED float power_of(float t)
+// 2^(n + shift) of t = INTEGERS + n, for a normal result.
+INLINED float power_of(float t, int shift)
 {
-    return as_float((as_int(t) << EXPONENT_BITS) + EXPONENT_OF_ONE);
+    return as_float((as_int(t) << EXPONENT_BITS) + EXPONENT_OF_ONE + (shift << EXPONENT_BITS));
 }
 
-// v 2^n of t = INTEGERS + n, where v is about one. In two steps: 2^n may be too great, or no normal number.
-INLINED float scaled(float v, float t)
+// v 2^(n + shift) of t = INTEGERS + n, where v is about one. In two steps: the power may be too great, or no normal
+// number.
+INLINED float scaled(float v, float t, int shift)
 {
     bool down = t < INTEGERS;
-    int exponent = (as_int(t) << EXPONENT_BITS) + (down ? 64 << EXPONENT_BITS : -64 << EXPONENT_BITS);
+    int exponent = (as_int(t) << EXPONENT_BITS) + (down ? (shift + 64) << EXPONENT_BITS : (shift - 64) << EXPONENT_BITS);
     return as_float(as_int(v) + exponent) * (down ? 0x1p-64f : 0x1p64f);
 }
 
@@ -40,13 +41,13 @@ INLINED float shifted_exp(float x, int shift)
     if (pumice_exp2_is_precise()) {
         float t = whole_part(x, log2_e), n = t - INTEGERS;
         float r = fma(x, log2_e_rest, fma(x, log2_e, -n));
-        return native_exp2(r) * power_of(t + shift);
+        return native_exp2(r) * power_of(t, shift);
     }
     float near = fmin(fmax(x, -104.0f), 91.0f);
     float t = fma(near, log2_e, INTEGERS), n = t - INTEGERS;
     float r = fma(n, -0x1.62e43p-1f, near);
     r = fma(n, 0x1.05c61p-29f, r);
-    float value = scaled(exponential(r), t + shift);
+    float value = scaled(exponential(r), t, shift);
     return isnan(x) ? x : value;
 }
 
@@ -58,8 +59,10 @@ float MATHS pumice_exp(float x)
 float MATHS pumice_exp2(float x)
 {
     if (pumice_exp2_is_precise()) {
-        float t = whole_part(x, 1.0f);
-        return native_exp2(x - (t - INTEGERS)) * power_of(t);
+        // The square of its half where that would be denormal.
+        bool low = x < -126.0f;
+        float value = native_exp2(low ? 0.5f * x : x);
+        return low ? value * value : value;
     }
     float near = fmin(fmax(x, -151.0f), 129.0f);
     float t = near + INTEGERS, r = near - (t - INTEGERS);
@@ -69,7 +72,7 @@ float MATHS pumice_exp2(float x)
     p = fma(p, r, 0x1.c6af7ap-5f);
     p = fma(p, r, 0x1.ebfbdep-3f);
     p = fma(p, r, 0x1.62e43p-1f);
-    float value = scaled(fma(p, r, 1.0f), t);
+    float value = scaled(fma(p, r, 1.0f), t, 0);
     return isnan(x) ? x : value;
 }
 
@@ -79,13 +82,13 @@ float MATHS pumice_exp10(float x)
     if (pumice_exp2_is_precise()) {
         float t = whole_part(x, log2_10), n = t - INTEGERS;
         float r = fma(x, log2_10_rest, fma(x, log2_10, -n));
-        return native_exp2(r) * power_of(t);
+        return native_exp2(r) * power_of(t, 0);
     }
     float near = fmin(fmax(x, -46.0f), 39.0f);
     float t = fma(near, log2_10, INTEGERS), n = t - INTEGERS;
     float r = fma(n, -0x1.344136p-2f, near);
     r = fma(n, 0x1.ec10cp-27f, r);
-    float value = scaled(exponential(r * 0x1.26bb1cp+1f), t);
+    float value = scaled(exponential(r * 0x1.26bb1cp+1f), t, 0);
     return isnan(x) ? x : value;
 }
 

@@ -3,6 +3,7 @@
 #include "maths.h"
 
 #include "exponentials.cl"
+#include "errors.cl"
 #include "logarithms.cl"
 #include "powers.cl"
 #include "trigonometry.cl"

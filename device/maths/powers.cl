@@ -1,4 +1,4 @@
-// pow, powr, pown (16 ulp), cbrt (2 ulp), fmod (exact).
+// pow, powr, pown (16 ulp), cbrt (2 ulp), fmod (0 ulp).
 
 // x^(y + y_rest) of a positive finite number. Its logarithm is taken with some 30 bits: a power of 128 multiplies
 // its error by as much.
@@ -85,8 +85,25 @@ float MATHS pumice_powr(float x, float y)
     return value;
 }
 
+// x^n by squares, n <= 8
+INLINED float small_power(float x, uint n)
+{
+    float value = 1.0f;
+    for (; n != 0; n >>= 1) {
+        value *= n & 1 ? x : 1.0f;
+        x *= x;
+    }
+    return value;
+}
+
 float MATHS pumice_pown(float x, int n)
 {
+    if (abs(n) <= 8) {
+        float value = small_power(x, abs(n));
+        value = n < 0 ? 1.0f / value : value;
+        if (is_positive_normal(fabs(value)) && fabs(value) < 0x1p126f)
+            return value;
+    }
     float size = fabs(x), y = (float)n;
     // What the float cannot hold of the power.
     float y_rest = (float)(int)((uint)n - (uint)(y == 0x1p31f ? 0x80000000u : (uint)(int)y));
@@ -116,4 +133,32 @@ float MATHS pumice_cbrt(float x)
     float guess = native_exp2(native_log2(size) * 0x1.555556p-2f);
     float root = fma(fma(size, 1.0f / (guess * guess), -guess), 0x1.555556p-2f, guess);
     return copysign(root * scale, x);
+}
+
+// x mod y of positive numbers, x / y < 2^22: the quotient is wrong by one at most, and what the product leaves exact.
+INLINED float near_mod(float x, float y)
+{
+    float quotient = trunc(x / y);
+    float rest = fma(-quotient, y, x);
+    quotient += rest < 0.0f ? -1.0f : rest >= y ? 1.0f : 0.0f;
+    return fma(-quotient, y, x);
+}
+
+// |x| mod |y| of finite numbers: in steps of 21 bits of the quotient, from the greatest.
+float pumice_far_mod(float rest, float y)
+{
+    while (rest >= y * 0x1p22f)
+        rest = near_mod(rest, ldexp(y, ilogb(rest) - ilogb(y) - 21));
+    return near_mod(rest, y);
+}
+
+float MATHS pumice_fmod(float x, float y)
+{
+    float rest = fabs(x), size = fabs(y);
+    if (!(rest < INFINITY && size > 0.0f))
+        return NAN;
+    if (size == INFINITY)
+        return x;
+    rest = rest < size * 0x1p22f ? near_mod(rest, size) : pumice_far_mod(rest, size);
+    return copysign(rest, x);
 }

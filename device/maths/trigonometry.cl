@@ -28,12 +28,12 @@ int pumice_reduce_any(float x, float *rest)
     return as_int(x) < 0 ? -n : n;
 }
 
-// x - n pi / 2, and n. Of zero, infinity and NaN: x itself, zero and NaN.
+// x - n pi / 2, and n; NaN of infinity and NaN.
 INLINED int reduce(float x, float *rest)
 {
-    if ((as_uint(x) << 1) - 1 >= (as_uint(105615.0f) << 1) - 1) {
-        if (x == 0.0f || (as_uint(x) << 1) >= INFINITY_BITS << 1) {
-            *rest = x == 0.0f ? x : NAN;
+    if (!(fabs(x) <= 105615.0f)) {
+        if (!(fabs(x) < INFINITY)) {
+            *rest = NAN;
             return 0;
         }
         return pumice_reduce_any(x, rest);
@@ -45,14 +45,13 @@ INLINED int reduce(float x, float *rest)
     return as_int(t);
 }
 
-// For |x| <= pi / 4; s = x²
+// For |x| <= pi / 4; s = x². The product leaves zero its sign.
 INLINED float sine(float x, float s)
 {
     float p = -0x1.9ab216p-13f;
     p = fma(p, s, 0x1.110be2p-7f);
     p = fma(p, s, -0x1.555552p-3f);
-    // Zero keeps its sign.
-    return s == 0.0f ? x : fma(p * s, x, x);
+    return fma(p, s, 1.0f) * x;
 }
 
 INLINED float cosine(float s)
@@ -90,14 +89,14 @@ float MATHS pumice_tan(float x)
     float rest;
     int n = reduce(x, &rest);
     float s = rest * rest;
-    float p = 0x1.0e27c8p-7f;
-    p = fma(p, s, 0x1.4ede9cp-8f);
-    p = fma(p, s, 0x1.7b5966p-6f);
-    p = fma(p, s, 0x1.b88a5ap-5f);
-    p = fma(p, s, 0x1.11166p-3f);
-    p = fma(p, s, 0x1.55555p-2f);
+    float p = 0x1.fab336p-9f;
+    p = fma(p, s, 0x1.2b04cp-10f);
+    p = fma(p, s, 0x1.478bc4p-7f);
+    p = fma(p, s, 0x1.620a4ep-6f);
+    p = fma(p, s, 0x1.ba571ap-5f);
+    p = fma(p, s, 0x1.111072p-3f);
+    p = fma(p, s, 0x1.555556p-2f);
     float value = fma(p * s, rest, rest);
-    value = rest == 0.0f ? rest : value;
     return n & 1 ? -1.0f / value : value;
 }
 

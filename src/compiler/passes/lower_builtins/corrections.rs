@@ -37,7 +37,7 @@ impl Lower<'_, '_> {
             (Std::exp2, &[x]) if single && !fuses && self.keeps_denormals() => {
                 self.vanishing(name, x, -126.0)
             }
-            (Std::erfc, &[x]) if single => self.complement(name, x),
+            (Std::erfc, &[x]) if single && !fuses => self.complement(name, x),
             // libclc takes the magnitude of the power, which INT_MIN has not. A double holds every int.
             (Std::pown, &[x, power]) if !single => {
                 let power = self.b.convert(Convert::SignedToFloat(None), power, ty);

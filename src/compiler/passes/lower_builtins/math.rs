@@ -76,7 +76,9 @@ impl Lower<'_, '_> {
             return Ok(self.float_to(result, ty));
         }
         let rest = match ty {
-            Type::F32 => self.remainder32(remainder::FMOD32, x, y).0,
+            Type::F32 if !self.cx.capabilities.fused_fma32 => {
+                self.remainder32(remainder::FMOD32, x, y).0
+            }
             _ => self
                 .library("fmod", &[x, y], ty)
                 .ok_or_else(|| CompileError::new("the built-in library has no fmod"))?,

@@ -160,6 +160,33 @@ fn singles_are_within_the_limits_of_error() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+/// The error function has no counterpart in Rust: a few values of another library.
+#[test]
+fn error_functions() {
+    let known = [
+        (Std::erf, 0.01, 0.011_283_415_555_849_618),
+        (Std::erf, -0.5, -0.520_499_877_813_046_5),
+        (Std::erf, 1.0, 0.842_700_792_949_714_9),
+        (Std::erf, 2.0, 0.995_322_265_018_952_7),
+        (Std::erf, 3.5, 0.999_999_256_901_627_7),
+        (Std::erf, 5.0, 1.0),
+        (Std::erfc, -2.0, 1.995_322_265_018_952_7),
+        (Std::erfc, 0.5, 0.479_500_122_186_953_5),
+        (Std::erfc, 2.0, 4.677_734_981_047_266e-3),
+        (Std::erfc, 4.0, 1.541_725_790_028_002e-8),
+        (Std::erfc, 8.0, 1.122_429_717_298_292_7e-29),
+        (Std::erfc, 9.0, 4.137_031_746_513_811e-37),
+    ];
+    for caps in devices() {
+        for (op, x, exact) in known {
+            let lowered = Lowered::new(&caps, op, &[Type::F32], &[Type::F32]);
+            let found = f32::from_bits(lowered.run(&[f32::to_bits(x).into()])[0] as u32);
+            let error = error_ulp(found, exact);
+            assert!(error <= 16.0, "{op:?}({x}) = {found:e}: {error} ulp");
+        }
+    }
+}
+
 #[test]
 fn doubles_are_close_to_those_of_the_host() {
     let mut failures = Vec::new();
