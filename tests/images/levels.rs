@@ -1,140 +1,57 @@
-//! Mip levels through the API (cl_khr_mipmap_image and _writes): host commands on each, kernels that read by
-//! level and by gradient and that write.
+//! Mip levels (cl_khr_mipmap_image and _writes): host commands on each, kernels that read by level and by gradient
+//! and that write.
 
-mod common;
-
+use crate::session::{Session, describe, format, session};
 use opencl_sys::{CL_SAMPLER_LOD_MAX_KHR, CL_SAMPLER_MIP_FILTER_MODE_KHR};
-use opencl3::command_queue::CommandQueue;
-use opencl3::context::Context;
-use opencl3::error_codes::{
-    CL_INVALID_IMAGE_DESCRIPTOR, CL_INVALID_MIP_LEVEL, CL_INVALID_VALUE, ClError,
-};
-use opencl3::kernel::{ExecuteKernel, Kernel};
+use opencl3::error_codes::{CL_INVALID_IMAGE_DESCRIPTOR, CL_INVALID_MIP_LEVEL, CL_INVALID_VALUE};
+use opencl3::kernel::ExecuteKernel;
 use opencl3::memory::{
-    Buffer, CL_FILTER_LINEAR, CL_FLOAT, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, CL_R, ClMem, Image, Sampler,
+    CL_FILTER_LINEAR, CL_FLOAT, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D,
+    CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, CL_R, ClMem, Image, Sampler,
 };
-use opencl3::program::Program;
-use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format, cl_mem_flags};
-use std::ffi::c_void;
+use opencl3::types::{CL_BLOCKING, cl_image_desc};
 use std::ptr;
 
-struct Session {
-    context: Context,
-    queue: CommandQueue,
+fn leveled(image_type: u32, size: [usize; 3], levels: u32) -> cl_image_desc {
+    cl_image_desc {
+        num_mip_levels: levels,
+        ..describe(image_type, size)
+    }
 }
 
-fn session() -> Option<Session> {
-    let device = common::device()?;
-    let context = Context::from_device(&device).expect("a context");
-    let queue = CommandQueue::create_default_with_properties(&context, 0, 0).expect("a queue");
-    Some(Session { context, queue })
+fn new_image(session: &Session, image_type: u32, size: [usize; 3], levels: u32) -> Image {
+    session.empty_image(CL_R, CL_FLOAT, &leveled(image_type, size, levels))
 }
 
-impl Session {
-    fn create(
-        &self,
-        image_type: u32,
-        [width, height, depth]: [usize; 3],
-        levels: u32,
-        flags: cl_mem_flags,
-        host: *mut c_void,
-    ) -> Result<Image, ClError> {
-        let format = cl_image_format {
-            image_channel_order: CL_R,
-            image_channel_data_type: CL_FLOAT,
-        };
-        let desc = cl_image_desc {
-            image_type,
-            image_width: width,
-            image_height: height,
-            image_depth: depth,
-            image_array_size: depth,
-            image_row_pitch: 0,
-            image_slice_pitch: 0,
-            num_mip_levels: levels,
-            num_samples: 0,
-            buffer: ptr::null_mut(),
-        };
-        // SAFETY: no memory of the host's is given but by the test of flags, which fails.
-        unsafe { Image::create(&self.context, flags, &format, &desc, host) }
-    }
-
-    fn image(&self, image_type: u32, size: [usize; 3], levels: u32) -> Image {
-        self.create(image_type, size, levels, CL_MEM_READ_WRITE, ptr::null_mut())
-            .expect("an image")
-    }
-
-    /// `origin` has a fourth number for images of three coordinates.
-    fn write(&self, image: &mut Image, origin: [usize; 4], region: [usize; 3], texels: &[f32]) {
-        assert_eq!(texels.len(), region.iter().product::<usize>());
-        // SAFETY: as many texels as the region has.
-        unsafe {
-            self.queue
-                .enqueue_write_image(
-                    image,
-                    CL_BLOCKING,
-                    origin.as_ptr(),
-                    region.as_ptr(),
-                    0,
-                    0,
-                    texels.as_ptr().cast_mut().cast(),
-                    &[],
-                )
-                .expect("the level is written");
-        }
-    }
-
-    fn try_read(
-        &self,
-        image: &Image,
-        origin: [usize; 4],
-        region: [usize; 3],
-    ) -> Result<Vec<f32>, ClError> {
-        let mut out = vec![0_f32; region.iter().product()];
-        // SAFETY: room for the region.
-        unsafe {
-            self.queue.enqueue_read_image(
+/// `origin` has a fourth number for images of three coordinates.
+fn write(
+    session: &Session,
+    image: &mut Image,
+    origin: [usize; 4],
+    region: [usize; 3],
+    texels: &[f32],
+) {
+    assert_eq!(texels.len(), region.iter().product::<usize>());
+    // SAFETY: as many texels as the region has.
+    unsafe {
+        session
+            .queue
+            .enqueue_write_image(
                 image,
                 CL_BLOCKING,
                 origin.as_ptr(),
                 region.as_ptr(),
                 0,
                 0,
-                out.as_mut_ptr().cast(),
+                texels.as_ptr().cast_mut().cast(),
                 &[],
-            )?;
-        }
-        Ok(out)
+            )
+            .expect("the level is written");
     }
+}
 
-    fn read(&self, image: &Image, origin: [usize; 4], region: [usize; 3]) -> Vec<f32> {
-        self.try_read(image, origin, region)
-            .expect("the level is read")
-    }
-
-    fn kernel(&self, source: &str) -> Kernel {
-        let program = Program::create_and_build_from_source(&self.context, source, "-cl-std=CL3.0")
-            .unwrap_or_else(|log| panic!("{log}"));
-        Kernel::create(&program, "test").expect("a kernel named test")
-    }
-
-    fn output(&self, floats: usize) -> Buffer<f32> {
-        // SAFETY: no host memory is given.
-        unsafe { Buffer::create(&self.context, CL_MEM_READ_WRITE, floats, ptr::null_mut()) }
-            .expect("a buffer")
-    }
-
-    fn floats(&self, buffer: &Buffer<f32>, count: usize) -> Vec<f32> {
-        let mut out = vec![0_f32; count];
-        // SAFETY: blocking.
-        unsafe {
-            self.queue
-                .enqueue_read_buffer(buffer, CL_BLOCKING, 0, &mut out, &[])
-                .expect("the buffer is read");
-        }
-        out
-    }
+fn read(session: &Session, image: &Image, origin: [usize; 4], region: [usize; 3]) -> Vec<f32> {
+    session.read(image, &origin, region, region.iter().product())
 }
 
 /// What the tests put into a texel.
@@ -150,10 +67,16 @@ fn texels(level: usize, count: usize) -> Vec<f32> {
 const SIZES: [[usize; 2]; 5] = [[16, 6], [8, 3], [4, 1], [2, 1], [1, 1]];
 
 fn pyramid(session: &Session) -> Image {
-    let mut image = session.image(CL_MEM_OBJECT_IMAGE2D, [16, 6, 1], 5);
+    let mut image = new_image(session, CL_MEM_OBJECT_IMAGE2D, [16, 6, 1], 5);
     for (level, [width, height]) in SIZES.into_iter().enumerate() {
         let texels = texels(level, width * height);
-        session.write(&mut image, [0, 0, level, 0], [width, height, 1], &texels);
+        write(
+            session,
+            &mut image,
+            [0, 0, level, 0],
+            [width, height, 1],
+            &texels,
+        );
     }
     image
 }
@@ -163,16 +86,16 @@ fn the_host_reaches_each_level() {
     let Some(session) = session() else { return };
     let image = pyramid(&session);
     for (level, [width, height]) in SIZES.into_iter().enumerate() {
-        let found = session.read(&image, [0, 0, level, 0], [width, height, 1]);
+        let found = read(&session, &image, [0, 0, level, 0], [width, height, 1]);
         assert_eq!(found, texels(level, width * height), "level {level}");
     }
     assert_eq!(
-        session.read(&image, [2, 1, 1, 0], [2, 2, 1]),
+        read(&session, &image, [2, 1, 1, 0], [2, 2, 1]),
         [10, 11, 18, 19].map(|index| texel(1, index))
     );
-    let error = session.try_read(&image, [0, 0, 5, 0], [1, 1, 1]);
+    let error = session.try_read::<f32>(&image, &[0, 0, 5, 0], [1, 1, 1], 64);
     assert_eq!(error.unwrap_err().0, CL_INVALID_MIP_LEVEL);
-    let error = session.try_read(&image, [0, 0, 1, 0], [9, 1, 1]);
+    let error = session.try_read::<f32>(&image, &[0, 0, 1, 0], [9, 1, 1], 64);
     assert_eq!(error.unwrap_err().0, CL_INVALID_VALUE);
     assert_eq!(image.num_mip_levels().map_err(|error| error.0), Ok(5));
 }
@@ -181,8 +104,8 @@ fn the_host_reaches_each_level() {
 fn levels_are_copied_and_filled() {
     let Some(session) = session() else { return };
     let image = pyramid(&session);
-    let mut plain = session.image(CL_MEM_OBJECT_IMAGE2D, [8, 8, 1], 0);
-    let mut volume = session.image(CL_MEM_OBJECT_IMAGE3D, [4, 8, 6], 3);
+    let mut plain = new_image(&session, CL_MEM_OBJECT_IMAGE2D, [8, 8, 1], 0);
+    let mut volume = new_image(&session, CL_MEM_OBJECT_IMAGE3D, [4, 8, 6], 3);
     let color = [7.5_f32, 0.0, 0.0, 0.0];
     // SAFETY: origins have a fourth number where the image has three coordinates and levels.
     unsafe {
@@ -219,10 +142,13 @@ fn levels_are_copied_and_filled() {
             )
             .expect("a level is copied to a level");
     }
-    assert_eq!(session.read(&plain, [0, 2, 0, 0], [8, 3, 1]), texels(1, 24));
+    assert_eq!(
+        read(&session, &plain, [0, 2, 0, 0], [8, 3, 1]),
+        texels(1, 24)
+    );
     let mut wanted = vec![7.5; 24];
     wanted[2 * 8 + 2..2 * 8 + 4].copy_from_slice(&texels(3, 2));
-    assert_eq!(session.read(&volume, [0, 0, 0, 1], [2, 4, 3]), wanted);
+    assert_eq!(read(&session, &volume, [0, 0, 0, 1], [2, 4, 3]), wanted);
 }
 
 #[test]
@@ -283,7 +209,7 @@ fn kernels_read_the_level_that_they_name() {
         last(1),
         5.0,
     ];
-    assert_eq!(session.floats(&out, 13), wanted);
+    assert_eq!(session.values(&out, 13), wanted);
 }
 
 #[test]
@@ -307,13 +233,19 @@ fn kernels_write_the_level_that_they_name() {
             .expect("a launch");
     }
     assert_eq!(
-        session.read(&image, [0, 0, 2, 0], [4, 1, 1]),
+        read(&session, &image, [0, 0, 2, 0], [4, 1, 1]),
         [0.5, 1.5, 2.5, 3.5]
     );
-    assert_eq!(session.read(&image, [0, 0, 1, 0], [8, 3, 1]), texels(1, 24));
-    assert_eq!(session.read(&image, [0, 0, 3, 0], [2, 1, 1]), texels(3, 2));
     assert_eq!(
-        session.read(&image, [0, 5, 0, 0], [5, 1, 1]),
+        read(&session, &image, [0, 0, 1, 0], [8, 3, 1]),
+        texels(1, 24)
+    );
+    assert_eq!(
+        read(&session, &image, [0, 0, 3, 0], [2, 1, 1]),
+        texels(3, 2)
+    );
+    assert_eq!(
+        read(&session, &image, [0, 5, 0, 0], [5, 1, 1]),
         [0.25, 1.25, 2.25, 3.25, texel(0, 84)]
     );
 }
@@ -322,8 +254,9 @@ fn kernels_write_the_level_that_they_name() {
 fn what_has_no_levels_is_refused() {
     let Some(session) = session() else { return };
     let create = |size, levels, flags, host| {
+        let desc = leveled(CL_MEM_OBJECT_IMAGE2D, size, levels);
         session
-            .create(CL_MEM_OBJECT_IMAGE2D, size, levels, flags, host)
+            .create(flags, format(CL_R, CL_FLOAT), &desc, host)
             .map(drop)
             .map_err(|error| error.0)
     };
