@@ -4,7 +4,9 @@ use super::enqueue;
 use super::enqueue_map::{check_map_access, check_map_flags};
 use super::error::{Error, Result};
 use super::image_region::{HostPitches, Region};
-use super::image_transfer::{CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage};
+use super::image_transfer::{
+    CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage, ImageCommand,
+};
 use super::out::{EventArguments, Out};
 use super::transfer::HostTransfer;
 use crate::runtime::command::HostPointer;
@@ -12,15 +14,15 @@ use crate::runtime::layout::Shape;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
     CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,
-    CL_FALSE, cl_bool, cl_command_queue, cl_map_flags, cl_mem,
+    CL_FALSE, cl_bool, cl_command_queue, cl_command_type, cl_map_flags, cl_mem,
 };
 use std::ffi::c_void;
 
 /// `clEnqueueReadImage` (section 5.3.3)
 ///
 /// # Safety
-/// `origin` and `region` are NULL or three numbers (four where [`Region::parse`] says so); `ptr` is writable for the region until the command is
-/// complete.
+/// `origin` and `region` are NULL or three numbers (four where [`Region::parse`] says so); `ptr` is writable for
+/// the region until the command is complete.
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
@@ -100,7 +102,6 @@ pub unsafe fn enqueue_copy_image(
     region: *const usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
     let command = CopyImage {
         src_image,
         dst_image,
@@ -108,10 +109,8 @@ pub unsafe fn enqueue_copy_image(
         dst_origin,
         region,
     };
-    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    transfer.enqueue(&queue, CL_COMMAND_COPY_IMAGE, wait_list, events)
+    unsafe { enqueue_command(command_queue, CL_COMMAND_COPY_IMAGE, command, events) }
 }
 
 /// `clEnqueueCopyImageToBuffer` (section 5.3.5)
@@ -127,7 +126,6 @@ pub unsafe fn enqueue_copy_image_to_buffer(
     dst_offset: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
     let command = CopyImageToBuffer {
         src_image,
         dst_buffer,
@@ -135,10 +133,15 @@ pub unsafe fn enqueue_copy_image_to_buffer(
         region,
         dst_offset,
     };
-    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    transfer.enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wait_list, events)
+    unsafe {
+        enqueue_command(
+            command_queue,
+            CL_COMMAND_COPY_IMAGE_TO_BUFFER,
+            command,
+            events,
+        )
+    }
 }
 
 /// `clEnqueueCopyBufferToImage` (section 5.3.5)
@@ -154,7 +157,6 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     region: *const usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
     let command = CopyBufferToImage {
         src_buffer,
         dst_image,
@@ -162,10 +164,15 @@ pub unsafe fn enqueue_copy_buffer_to_image(
         dst_origin,
         region,
     };
-    let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
-    let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    transfer.enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wait_list, events)
+    unsafe {
+        enqueue_command(
+            command_queue,
+            CL_COMMAND_COPY_BUFFER_TO_IMAGE,
+            command,
+            events,
+        )
+    }
 }
 
 /// `clEnqueueMapImage` (section 5.3.6)
@@ -237,15 +244,27 @@ pub unsafe fn enqueue_fill_image(
     region: *const usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
     let command = FillImage {
         image,
         fill_color,
         origin,
         region,
     };
+    // SAFETY: the caller's promise.
+    unsafe { enqueue_command(command_queue, CL_COMMAND_FILL_IMAGE, command, events) }
+}
+
+/// # Safety
+/// As [`ImageCommand::check`].
+unsafe fn enqueue_command(
+    command_queue: cl_command_queue,
+    kind: cl_command_type,
+    command: impl ImageCommand,
+    events: EventArguments,
+) -> Result<()> {
+    let queue = enqueue::queue(command_queue)?;
     let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;
-    transfer.enqueue(&queue, CL_COMMAND_FILL_IMAGE, wait_list, events)
+    transfer.enqueue(&queue, kind, wait_list, events)
 }

@@ -10,7 +10,22 @@ use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, cl_mem};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// The arguments of a copy between images.
+/// The arguments of a copy or fill of an image.
+pub(super) trait ImageCommand {
+    /// Checks them as the function that enqueues the command says; `wait_list` is called where the wait list's
+    /// turn is.
+    ///
+    /// # Safety
+    /// Origins and regions are NULL or three numbers (four where [`Region::parse`] says so), a colour is NULL or
+    /// one of the image's format.
+    unsafe fn check<W>(
+        self,
+        queue: &Arc<Queue>,
+        wait_list: impl FnOnce() -> Result<W>,
+    ) -> Result<(Transfer, W)>;
+}
+
+/// Of `clEnqueueCopyImage`.
 pub(super) struct CopyImage {
     pub src_image: cl_mem,
     pub dst_image: cl_mem,
@@ -19,12 +34,8 @@ pub(super) struct CopyImage {
     pub region: *const usize,
 }
 
-impl CopyImage {
-    /// Checks them as `clEnqueueCopyImage` says; `wait_list` is called where the wait list's turn is.
-    ///
-    /// # Safety
-    /// The origins and the region are NULL or three numbers.
-    pub unsafe fn check<W>(
+impl ImageCommand for CopyImage {
+    unsafe fn check<W>(
         self,
         queue: &Arc<Queue>,
         wait_list: impl FnOnce() -> Result<W>,
@@ -53,7 +64,7 @@ impl CopyImage {
     }
 }
 
-/// The arguments of a copy from an image to a buffer.
+/// Of `clEnqueueCopyImageToBuffer`.
 pub(super) struct CopyImageToBuffer {
     pub src_image: cl_mem,
     pub dst_buffer: cl_mem,
@@ -62,12 +73,8 @@ pub(super) struct CopyImageToBuffer {
     pub dst_offset: usize,
 }
 
-impl CopyImageToBuffer {
-    /// As [`CopyImage::check`], for `clEnqueueCopyImageToBuffer`.
-    ///
-    /// # Safety
-    /// The origin and the region are NULL or three numbers.
-    pub unsafe fn check<W>(
+impl ImageCommand for CopyImageToBuffer {
+    unsafe fn check<W>(
         self,
         queue: &Arc<Queue>,
         wait_list: impl FnOnce() -> Result<W>,
@@ -90,7 +97,7 @@ impl CopyImageToBuffer {
     }
 }
 
-/// The arguments of a copy from a buffer to an image.
+/// Of `clEnqueueCopyBufferToImage`.
 pub(super) struct CopyBufferToImage {
     pub src_buffer: cl_mem,
     pub dst_image: cl_mem,
@@ -99,12 +106,8 @@ pub(super) struct CopyBufferToImage {
     pub region: *const usize,
 }
 
-impl CopyBufferToImage {
-    /// As [`CopyImage::check`], for `clEnqueueCopyBufferToImage`.
-    ///
-    /// # Safety
-    /// The origin and the region are NULL or three numbers.
-    pub unsafe fn check<W>(
+impl ImageCommand for CopyBufferToImage {
+    unsafe fn check<W>(
         self,
         queue: &Arc<Queue>,
         wait_list: impl FnOnce() -> Result<W>,
@@ -127,7 +130,7 @@ impl CopyBufferToImage {
     }
 }
 
-/// The arguments of a fill of an image.
+/// Of `clEnqueueFillImage`.
 pub(super) struct FillImage {
     pub image: cl_mem,
     pub fill_color: *const c_void,
@@ -135,13 +138,8 @@ pub(super) struct FillImage {
     pub region: *const usize,
 }
 
-impl FillImage {
-    /// As [`CopyImage::check`], for `clEnqueueFillImage`.
-    ///
-    /// # Safety
-    /// `fill_color` is NULL or a colour of the image's format; the origin and the region are NULL or three
-    /// numbers.
-    pub unsafe fn check<W>(
+impl ImageCommand for FillImage {
+    unsafe fn check<W>(
         self,
         queue: &Arc<Queue>,
         wait_list: impl FnOnce() -> Result<W>,

@@ -1,7 +1,9 @@
 //! Recording commands on images.
 
 use super::super::error::Result;
-use super::super::image_transfer::{CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage};
+use super::super::image_transfer::{
+    CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage, ImageCommand,
+};
 use super::arguments::{Recording, SyncPointArguments};
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
 use std::ffi::c_void;
@@ -22,9 +24,6 @@ pub unsafe fn command_copy_buffer_to_image(
     region: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let command = CopyBufferToImage {
         src_buffer,
         dst_image,
@@ -32,10 +31,9 @@ pub unsafe fn command_copy_buffer_to_image(
         dst_origin,
         region,
     };
+    let target = (command_buffer, command_queue, properties);
     // SAFETY: the caller's promise.
-    let (transfer, wait_list) =
-        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    recording.finish_transfer(&wait_list, transfer)
+    unsafe { record(target, command, arguments) }
 }
 
 /// `clCommandCopyImageKHR`
@@ -53,9 +51,6 @@ pub unsafe fn command_copy_image(
     region: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let command = CopyImage {
         src_image,
         dst_image,
@@ -63,10 +58,9 @@ pub unsafe fn command_copy_image(
         dst_origin,
         region,
     };
+    let target = (command_buffer, command_queue, properties);
     // SAFETY: the caller's promise.
-    let (transfer, wait_list) =
-        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    recording.finish_transfer(&wait_list, transfer)
+    unsafe { record(target, command, arguments) }
 }
 
 /// `clCommandCopyImageToBufferKHR`
@@ -84,9 +78,6 @@ pub unsafe fn command_copy_image_to_buffer(
     dst_offset: usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let command = CopyImageToBuffer {
         src_image,
         dst_buffer,
@@ -94,10 +85,9 @@ pub unsafe fn command_copy_image_to_buffer(
         region,
         dst_offset,
     };
+    let target = (command_buffer, command_queue, properties);
     // SAFETY: the caller's promise.
-    let (transfer, wait_list) =
-        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    recording.finish_transfer(&wait_list, transfer)
+    unsafe { record(target, command, arguments) }
 }
 
 /// `clCommandFillImageKHR`
@@ -114,15 +104,31 @@ pub unsafe fn command_fill_image(
     region: *const usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let command = FillImage {
         image,
         fill_color,
         origin,
         region,
     };
+    let target = (command_buffer, command_queue, properties);
+    // SAFETY: the caller's promise.
+    unsafe { record(target, command, arguments) }
+}
+
+/// # Safety
+/// The properties are NULL or end with 0; otherwise as [`ImageCommand::check`].
+unsafe fn record(
+    (command_buffer, command_queue, properties): (
+        cl_command_buffer_khr,
+        cl_command_queue,
+        *const cl_command_properties_khr,
+    ),
+    command: impl ImageCommand,
+    arguments: SyncPointArguments,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let recording =
+        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     // SAFETY: the caller's promise.
     let (transfer, wait_list) =
         unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
