@@ -240,6 +240,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     || self.group(inst)?
                     || self.pipe(inst)?
                     || self.image(inst)?
+                    || self.image_query(inst)?
                     || self.intel_group(inst)?
                     || self.intel_image_group(inst)?
                     || self.extended(inst)?

@@ -10,8 +10,8 @@ use super::types::{Kind, Layout, Slot};
 use crate::compiler::CompileError;
 use crate::compiler::image::{Addressing, ImageDimension, ImageField, Sampler};
 use crate::compiler::ir::{
-    AddressSpace, Binary, Convert, ImageAccess, ImageAccessKind, ImageLevel, Op as IrOp, Type,
-    Value, Values,
+    AddressSpace, Convert, ImageAccess, ImageAccessKind, ImageLevel, Op as IrOp, Type, Value,
+    Values,
 };
 use crate::compiler::program::{AccessQualifier, ImageType};
 use rspirv::spirv::{self, Op};
@@ -22,14 +22,6 @@ pub(super) const LAYOUT: Layout = Layout {
     size_bytes: 8 * ImageField::ALL.len() as u64,
     align_bytes: 8,
 };
-
-/// `CL_SNORM_INT8`, `CL_R`: where OpenCL's numbers of the enumerations of SPIR-V sections 3.13 and 3.12 start.
-const FIRST_CHANNEL_TYPE: u32 = 0x10D0;
-const FIRST_CHANNEL_ORDER: u32 = 0x10B0;
-
-/// LLVM's SPIR-V back end: its `OpImageQueryFormat` stands for `get_image_channel_data_type`, without the
-/// addition that would make OpenCL's number of SPIR-V's.
-const GENERATOR_LLVM: u32 = 43;
 
 /// The scalars of an image, or of an image with a sampler.
 pub(super) fn slots(sampled: bool) -> Rc<[Slot]> {
@@ -110,7 +102,7 @@ impl Level {
 }
 
 impl<'a> FunctionParser<'_, 'a> {
-    /// Translates image instructions; false if the instruction is another.
+    /// Translates accesses to images; false if the instruction is another.
     pub(super) fn image(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
         match inst.op {
             Op::SampledImage => {
@@ -142,66 +134,6 @@ impl<'a> FunctionParser<'_, 'a> {
                 let level = self.image_operands_level(inst, 3, image)?;
                 self.write(inst, image, &values, &coordinate, &texel, level)?;
             }
-            Op::ImageQuerySizeLod | Op::ImageQuerySize => {
-                let (image, values) = self.image_operand(inst, inst.id(0)?, false)?;
-                let sizes: &[ImageField] = match image.dimension {
-                    ImageDimension::One | ImageDimension::Buffer => &[ImageField::Width],
-                    ImageDimension::OneArray => &[ImageField::Width, ImageField::Depth],
-                    ImageDimension::Two => &[ImageField::Width, ImageField::Height],
-                    ImageDimension::TwoArray | ImageDimension::Three => {
-                        &[ImageField::Width, ImageField::Height, ImageField::Depth]
-                    }
-                };
-                let slots = self.result_slots(inst)?;
-                let level = match inst.op {
-                    Op::ImageQuerySizeLod if !self.is_zero(inst.id(1)?) => {
-                        Some(self.integer(inst, 1)?)
-                    }
-                    _ => None,
-                };
-                let mut results = Values::new();
-                for (index, slot) in slots.iter().enumerate() {
-                    let size = sizes.get(index).and_then(|field| values.get(field.index()));
-                    let mut b = self.build();
-                    results.push(match size {
-                        Some(&size) => {
-                            let size = match level {
-                                Some(level) if index < image.dimension.axes() => {
-                                    let level = b.resize_int(level, Type::I32, false);
-                                    let size = b.binary(Binary::LShr, size, level);
-                                    b.binary_const(Binary::UMax, size, 1)
-                                }
-                                _ => size,
-                            };
-                            b.resize_int(size, slot.ty, false)
-                        }
-                        None => b.constant(slot.ty, 0),
-                    });
-                }
-                self.define(inst, &results)?;
-            }
-            Op::ImageQueryFormat | Op::ImageQueryOrder => {
-                let (_, values) = self.image_operand(inst, inst.id(0)?, false)?;
-                let (field, first) = match inst.op {
-                    Op::ImageQueryFormat => (ImageField::ChannelType, FIRST_CHANNEL_TYPE),
-                    _ => (ImageField::ChannelOrder, FIRST_CHANNEL_ORDER),
-                };
-                let value = field_of(inst, &values, field)?;
-                let value = match self.source.generator {
-                    GENERATOR_LLVM => value,
-                    _ => self.build().binary_const(Binary::Sub, value, first.into()),
-                };
-                self.define(inst, &[value])?;
-            }
-            Op::ImageQueryLevels => {
-                let (_, values) = self.image_operand(inst, inst.id(0)?, false)?;
-                let levels = field_of(inst, &values, ImageField::Levels)?;
-                self.define(inst, &[levels])?;
-            }
-            Op::ImageQuerySamples => {
-                let one = self.build().i32(1);
-                self.define(inst, &[one])?;
-            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -218,20 +150,15 @@ impl<'a> FunctionParser<'_, 'a> {
                 .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
                 .is_some_and(|rest| rest.starts_with(function))
         };
-        if is("get_image_channel_order") || is("get_image_channel_data_type") {
-            let (_, values) = self.image_operand(inst, inst.id(1)?, false)?;
-            let field = match is("get_image_channel_order") {
-                true => ImageField::ChannelOrder,
-                false => ImageField::ChannelType,
-            };
-            let value = field_of(inst, &values, field)?;
+        let queried = match () {
+            () if is("get_image_channel_order") => Some(ImageField::ChannelOrder),
+            () if is("get_image_channel_data_type") => Some(ImageField::ChannelType),
+            () if is("get_image_num_mip_levels") => Some(ImageField::Levels),
+            () => None,
+        };
+        if let Some(field) = queried {
+            let value = self.image_field(inst, inst.id(1)?, field)?;
             self.define(inst, &[value])?;
-            return Ok(true);
-        }
-        if is("get_image_num_mip_levels") {
-            let (_, values) = self.image_operand(inst, inst.id(1)?, false)?;
-            let levels = field_of(inst, &values, ImageField::Levels)?;
-            self.define(inst, &[levels])?;
             return Ok(true);
         }
         // The second names are those that the toolchain gives to calls with a level.
@@ -320,7 +247,7 @@ impl<'a> FunctionParser<'_, 'a> {
     }
 
     /// Whether it is a constant of zeros.
-    fn is_zero(&self, id: Id) -> bool {
+    pub(super) fn is_zero(&self, id: Id) -> bool {
         let scalars = self.source.constants.flatten(id, &self.source.types);
         scalars.is_ok_and(|scalars| scalars.iter().all(|&scalar| scalar == Scalar::Bits(0)))
     }
@@ -496,15 +423,4 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         Ok(values.iter().chain(coordinate).copied().collect())
     }
-}
-
-fn field_of(
-    inst: &Instruction<'_>,
-    values: &[Value],
-    field: ImageField,
-) -> Result<Value, CompileError> {
-    values
-        .get(field.index())
-        .copied()
-        .ok_or_else(|| inst.error("the operand is not an image"))
 }

@@ -31,6 +31,7 @@ mod group_masks;
 mod groups;
 mod groups_intel;
 mod groups_intel_images;
+mod image_queries;
 mod images;
 mod inputs;
 mod kernels;
