@@ -11,9 +11,11 @@
 //! **Texture units** read where the device has arrays of descriptors and can take the same memory for an image of
 //! linear tiling: then [`TexelFormat::TEXTURED`] is set, and the code for sampling through the descriptor is what
 //! is left, for reads that the unit does faster. On an H200 it filters 5 times as many RGBA8 texels a second and
-//! fetches 1.7 times as many, where the loads of single floats are 2.4 times as fast. Nothing else changes: memory, layouts, copies and writes are the same. The specification leaves
-//! the precision of linear filtering open, and the conformance tests allow 2^-7; coordinates of nearest reads are
-//! exact in the units that are known.
+//! fetches 1.7 times as many, where the loads of single floats are 2.4 times as fast. Nothing else changes:
+//! memory, layouts, copies and writes are the same. The specification leaves the precision of linear filtering
+//! open, and the conformance tests allow 2^-7; coordinates of nearest reads are exact in the units that are known.
+//! Only 2D images have descriptors: images of linear tiling have no layers, and are never of three dimensions, in
+//! the drivers that are known.
 
 use serde::{Deserialize, Serialize};
 

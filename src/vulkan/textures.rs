@@ -16,6 +16,9 @@ use super::instance::Instance;
 /// Images that can have a descriptor at a time.
 pub const TEXTURES: u32 = 4096;
 
+/// Descriptors of samplers.
+const MAX_SAMPLERS: u32 = 64;
+
 const IMAGES_BINDING: u32 = 0;
 const SAMPLERS_BINDING: u32 = 1;
 
@@ -43,6 +46,8 @@ pub enum TexelNumbers {
     Unorm,
     Snorm,
     Float,
+    /// Unorm, red, green and blue on the sRGB curve.
+    Srgb,
 }
 
 /// What a texture's memory holds.
@@ -168,9 +173,6 @@ impl Textures {
         }
     }
 }
-
-/// Descriptors of samplers.
-const MAX_SAMPLERS: u32 = 64;
 
 fn create_info(format: vk::Format, width: u32, height: u32) -> vk::ImageCreateInfo<'static> {
     vk::ImageCreateInfo::default()
@@ -441,7 +443,7 @@ fn map_sampler(settings: &SamplerSettings) -> vk::SamplerCreateInfo<'static> {
 
 /// The format, if Vulkan has it with the channels where OpenCL has them.
 fn map_format(description: &TextureDescription) -> Option<vk::Format> {
-    use TexelNumbers::{Float, Snorm, Unorm};
+    use TexelNumbers::{Float, Snorm, Srgb, Unorm};
     let TextureDescription {
         channels,
         channel_bits,
@@ -452,6 +454,7 @@ fn map_format(description: &TextureDescription) -> Option<vk::Format> {
     if bgra {
         return match (channels, channel_bits, numbers) {
             (4, 8, Unorm) => Some(vk::Format::B8G8R8A8_UNORM),
+            (4, 8, Srgb) => Some(vk::Format::B8G8R8A8_SRGB),
             _ => None,
         };
     }
@@ -459,6 +462,7 @@ fn map_format(description: &TextureDescription) -> Option<vk::Format> {
         (1, 8, Unorm) => vk::Format::R8_UNORM,
         (2, 8, Unorm) => vk::Format::R8G8_UNORM,
         (4, 8, Unorm) => vk::Format::R8G8B8A8_UNORM,
+        (4, 8, Srgb) => vk::Format::R8G8B8A8_SRGB,
         (1, 8, Snorm) => vk::Format::R8_SNORM,
         (2, 8, Snorm) => vk::Format::R8G8_SNORM,
         (4, 8, Snorm) => vk::Format::R8G8B8A8_SNORM,
@@ -525,6 +529,14 @@ mod tests {
             ..DESCRIPTION
         };
         assert!(device.create_texture(&texels, &tall).unwrap().is_none());
+
+        // When there are no descriptors left, memory is read itself. Here, because it takes them from others.
+        let another = || device.create_texture(&texels, &DESCRIPTION).unwrap();
+        let mut all: Vec<Texture> = std::iter::from_fn(another).collect();
+        assert!(all.len() < TEXTURES as usize);
+        assert!(another().is_none());
+        let free = all.pop().map(|texture| texture.index());
+        assert_eq!(another().map(|texture| texture.index()), free);
     }
 
     #[test]
@@ -542,6 +554,8 @@ mod tests {
         assert_eq!(half, Some(vk::Format::R16G16_SFLOAT));
         let blue = format(4, 8, TexelNumbers::Unorm, true);
         assert_eq!(blue, Some(vk::Format::B8G8R8A8_UNORM));
+        let curved = format(4, 8, TexelNumbers::Srgb, false);
+        assert_eq!(curved, Some(vk::Format::R8G8B8A8_SRGB));
         assert_eq!(format(4, 8, TexelNumbers::Float, false), None);
         assert_eq!(format(2, 8, TexelNumbers::Unorm, true), None);
     }

@@ -225,8 +225,8 @@ impl Format {
         match self.order {
             cl::CL_R | cl::CL_DEPTH => Some((1, bits, false)),
             cl::CL_RG => Some((2, bits, false)),
-            cl::CL_RGBA => Some((4, bits, false)),
-            cl::CL_BGRA => Some((4, bits, true)),
+            cl::CL_RGBA | cl::CL_sRGBA => Some((4, bits, false)),
+            cl::CL_BGRA | cl::CL_sBGRA => Some((4, bits, true)),
             _ => None,
         }
     }

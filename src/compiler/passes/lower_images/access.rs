@@ -161,6 +161,8 @@ impl Reader {
             })
             .collect();
         let layer = self.layer(b);
+        // How precise the sum is, the specification leaves open.
+        b.flags.no_contraction = false;
         let mut sum: Option<Values> = None;
         for corner in 0..1usize << axes.len() {
             let side = |axis: usize| corner >> axis & 1;
@@ -194,6 +196,7 @@ impl Reader {
                 None => weighted,
             });
         }
+        b.flags = EXACT;
         sum.unwrap_or_default()
     }
 
