@@ -118,9 +118,26 @@ pub(crate) mod tests {
     use std::os::fd::FromRawFd;
     use std::time::Duration;
 
+    /// The kinds of descriptors that a device makes and takes.
+    pub(crate) fn exchanged(device: &Device) -> Vec<MemoryFd> {
+        let fds = &device.info().memory_fds;
+        [
+            (MemoryFd::Opaque, fds.opaque),
+            (MemoryFd::DmaBuf, fds.dma_buf),
+        ]
+        .into_iter()
+        .filter(|(_, support)| support.import && support.export)
+        .map(|(kind, _)| kind)
+        .collect()
+    }
+
     /// Memory of another owner, with its descriptor.
-    pub(crate) fn exported(device: &Arc<Device>, size_bytes: u64) -> (Buffer, OwnedFd) {
-        let kind = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+    pub(crate) fn exported(
+        device: &Arc<Device>,
+        kind: MemoryFd,
+        size_bytes: u64,
+    ) -> (Buffer, OwnedFd) {
+        let kind = map_kind(kind);
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
         let create = vk::BufferCreateInfo::default()
             .size(size_bytes)
@@ -129,7 +146,7 @@ pub(crate) mod tests {
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(kind);
         let mut flags =
             vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        // SAFETY: a live device that exports opaque descriptors; the caller destroys both.
+        // SAFETY: a live device that exports such descriptors; the caller destroys both.
         unsafe {
             let buffer = device.raw.create_buffer(&create, None).unwrap();
             let requirements = device.raw.get_buffer_memory_requirements(buffer);
@@ -156,16 +173,17 @@ pub(crate) mod tests {
         let Some(device) = test_device::get() else {
             return;
         };
-        let support = device.info().memory_fds.opaque;
-        if !support.import || !support.export {
-            eprintln!("skipped: no opaque descriptors");
-            return;
+        for kind in exchanged(&device) {
+            check_import(&device, kind);
         }
-        let (of_exporter, fd) = exported(&device, 4096);
-        let imported = device.import_memory_fd(MemoryFd::Opaque, fd, 4096).unwrap();
+    }
+
+    fn check_import(device: &Arc<Device>, kind: MemoryFd) {
+        let (of_exporter, fd) = exported(device, kind, 4096);
+        let imported = device.import_memory_fd(kind, fd, 4096).unwrap();
         let back = device.create_buffer(64, MemoryKind::Readback).unwrap();
-        let timeline = Timeline::new(&device).unwrap();
-        let mut recorder = Recorder::new(&device).unwrap();
+        let timeline = Timeline::new(device).unwrap();
+        let mut recorder = Recorder::new(device).unwrap();
         recorder.begin().unwrap();
         recorder.fill(&imported, 0, 4096, 0x1234_5678);
         recorder.full_barrier();
@@ -182,7 +200,7 @@ pub(crate) mod tests {
         assert!(timeline.wait(1, Duration::from_secs(20)).unwrap());
         // SAFETY: mapped, and the device is done.
         let word = unsafe { back.mapped().unwrap().cast::<u32>().read() };
-        assert_eq!(word, 0x1234_5678);
+        assert_eq!(word, 0x1234_5678, "{kind:?}");
     }
 
     #[test]
