@@ -199,6 +199,67 @@ fn a_kernel_follows_pointers_that_the_host_wrote() {
     bench.free(sum);
 }
 
+/// More than a Vulkan device has memory objects. PUMICE_SVM_ALLOCATIONS asks for another number.
+#[test]
+fn small_allocations_are_as_many_as_the_application_likes() {
+    let Some(bench) = Bench::new(0) else { return };
+    let count = std::env::var("PUMICE_SVM_ALLOCATIONS").map_or(Ok(10_000), |count| count.parse());
+    let size = |number: usize| 16 + number * 37 % 700;
+    let begun = std::time::Instant::now();
+    let mut list: Vec<(usize, usize)> = (0..count.expect("a number"))
+        .map(|number| (bench.allocate(0, size(number)) as usize, size(number)))
+        .collect();
+    list.sort_unstable();
+    for pair in list.windows(2) {
+        assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{pair:?} overlap");
+    }
+    // The first half is freed, from both sides, and had again.
+    let half = list.len() / 2;
+    let rest = list.split_off(half);
+    for index in 0..half / 2 {
+        bench.free(list[index].0 as *mut c_void);
+        bench.free(list[half - 1 - index].0 as *mut c_void);
+    }
+    list = (0..half)
+        .map(|number| (bench.allocate(0, size(number)) as usize, size(number)))
+        .chain(rest)
+        .collect();
+    // A list through some of them.
+    let size_bytes = size_of::<Node>();
+    let nodes: Vec<*mut c_void> = list
+        .iter()
+        .step_by(list.len() / 100)
+        .map(|(address, _)| *address as *mut c_void)
+        .collect();
+    let sum = bench.allocate(0, 8);
+    for pair in nodes.windows(2) {
+        let node = Node {
+            next: pair[1].cast(),
+            value: 3,
+        };
+        bench.copy(pair[0], ptr::from_ref(&node).cast(), size_bytes, CL_TRUE);
+    }
+    bench.run(
+        &bench.kernel(SUM_UP_TO),
+        &[nodes[0], sum, nodes[nodes.len() - 1]],
+    );
+    let mut total = 0_u64;
+    bench.copy(ptr::from_mut(&mut total).cast(), sum, 8, CL_TRUE);
+    assert_eq!(total, 3 * (nodes.len() as u64 - 1));
+    list.iter()
+        .for_each(|(address, _)| bench.free(*address as *mut c_void));
+    bench.free(sum);
+    eprintln!("{} allocations: {:?}", list.len(), begun.elapsed());
+}
+
+const SUM_UP_TO: &str = "
+    struct node { global struct node *next; ulong value; };
+    kernel void test(global struct node *head, global ulong *sum, global struct node *end) {
+        ulong total = 0;
+        for (global struct node *at = head; at != end; at = at->next) total += at->value;
+        *sum = total;
+    }";
+
 const ADD_ONE: &str = "kernel void test(global uint *words) {
     for (uint i = 0; i < 256; i++) words[i] += 1 + i;
 }";

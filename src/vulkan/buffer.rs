@@ -1,7 +1,7 @@
 //! Buffers with device addresses.
 //!
-//! Every buffer is one `VkBuffer` for the whole of its life. Its memory is sub-allocated where small,
-//! a `VkDeviceMemory` of its own where large, or the application's own memory, imported.
+//! Every buffer is one `VkBuffer`, or a part of one ([`super::unified_pool`]), for the whole of its life. Its memory is
+//! sub-allocated where small, a `VkDeviceMemory` of its own where large, or the application's own memory, imported.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -14,6 +14,7 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use super::device::Device;
 use super::error::Error;
 use super::host_range::HostRange;
+use super::unified_pool::Part;
 
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` in bytes: at least the size of `long16`.
 pub const BASE_ALIGNMENT_BYTES: u64 = 256;
@@ -70,6 +71,10 @@ pub(super) enum Memory {
     Managed(Option<Allocation>),
     /// A `VkDeviceMemory` for this buffer alone, allocated or imported.
     Own(vk::DeviceMemory),
+    /// That of the buffer which this one is a part of. So is the `VkBuffer`.
+    Part {
+        _part: Part,
+    },
 }
 
 // SAFETY: the handle and the mapping are plain addresses; who reads or writes through the mapping
@@ -334,6 +339,20 @@ impl Device {
 }
 
 impl Buffer {
+    /// The part of another buffer as a buffer of `size_bytes`.
+    pub(super) fn of_part(part: Part, size_bytes: u64) -> Self {
+        let whole = part.whole();
+        let within = |pointer: Option<NonNull<u8>>| pointer.and_then(|it| part.within(it));
+        let mut buffer = Self::unbound(&whole.device, whole.handle, size_bytes);
+        buffer.address = whole.address + part.offset_bytes();
+        buffer.offset_bytes = whole.offset_bytes + part.offset_bytes();
+        buffer.mapped = within(whole.mapped);
+        buffer.shadow = within(whole.shadow);
+        buffer.host_cached = whole.host_cached;
+        buffer.memory = Memory::Part { _part: part };
+        buffer
+    }
+
     /// A buffer without memory yet.
     pub(super) fn unbound(device: &Arc<Device>, handle: vk::Buffer, size_bytes: u64) -> Self {
         Self {
@@ -412,9 +431,12 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: whoever submits work holds its buffers until the work is done.
-        unsafe { self.device.raw.destroy_buffer(self.handle, None) };
+        if !matches!(self.memory, Memory::Part { .. }) {
+            // SAFETY: whoever submits work holds its buffers until the work is done.
+            unsafe { self.device.raw.destroy_buffer(self.handle, None) };
+        }
         match &mut self.memory {
+            Memory::Part { .. } => {}
             Memory::Managed(allocation) => {
                 if let Some(allocation) = allocation.take()
                     && let Err(error) = self.device.allocator().free(allocation)

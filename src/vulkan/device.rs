@@ -16,7 +16,7 @@ use super::info::{Features, PhysicalDeviceInfo};
 use super::instance::{Instance, PhysicalDevice};
 use super::submit::UsedTimeline;
 use super::textures::Textures;
-use super::unified::Unification;
+use super::unified::{Unification, UnifiedPools};
 
 /// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
 const MAX_QUEUES: u32 = 8;
@@ -48,6 +48,7 @@ pub struct Device {
     pub(super) semaphore_fd: Option<khr::external_semaphore_fd::Device>,
     pub(super) unification: OnceLock<Unification>,
     pub(super) addresses_are_pointers: OnceLock<bool>,
+    pub(super) unified: UnifiedPools,
     pub(super) calibrated: Option<Calibrated>,
     pub(super) pipeline_layout: vk::PipelineLayout,
     pub(super) textures: Option<Textures>,
@@ -183,6 +184,7 @@ impl Device {
             semaphore_fd,
             unification: OnceLock::new(),
             addresses_are_pointers: OnceLock::new(),
+            unified: UnifiedPools::default(),
             calibrated,
             pipeline_layout,
             textures,

@@ -11,7 +11,7 @@
 //! - [`submit`]: timeline semaphores and submission.
 //! - [`textures`]: buffers' memory as images that texture units read.
 //! - [`timestamps`]: device timestamps on the host's clock.
-//! - [`unified`]: buffers whose addresses are the same on host and device.
+//! - [`unified`]: buffers whose addresses are the same on host and device; small ones are parts of large ones.
 //! - [`conv`]: pure conversions.
 //! - [`external`]: memory that others allocated.
 //! - [`error`]: what `VkResult` becomes.
@@ -34,6 +34,7 @@ pub mod submit;
 pub mod textures;
 pub mod timestamps;
 pub mod unified;
+mod unified_pool;
 
 #[cfg(test)]
 pub(crate) mod test_device;

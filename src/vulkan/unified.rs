@@ -17,6 +17,7 @@ use super::device::Device;
 use super::error::Error;
 use super::host_range::{HostRange, HostUse, page_bytes};
 use super::info::{DeviceType, MemoryType};
+use super::unified_pool::Pool;
 
 /// How the host sees the addresses of a unified buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,14 @@ pub struct Unification {
     pub any_host_memory: bool,
 }
 
+/// Where small buffers share memory, for each way in which the host sees them.
+#[derive(Default)]
+pub(super) struct UnifiedPools {
+    direct: Pool,
+    shadow: Pool,
+    none: Pool,
+}
+
 /// Buffers whose addresses are taken are kept while this many others are tried.
 const ATTEMPTS: usize = 16;
 
@@ -47,10 +56,10 @@ impl Device {
     /// What works, found out by trying, once.
     pub fn unification(self: &Arc<Self>) -> Unification {
         *self.unification.get_or_init(|| {
-            let direct = self.create_unified_buffer(64, HostView::Direct).is_ok();
+            let works = |view| self.create_whole_unified_buffer(64, view).is_ok();
             let found = Unification {
-                direct,
-                shadow: self.create_unified_buffer(64, HostView::Shadow).is_ok(),
+                direct: works(HostView::Direct),
+                shadow: works(HostView::Shadow),
                 any_host_memory: self.sees_host_memory(),
             };
             log::debug!("{}: {found:?}", self.info().name);
@@ -80,11 +89,28 @@ impl Device {
         imported.is_ok_and(|buffer| is_at_own_address(&buffer))
     }
 
-    /// A buffer of `size_bytes` (not 0) at an address that nothing else of the host uses.
+    /// A buffer of `size_bytes` (not 0) at an address that nothing else of the host uses. Small ones share memory.
     ///
     /// # Errors
     /// Memory ran out, or the device can't ([`Error::Unsupported`]).
     pub fn create_unified_buffer(
+        self: &Arc<Self>,
+        size_bytes: u64,
+        view: HostView,
+    ) -> Result<Buffer, Error> {
+        let pool = match view {
+            HostView::Direct => &self.unified.direct,
+            HostView::Shadow => &self.unified.shadow,
+            HostView::None => &self.unified.none,
+        };
+        pool.create_buffer(self, size_bytes, view)
+    }
+
+    /// The same with memory of its own.
+    ///
+    /// # Errors
+    /// As [`Device::create_unified_buffer`].
+    pub(super) fn create_whole_unified_buffer(
         self: &Arc<Self>,
         size_bytes: u64,
         view: HostView,
