@@ -1,6 +1,9 @@
 //! The end of a process, the library's unloading and `fork`, each with work under way: a C program of its own for
 //! each.
 
+#[path = "common/layer.rs"]
+mod layer;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -13,7 +16,19 @@ fn library() -> PathBuf {
     path
 }
 
+/// Runs the scenario of `tests/c/process.c`, with the layer that tells whether somebody is inside the driver when it
+/// is taken down: pipelines take 300 ms there.
+fn run_watched(scenario: &str) {
+    let mut environment = layer::variables(scenario).to_vec();
+    environment.push(("PUMICE_TEST_SLOW_PIPELINES_MS", "300".into()));
+    run_with(scenario, &environment);
+}
+
 fn run(scenario: &str) {
+    run_with(scenario, &[]);
+}
+
+fn run_with(scenario: &str, environment: &[(&str, PathBuf)]) {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("process-{scenario}"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/process.c");
     let status = Command::new("cc")
@@ -27,6 +42,7 @@ fn run(scenario: &str) {
     let output = Command::new(program)
         .arg(scenario)
         .arg(library())
+        .envs(environment.iter().cloned())
         .stdin(Stdio::null())
         .output()
         .expect("the program starts");
@@ -41,6 +57,31 @@ fn run(scenario: &str) {
 #[test]
 fn a_process_may_end_with_work_under_way() {
     run("exit");
+}
+
+#[test]
+fn a_process_ends_after_a_callback_that_is_inside_the_driver() {
+    run_watched("callback-works");
+}
+
+#[test]
+fn a_process_ends_after_a_build_that_is_inside_the_driver() {
+    run_watched("build-works");
+}
+
+#[test]
+fn a_callback_may_end_the_process() {
+    run("callback-exits");
+}
+
+#[test]
+fn a_callback_that_never_returns_is_not_waited_for() {
+    run("callback-stays");
+}
+
+#[test]
+fn objects_may_be_released_after_the_end_has_begun() {
+    run("late");
 }
 
 #[test]

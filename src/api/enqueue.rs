@@ -20,6 +20,23 @@ pub fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {
     handle::get(command_queue)
 }
 
+/// [`queue`], and the check of the events' context, whose turn is before that of the arguments. That of a list with
+/// other faults comes later: see [`wait_list`].
+pub fn queue_with(command_queue: cl_command_queue, events: &EventArguments) -> Result<Arc<Queue>> {
+    let queue = queue(command_queue)?;
+    let _later = late_wait_list(&queue, events)?;
+    Ok(queue)
+}
+
+/// "CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the same";
+/// within is what is to be said of the list when its own turn comes.
+pub fn late_wait_list(queue: &Queue, events: &EventArguments) -> Result<Result<WaitList>> {
+    match wait_list(queue, events) {
+        Err(error) if error.code() == CL_INVALID_CONTEXT => Err(error),
+        list => Ok(list),
+    }
+}
+
 /// "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object", "CL_INVALID_CONTEXT if the context
 /// associated with command_queue and buffer are not the same"
 pub fn memory(queue: &Queue, buffer: cl_mem) -> Result<Arc<Memory>> {

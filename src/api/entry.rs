@@ -3,7 +3,7 @@
 
 use super::error::{Error, Result};
 use super::out::Written;
-use crate::runtime::process;
+use crate::runtime::process::{self, AtWork};
 use opencl_sys::{CL_SUCCESS, cl_int};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,8 +31,8 @@ impl Entry {
 
     /// For functions that return a `cl_int`.
     pub fn code<S: Success>(&self, function: impl FnOnce() -> Result<S>) -> cl_int {
-        if process::is_child() && self.name.starts_with("clRelease") {
-            // The parent holds the objects; the child's destructors have nothing to complain about.
+        if process::is_over() && self.name.starts_with("clRelease") {
+            // The parent of a child holds the objects, and the system takes back those of a process that ends.
             return CL_SUCCESS;
         }
         match self.run(function) {
@@ -96,11 +96,12 @@ impl Entry {
     }
 
     fn run<T>(&self, function: impl FnOnce() -> Result<T>) -> Result<T> {
-        if process::is_child() {
+        if process::is_over() {
             return Err(Error::out_of_resources(
-                "a child of the process that used OpenCL can't use it",
+                "a child of the process that used OpenCL can't use it, nor can a callback at the end",
             ));
         }
+        let _at_work = AtWork::begin_call()?;
         // A panic leaves whatever it was changing half changed; locks of the runtime are poisoned by it
         // and give errors from then on.
         let result = catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|panic| {

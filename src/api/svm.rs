@@ -7,17 +7,18 @@ use crate::runtime::callback::{SvmFree, UserData};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
 use crate::runtime::object::Object;
+use crate::runtime::process;
 use crate::runtime::queue::Queue;
 use crate::runtime::shared::{Access, Origin, Pointed, SharedMemory};
 use crate::runtime::shared_commands::Job;
 use opencl_sys::{
     CL_COMMAND_SVM_FREE, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MIGRATE_MEM,
     CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
-    CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_FALSE, CL_INVALID_OPERATION, CL_MEM_COPY_OVERLAP,
-    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER,
-    CL_MEM_WRITE_ONLY, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST,
-    cl_bool, cl_command_queue, cl_context, cl_device_svm_capabilities, cl_map_flags,
-    cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+    CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_READ_ONLY,
+    CL_MEM_READ_WRITE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_WRITE_ONLY,
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue,
+    cl_context, cl_device_svm_capabilities, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags,
+    cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -129,16 +130,14 @@ pub fn svm_free(context: cl_context, svm_pointer: *mut c_void) -> Result<()> {
 }
 
 /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue", "CL_INVALID_OPERATION if the
-/// device associated with command_queue does not support SVM."
-fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {
-    let queue = enqueue::queue(command_queue)?;
-    match capabilities(queue.device()) {
-        0 => Err(Error::new(
-            CL_INVALID_OPERATION,
+/// device associated with command_queue does not support SVM", and then the events' context.
+fn queue(command_queue: cl_command_queue, events: &EventArguments) -> Result<Arc<Queue>> {
+    if capabilities(enqueue::queue(command_queue)?.device()) == 0 {
+        return Err(Error::invalid_operation(
             "the queue's device does not support SVM",
-        )),
-        _ => Ok(queue),
+        ));
     }
+    enqueue::queue_with(command_queue, events)
 }
 
 /// `clEnqueueSVMFree` (section 5.6.2)
@@ -153,7 +152,7 @@ pub unsafe fn enqueue_svm_free(
     user_data: *mut c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = queue(command_queue)?;
+    let queue = queue(command_queue, &events)?;
     // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
     // num_svm_pointers is not 0."
     // SAFETY: the caller's promise.
@@ -177,14 +176,14 @@ pub unsafe fn enqueue_svm_free(
             let mut list: Vec<*mut c_void> = pointers.drain(..).map(|it| it.0).collect();
             let handle = of_queue.handle().as_ptr();
             // SAFETY: the application's function, called as the specification says.
-            unsafe {
+            process::call_application(|| unsafe {
                 free(
                     handle,
                     list.len() as cl_uint,
                     list.as_mut_ptr(),
                     user_data.0,
-                )
-            };
+                );
+            });
         })),
     };
     let event = queue.enqueue_host_job(CL_COMMAND_SVM_FREE, job, false, &wait_list)?;
@@ -204,12 +203,12 @@ pub unsafe fn enqueue_svm_memcpy(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = queue(command_queue)?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
+    let queue = queue(command_queue, &events)?;
     // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
     if dst_ptr.is_null() || src_ptr.is_null() {
         return Err(Error::invalid_value("dst_ptr or src_ptr is NULL"));
     }
+    let wait_list = enqueue::wait_list(&queue, &events)?;
     check_overlap(dst_ptr, src_ptr, size)?;
     let event = queue.enqueue_shared_copy(
         CL_COMMAND_SVM_MEMCPY,
@@ -248,7 +247,7 @@ pub unsafe fn enqueue_svm_mem_fill(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = queue(command_queue)?;
+    let queue = queue(command_queue, &events)?;
     // SAFETY: the caller's promise.
     let pattern = unsafe { fill_pattern(svm_ptr, pattern, pattern_size, size) }?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
@@ -305,7 +304,7 @@ pub fn enqueue_svm_map(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = queue(command_queue)?;
+    let queue = queue(command_queue, &events)?;
     // "CL_INVALID_VALUE if svm_ptr is NULL.", "CL_INVALID_VALUE if size is 0 or if values specified in map_flags
     // are not valid."
     if svm_ptr.is_null() || size == 0 {
@@ -330,7 +329,7 @@ pub fn enqueue_svm_unmap(
     svm_ptr: *mut c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = queue(command_queue)?;
+    let queue = queue(command_queue, &events)?;
     // "CL_INVALID_VALUE if svm_ptr is NULL."
     if svm_ptr.is_null() {
         return Err(Error::invalid_value("svm_ptr is NULL"));
@@ -354,7 +353,7 @@ pub unsafe fn enqueue_svm_migrate_mem(
     flags: cl_mem_migration_flags,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = queue(command_queue)?;
+    let queue = queue(command_queue, &events)?;
     // "CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL."
     if num_svm_pointers == 0 || svm_pointers.is_null() {
         return Err(Error::invalid_value(

@@ -6,9 +6,10 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use crate::runtime::command::{Command, HostPointer, Ordering};
 use crate::runtime::layout::{Extent, Layout, Shape};
-use crate::runtime::memory::{Memory, Place};
+use crate::runtime::memory::Memory;
 use crate::runtime::queue::{Queue, Waits};
 use crate::runtime::residence::Use;
+use crate::runtime::storage::Place;
 use opencl_sys::{
     CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
     CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_type,

@@ -4,6 +4,7 @@ use super::callback::{ContextDestructor, ContextNotify, UserData};
 use super::device::Device;
 use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
+use super::process;
 use super::queue::Queue;
 use super::residence::{Mode, Use};
 use super::shared::SharedMemories;
@@ -121,7 +122,9 @@ impl Context {
             let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
             // SAFETY: the application's function, called as the specification says: a message, no
             // private information.
-            unsafe { notify(text.as_ptr(), std::ptr::null(), 0, user_data) };
+            process::call_application(|| unsafe {
+                notify(text.as_ptr(), std::ptr::null(), 0, user_data);
+            });
         }
     }
 
@@ -144,7 +147,7 @@ impl Drop for Context {
         for (notify, UserData(user_data)) in destructors.into_iter().rev() {
             if let Some(notify) = notify {
                 // SAFETY: the application's function, with the handle that it knows the context by.
-                unsafe { notify(self.handle.as_ptr(), user_data) };
+                process::call_application(|| unsafe { notify(self.handle.as_ptr(), user_data) });
             }
         }
     }

@@ -6,6 +6,7 @@ use super::extensions::{self, Versioned};
 use super::limits::Limits;
 use super::object::{Handle, Kind, Object};
 use super::printf;
+use super::process;
 use super::spirv::SpirvSupport;
 use super::target;
 use crate::compiler::Capabilities;
@@ -162,7 +163,11 @@ impl Device {
     /// `CL_DEVICE_NOT_AVAILABLE` when it can't be opened.
     pub fn vulkan(&self) -> Result<&Arc<vulkan::Device>> {
         self.vulkan
-            .get_or_init(|| vulkan::Device::new(&self.instance, self.vulkan_index))
+            .get_or_init(|| {
+                let device = vulkan::Device::new(&self.instance, self.vulkan_index);
+                process::watch_for_end();
+                device
+            })
             .as_ref()
             .map_err(|error| {
                 Error::new(

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::error::{Error, Result};
 use super::notifier;
 use super::object::{Handle, Kind, Object};
+use super::process;
 use super::queue::Queue;
 use opencl_sys::{CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_SUBMITTED, cl_command_type, cl_int};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,7 +105,9 @@ impl Callback {
     fn call(&self, event: &Event, status: cl_int) {
         if let Some(notify) = self.notify {
             // SAFETY: the application's function, with the handle that it knows the event by.
-            unsafe { notify(event.handle.as_ptr(), status, self.user_data.0) };
+            process::call_application(|| unsafe {
+                notify(event.handle.as_ptr(), status, self.user_data.0);
+            });
         }
     }
 }

@@ -10,28 +10,22 @@ use super::command::HostPointer;
 use super::context::Context;
 use super::error::{Error, Result};
 use super::image::Image;
-use super::layout::{Extent, Layout};
+use super::mapping::Mapping;
 use super::object::{Handle, Kind, Object};
+use super::process;
 use super::queue::Queue;
 use super::residence::{Fetch, Mode, Residence};
-use super::shared::SharedMemory;
-use super::upload;
+use super::storage::{Place, Places, Storage, TEXEL_ALIGNMENT, allocate};
 use crate::compiler::pipe as layout_of_pipes;
-use crate::vulkan::{self, MemoryFd, MemoryKind, Texture};
+use crate::vulkan::{MemoryFd, MemoryKind, Texture};
 use opencl_sys::{
-    CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags,
+    CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_mem_flags,
     cl_mem_properties,
 };
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Buffers up to this size are mirrored whole however little of them is mapped.
-const MIRROR_BYTES: usize = 16 << 20;
-
-/// Where images start: at multiples of the largest texel.
-const TEXEL_ALIGNMENT: usize = 16;
 
 /// A memory object.
 pub struct Memory {
@@ -69,66 +63,6 @@ pub struct Pipe {
 struct Part {
     parent: Arc<Memory>,
     origin_bytes: usize,
-}
-
-/// A region that the host has mapped.
-pub struct Mapping {
-    pub pointer: HostPointer,
-    /// The region in the memory object; the host sees it with the same pitches.
-    pub extent: Extent,
-    pub layout: Layout,
-    pub flags: cl_map_flags,
-    pub way: MappingWay,
-    /// The device whose contents the host sees, by its place in the context, and where they are.
-    pub(super) device: Option<usize>,
-    pub(super) place: Place,
-}
-
-/// How the host sees a mapped region.
-#[derive(Clone)]
-pub enum MappingWay {
-    /// The allocation itself.
-    Direct,
-    /// Other memory, copied from and to the allocation.
-    Staged(Arc<Allocation>),
-    /// The application's `host_ptr`, copied from and to the allocation.
-    HostPointer,
-}
-
-/// A place in an allocation.
-#[derive(Clone)]
-pub struct Place {
-    pub allocation: Arc<Allocation>,
-    /// Of the memory object's first byte.
-    pub offset_bytes: usize,
-}
-
-impl Place {
-    pub fn device_address(&self) -> u64 {
-        self.allocation.device_address() + self.offset_bytes as u64
-    }
-}
-
-/// The allocations behind a buffer and its sub-buffers.
-pub(super) struct Storage {
-    size_bytes: usize,
-    kind: MemoryKind,
-    /// The application's memory, which the allocation shares or copies (`CL_MEM_USE_HOST_PTR`).
-    shared: Option<HostPointer>,
-    /// Where in its allocation it begins: not at the first byte when `shared` is shared virtual memory.
-    base_bytes: usize,
-    /// `CL_MEM_USES_SVM_POINTER`
-    uses_svm: bool,
-    places: Places,
-    /// What the host sees of memory that it can't reach, made by the first map on each device.
-    mirrors: Mutex<Vec<(usize, Arc<Allocation>)>>,
-}
-
-enum Places {
-    One(Arc<Allocation>),
-    /// Shared virtual memory, which every device reaches at its one address.
-    Shared(Arc<SharedMemory>),
-    Several(Residence),
 }
 
 impl Memory {
@@ -546,6 +480,10 @@ impl Memory {
         matches!(self.storage.places, Places::Several(_))
     }
 
+    pub(super) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
     /// The regions that the host has mapped.
     pub fn mappings(&self) -> MutexGuard<'_, Vec<Mapping>> {
         self.mappings.lock().unwrap_or_else(PoisonError::into_inner)
@@ -604,117 +542,8 @@ impl Drop for Destruction {
         for (notify, user_data) in self.destructors.drain(..).rev() {
             if let Some(notify) = notify {
                 // SAFETY: the application's function, with the handle that it knew the object by.
-                unsafe { notify(self.handle.0, user_data.0) };
+                process::call_application(|| unsafe { notify(self.handle.0, user_data.0) });
             }
         }
-    }
-}
-
-/// An allocation, sharing the application's memory where the device can, with its first contents.
-pub(super) fn allocate(
-    device: &Arc<vulkan::Device>,
-    kind: MemoryKind,
-    size_bytes: usize,
-    shared: Option<NonNull<u8>>,
-    initial: Option<&[u8]>,
-) -> Result<Arc<Allocation>> {
-    // Generated code reads texels where they are aligned.
-    let shared = shared.filter(|pointer| {
-        kind != MemoryKind::Texels || pointer.addr().get().is_multiple_of(TEXEL_ALIGNMENT)
-    });
-    if let Some(pointer) = shared {
-        // SAFETY: the creator of the buffer promised that the memory outlives it.
-        match unsafe { device.import_host_memory(pointer, size_bytes as u64) } {
-            Ok(buffer) => return Ok(Allocation::from_buffer(buffer)),
-            Err(error) => log::debug!("host memory is copied instead of shared: {error}"),
-        }
-    }
-    let failed = |error: Error| match error.code() {
-        opencl_sys::CL_OUT_OF_HOST_MEMORY => error,
-        _ => Error::allocation_failure(format!("{size_bytes} bytes: {}", error.reason())),
-    };
-    let allocation = Allocation::new(device, size_bytes as u64, kind).map_err(failed)?;
-    if let Some(bytes) = initial {
-        upload::upload(device, &allocation, 0, bytes).map_err(failed)?;
-    }
-    Ok(allocation)
-}
-
-impl Memory {
-    /// How the host is to see the region at `offset_bytes`, and where. Allocates staging memory where it
-    /// can't see the allocation.
-    pub(super) fn mapping_way(
-        &self,
-        queue: &Arc<Queue>,
-        place: &Place,
-        offset_bytes: usize,
-        size_bytes: usize,
-    ) -> Result<(HostPointer, MappingWay)> {
-        let mapped = place.allocation.mapped();
-        if let (Some(_), Some(host)) = (self.storage.shared, self.host_ptr) {
-            // "CL_MEM_USE_HOST_PTR: the pointer value returned is guaranteed to be derived from host_ptr."
-            let pointer = host.0.wrapping_add(offset_bytes);
-            let direct = mapped.is_some_and(|base| {
-                base.as_ptr()
-                    .wrapping_add(place.offset_bytes + offset_bytes)
-                    == pointer
-            });
-            let way = if direct {
-                MappingWay::Direct
-            } else {
-                MappingWay::HostPointer
-            };
-            return Ok((HostPointer(pointer), way));
-        }
-        if let Some(base) = mapped {
-            let pointer = base
-                .as_ptr()
-                .wrapping_add(place.offset_bytes + offset_bytes);
-            return Ok((HostPointer(pointer), MappingWay::Direct));
-        }
-        let (staging, offset_bytes) =
-            self.storage
-                .staging(queue, place.offset_bytes + offset_bytes, size_bytes)?;
-        let base = staging
-            .mapped()
-            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
-        let pointer = base.as_ptr().wrapping_add(offset_bytes);
-        Ok((HostPointer(pointer), MappingWay::Staged(staging)))
-    }
-}
-
-impl Storage {
-    /// What it is where, in a context of several devices.
-    pub(super) fn residence(&self) -> Option<&Residence> {
-        match &self.places {
-            Places::Several(residence) => Some(residence),
-            _ => None,
-        }
-    }
-
-    /// Memory through which the host sees `size_bytes` at `offset_bytes` on the device of `queue`, and where in
-    /// it they are. A mirror of the whole buffer, so that mapping again costs no allocation, unless that is
-    /// large and the region small.
-    fn staging(
-        &self,
-        queue: &Queue,
-        offset_bytes: usize,
-        size_bytes: usize,
-    ) -> Result<(Arc<Allocation>, usize)> {
-        let vulkan = queue.device().vulkan()?;
-        let staging =
-            |size_bytes: usize| Allocation::new(vulkan, size_bytes as u64, MemoryKind::Readback);
-        if self.size_bytes > MIRROR_BYTES && size_bytes < self.size_bytes / 2 {
-            return Ok((staging(size_bytes)?, 0));
-        }
-        let device = queue.context().device_index(queue.device());
-        let device = device.unwrap_or(usize::MAX);
-        let mut mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, mirror)) = mirrors.iter().find(|(other, _)| *other == device) {
-            return Ok((Arc::clone(mirror), offset_bytes));
-        }
-        let mirror = staging(self.size_bytes)?;
-        mirrors.push((device, Arc::clone(&mirror)));
-        Ok((mirror, offset_bytes))
     }
 }

@@ -3,7 +3,7 @@
 //! Callbacks never run on a thread that is inside one of our functions: the application may hold a lock of
 //! its own there which the callback wants too. The thread starts with the first callback.
 
-use super::process;
+use super::process::AtWork;
 use crossbeam_channel::{Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -19,11 +19,8 @@ pub fn send(job: Job) {
             .name("pumice-notify".to_owned())
             .spawn(move || {
                 for job in receiver {
-                    if process::is_ending() {
-                        // The application's data may be gone.
-                        std::mem::forget(job);
-                        continue;
-                    }
+                    // Once the process ends the application's data may be gone, and this does not return.
+                    let _at_work = AtWork::begin();
                     if catch_unwind(AssertUnwindSafe(job)).is_err() {
                         log::error!("a panic in a callback");
                     }

@@ -1,16 +1,22 @@
 //! The process around us: its end, and its children.
 //!
 //! **End.** When `exit` runs with work under way, drivers tear down what the device still uses. Our handler was
-//! registered after the driver's, so it runs before: it waits for what is submitted, for a while, and from then on
-//! the application is not called back any more. A thread of ours that is inside the driver is waited for as well:
-//! what it uses there is destroyed next.
+//! registered after the driver's, so it runs before: it waits for what is submitted, for a while, and for threads
+//! of ours that are inside the driver, since what they use there is destroyed next. A thread that calls the
+//! application is not waited for meanwhile: the application may call `exit` there, or never return.
+//! From then on the application is not called back any more, and what it calls from within a callback fails. Its own
+//! threads go on as before: destructors of static objects, which run after our handler, release what they hold.
 //!
 //! **Children.** A child made by `fork` has our memory but none of our threads, nor the driver's, and locks may
-//! be held by threads that are gone. In a child of a process that used us every call fails, except that
-//! releasing succeeds: the parent holds the objects. A child that executes another program, or that was made
-//! before the parent's first call, is none of this.
+//! be held by threads that are gone. A child that executes another program, or that was made before the parent's
+//! first call, is none of this.
+//!
+//! Where calls fail ([`is_over`]), releasing succeeds: there is nothing to complain about.
 
+use super::error::{Error, Result};
 use super::queue::Queue;
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -23,42 +29,97 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
+thread_local! {
+    /// Whether the thread is one of ours.
+    static IS_OURS: Cell<bool> = const { Cell::new(false) };
+    /// How many of [`AT_WORK`] are this thread's.
+    static OWN_WORK: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether this thread is no place to go on: in a child, or one of ours at the end of the process.
+pub fn is_over() -> bool {
+    is_child() || is_ending() && IS_OURS.get()
+}
+
 /// Whether this is a child of the process that used us.
-pub fn is_child() -> bool {
+fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }
 
 /// Whether `exit` has begun.
-pub(super) fn is_ending() -> bool {
+fn is_ending() -> bool {
     IS_ENDING.load(Ordering::Acquire)
 }
 
-/// A thread of ours that may be inside the driver, as long as it lives.
-pub(super) struct AtWork;
+/// A thread that may be inside the driver, as long as this lives.
+pub struct AtWork {
+    /// It counts for the thread that began it.
+    _not_send: PhantomData<*const ()>,
+}
 
 impl AtWork {
-    /// Does not return once the process ends.
+    /// On a thread of ours. Does not return once the process ends.
     pub(super) fn begin() -> Self {
-        AT_WORK.fetch_add(1, Ordering::AcqRel);
-        let this = Self;
-        if is_ending() {
-            drop(this);
+        IS_OURS.set(true);
+        Self::try_begin().unwrap_or_else(|| {
             loop {
                 std::thread::park();
             }
+        })
+    }
+
+    /// At the beginning of a call of the application; nothing where it comes from one of its own threads, which it
+    /// has to see to itself.
+    ///
+    /// # Errors
+    /// The process ends.
+    pub fn begin_call() -> Result<Option<Self>> {
+        match IS_OURS.get() {
+            false => Ok(None),
+            true => Self::try_begin()
+                .map(Some)
+                .ok_or_else(|| Error::out_of_resources("the process ends")),
         }
-        this
+    }
+
+    /// `None` once the process ends.
+    fn try_begin() -> Option<Self> {
+        // Together with the end's swap and load: either this thread sees the end, or the end sees this thread.
+        AT_WORK.fetch_add(1, Ordering::SeqCst);
+        OWN_WORK.set(OWN_WORK.get() + 1);
+        let this = Self {
+            _not_send: PhantomData,
+        };
+        (!IS_ENDING.load(Ordering::SeqCst)).then_some(this)
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        AT_WORK.fetch_sub(1, Ordering::AcqRel);
+        OWN_WORK.set(OWN_WORK.get() - 1);
+        AT_WORK.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// There is a new queue. The driver is loaded by now, so that our handler comes before its own.
-pub(super) fn add_queue(queue: &Arc<Queue>) {
+/// Calls the application: meanwhile the end of the process does not wait for this thread.
+pub fn call_application<T>(function: impl FnOnce() -> T) -> T {
+    let own = OWN_WORK.replace(0);
+    AT_WORK.fetch_sub(own, Ordering::SeqCst);
+    let result = function();
+    AT_WORK.fetch_add(own, Ordering::SeqCst);
+    OWN_WORK.set(own);
+    if own > 0 && IS_ENDING.load(Ordering::SeqCst) {
+        // Back inside, and too late for that.
+        AT_WORK.fetch_sub(own, Ordering::SeqCst);
+        loop {
+            std::thread::park();
+        }
+    }
+    result
+}
+
+/// The driver has been loaded and has a device open: our handler comes before its own.
+pub(super) fn watch_for_end() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
         // SAFETY: a function of this library, which is never unloaded (linked with `-z nodelete`).
@@ -66,6 +127,10 @@ pub(super) fn add_queue(queue: &Arc<Queue>) {
             log::warn!("no handler for the end of the process");
         }
     });
+}
+
+/// There is a new queue, to be waited for at the end.
+pub(super) fn add_queue(queue: &Arc<Queue>) {
     let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
     queues.retain(|queue| queue.strong_count() > 0);
     queues.push(Arc::downgrade(queue));
@@ -87,7 +152,7 @@ unsafe extern "C" fn in_child() {
 }
 
 extern "C" fn at_exit() {
-    if is_child() || IS_ENDING.swap(true, Ordering::AcqRel) {
+    if is_child() || IS_ENDING.swap(true, Ordering::SeqCst) {
         return;
     }
     let waited = std::panic::catch_unwind(|| {
@@ -104,7 +169,7 @@ extern "C" fn at_exit() {
             // Its last owner would give memory back, for nothing.
             std::mem::forget(queue);
         }
-        while AT_WORK.load(Ordering::Acquire) > 0 && Instant::now() < end {
+        while AT_WORK.load(Ordering::SeqCst) > 0 && Instant::now() < end {
             std::thread::sleep(Duration::from_micros(100));
         }
     });

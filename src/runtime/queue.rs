@@ -4,11 +4,7 @@
 //! flush, a blocking call, a dependency of another queue, or when it is full. The queue's timeline
 //! semaphore tells when a batch is done; that time is what the events of its commands wait for.
 //!
-//! A command is *held* while something that it waits for is not under way on the same Vulkan device: a user
-//! event, a command that is itself held, a command of another device. In order, everything after it is
-//! held too; out of order, only what depends on it. Whatever moves such an event on has the queue look at
-//! its held commands again ([`Queue::advance_all`]), so a submission never waits for a value that is not
-//! submitted before it: a Vulkan device with a single `VkQueue` would wait for ever.
+//! A command whose turn has not come is *held* instead: see [`super::held`].
 //!
 //! Locks: a queue's state is locked before an event's, never two queues' at once, and neither while the
 //! application is called.
@@ -18,9 +14,10 @@ use super::command::{Command, Dispatch, Ordering as Order};
 use super::context::Context;
 use super::device::Device;
 use super::error::{Error, Result};
-use super::event::{Aftermath, Event, Stage};
+use super::event::{Aftermath, Event};
 use super::failure::Failure;
 use super::hazard::Hazards;
+use super::held::{DeviceWaits, HeldCommands, Resolution};
 use super::object::{Handle, Kind, Object};
 use super::process;
 use super::trace::{self, Trace};
@@ -34,7 +31,7 @@ use opencl_sys::{
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Batches in flight from which on an enqueue looks which are done, and at which it waits.
@@ -86,10 +83,7 @@ pub(super) struct State {
     open: Option<Batch>,
     pub(super) in_flight: VecDeque<Batch>,
     pub(super) spare: Vec<Batch>,
-    held: VecDeque<Held>,
-    /// A thread is going over the held commands; another one that wants to only sets `look_again`.
-    advancing: bool,
-    look_again: bool,
+    pub(super) held: HeldCommands,
     hazards: Hazards,
     /// The next command's number, and that of the first after the last barrier.
     sequence: u64,
@@ -97,13 +91,6 @@ pub(super) struct State {
     last_value: u64,
     /// A waiter thread runs.
     pub(super) waiter: bool,
-}
-
-struct Held {
-    command: Command,
-    event: Arc<Event>,
-    waits: Waits,
-    order: Order,
 }
 
 /// What a command waits for.
@@ -114,18 +101,6 @@ pub struct Waits {
     /// Events whose effect on host memory the command needs: it is held until they are done.
     pub done: SmallVec<[Arc<Event>; 1]>,
 }
-
-enum Resolution {
-    Ready {
-        device: DeviceWaits,
-        /// The latest command of this queue among the events.
-        sequence: Option<u64>,
-    },
-    NotYet,
-    Failed,
-}
-
-type DeviceWaits = SmallVec<[(Arc<Queue>, u64); 2]>;
 
 impl Queue {
     /// `properties` as given to `clCreateCommandQueueWithProperties`, `None` when it was NULL or the queue
@@ -324,179 +299,9 @@ impl Queue {
         }
     }
 
-    /// Whether a command that waits for `waits` would be recorded at once.
-    pub(super) fn would_issue(self: &Arc<Self>, waits: &Waits) -> bool {
-        matches!(self.resolve(waits), Resolution::Ready { .. })
-            && !self.must_hold(&self.lock(), Order::default())
-    }
-
-    fn must_hold(&self, state: &State, order: Order) -> bool {
-        if state.held.is_empty() {
-            return false;
-        }
-        self.is_in_order() || order.after_all || state.held.iter().any(|held| held.order.before_all)
-    }
-
-    fn hold(self: &Arc<Self>, command: Command, event: Arc<Event>, waits: Waits, order: Order) {
-        self.lock().held.push_back(Held {
-            command,
-            event,
-            waits,
-            order,
-        });
-        // What it waits for may have moved on before it was in the list.
-        Self::advance_all(vec![Arc::downgrade(self)]);
-    }
-
-    /// Whether the events allow the command to be recorded now. Where they don't, the queue will be told
-    /// when that may have changed. Hold no queue's lock.
-    fn resolve(self: &Arc<Self>, waits: &Waits) -> Resolution {
-        let mut device = DeviceWaits::new();
-        let mut sequence = None;
-        let mut not_yet = false;
-        for event in &waits.events {
-            match event.stage() {
-                Stage::Done(status) if status < 0 => return Resolution::Failed,
-                Stage::Done(_) => {}
-                Stage::Held => not_yet |= event.notify_queue(self, false),
-                Stage::Issued {
-                    value,
-                    sequence: number,
-                } => {
-                    let Some(queue) = event.queue() else { continue };
-                    if Arc::ptr_eq(queue, self) {
-                        sequence = sequence.max(Some(number));
-                    } else if queue.retired.load(Ordering::Acquire) >= value {
-                        // Done since the event was looked at.
-                    } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
-                        device.push((Arc::clone(queue), value));
-                    } else {
-                        not_yet |= self.await_done(event, queue, value);
-                    }
-                }
-            }
-        }
-        for event in &waits.done {
-            match (event.stage(), event.queue()) {
-                (Stage::Done(_), _) => {}
-                (Stage::Issued { value, .. }, Some(queue)) => {
-                    not_yet |= self.await_done(event, queue, value);
-                }
-                _ => not_yet |= event.notify_queue(self, true),
-            }
-        }
-        if not_yet {
-            // Between looking and registering an event may have been issued: then nothing tells us, but
-            // the caller looks again after the command is in the list.
-            return Resolution::NotYet;
-        }
-        for (queue, value) in &device {
-            queue.flush_to(*value);
-        }
-        Resolution::Ready { device, sequence }
-    }
-
-    /// Registers for the end of a command of `queue`; whether it is still to come.
-    fn await_done(self: &Arc<Self>, event: &Arc<Event>, queue: &Arc<Queue>, value: u64) -> bool {
-        if !event.notify_queue(self, true) {
-            return false;
-        }
-        queue.flush_to(value);
-        queue.watch();
-        true
-    }
-
-    /// Goes over the held commands of `queues`, and of whatever queues that moves on in turn.
-    pub(super) fn advance_all(queues: Vec<Weak<Self>>) {
-        let mut queues = queues;
-        while let Some(queue) = queues.pop() {
-            if let Some(queue) = queue.upgrade() {
-                let aftermath = queue.advance();
-                queues.extend(aftermath.run_callbacks());
-            }
-        }
-    }
-
-    /// Records the held commands whose time has come.
-    fn advance(self: &Arc<Self>) -> Aftermath {
-        let mut aftermath = Aftermath::default();
-        let mut state = self.lock();
-        if state.advancing {
-            state.look_again = true;
-            return aftermath;
-        }
-        if state.held.is_empty() {
-            return aftermath;
-        }
-        state.advancing = true;
-        let mut issued = false;
-        loop {
-            state.look_again = false;
-            let mut index = 0;
-            while let Some(held) = state.held.get(index) {
-                let order = held.order;
-                let must_be_first = self.is_in_order() || order.after_all;
-                let mut resolution = Resolution::NotYet;
-                if index == 0 || !must_be_first {
-                    let waits = held.waits.clone();
-                    drop(state);
-                    resolution = self.resolve(&waits);
-                    state = self.lock();
-                }
-                // Only this thread takes commands out, so `index` still names the same one.
-                let (device, sequence) = match resolution {
-                    Resolution::NotYet => {
-                        if self.is_in_order() || order.before_all {
-                            break;
-                        }
-                        index += 1;
-                        continue;
-                    }
-                    Resolution::Failed => {
-                        if let Some(held) = state.held.remove(index) {
-                            let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-                            aftermath.merge(held.event.finish(code, None));
-                        }
-                        continue;
-                    }
-                    Resolution::Ready { device, sequence } => (device, sequence),
-                };
-                let Some(held) = state.held.remove(index) else {
-                    break;
-                };
-                let event = Arc::clone(&held.event);
-                match self.issue(
-                    &mut state,
-                    held.command,
-                    Some(&event),
-                    device,
-                    sequence,
-                    order,
-                    true,
-                ) {
-                    Ok(more) => aftermath.merge(more),
-                    Err(error) => {
-                        log::debug!("a held command failed: {error}");
-                        aftermath.merge(event.finish(error.code(), None));
-                    }
-                }
-                issued = true;
-            }
-            if !state.look_again {
-                break;
-            }
-        }
-        state.advancing = false;
-        if issued {
-            // A flush that came while they were held was for them as well.
-            self.submit_open(&mut state);
-        }
-        aftermath
-    }
-
     /// Records `command` into the open batch. Its times are taken for `event` only.
     #[allow(clippy::too_many_arguments)]
-    fn issue(
+    pub(super) fn issue(
         self: &Arc<Self>,
         state: &mut State,
         command: Command,
@@ -597,7 +402,7 @@ impl Queue {
     }
 
     /// Hands the open batch to the device.
-    fn submit_open(self: &Arc<Self>, state: &mut State) {
+    pub(super) fn submit_open(self: &Arc<Self>, state: &mut State) {
         let Some(mut batch) = state.open.take() else {
             return;
         };
@@ -673,7 +478,7 @@ impl Queue {
     pub fn finish(self: &Arc<Self>) -> Result<()> {
         let (value, holds) = {
             let state = self.lock();
-            (state.last_value, !state.held.is_empty())
+            (state.last_value, !state.holds_nothing())
         };
         if holds {
             let order = Order {
@@ -695,7 +500,7 @@ impl Queue {
     pub fn abandon(self: &Arc<Self>) {
         self.flush();
         let state = self.lock();
-        let idle = state.is_idle() && state.held.is_empty();
+        let idle = state.is_idle() && state.holds_nothing();
         self.abandoned.store(true, Ordering::Release);
         self.new_work.notify_all();
         drop(state);
@@ -727,7 +532,7 @@ impl State {
 
     /// Whether no command is held.
     pub(super) fn holds_nothing(&self) -> bool {
-        self.held.is_empty()
+        self.held.list.is_empty()
     }
 }
 

@@ -15,8 +15,9 @@ use super::error::{Error, Result};
 use super::event::Event;
 use super::host_job::HostJob;
 use super::layout::{Extent, Layout};
-use super::memory::{self, Memory, Storage};
+use super::memory::Memory;
 use super::queue::Queue;
+use super::storage::{self, Storage};
 use super::upload;
 use crate::vulkan::{self, MemoryKind};
 use opencl_sys::CL_COMMAND_MIGRATE_MEM_OBJECTS;
@@ -193,7 +194,7 @@ impl Residence {
         }
         let vulkan = self.devices.get(device).ok_or_else(missing)?.vulkan()?;
         // The application's memory can't be shared with several devices at once.
-        let allocation = memory::allocate(vulkan, kind, size_bytes, None, None)?;
+        let allocation = storage::allocate(vulkan, kind, size_bytes, None, None)?;
         *slot = Some(Copy {
             allocation: Arc::clone(&allocation),
             vulkan: Arc::clone(vulkan),

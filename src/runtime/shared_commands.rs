@@ -5,9 +5,9 @@ use super::error::{Error, Result};
 use super::event::Event;
 use super::host_job::HostJob;
 use super::layout::Shape;
-use super::memory::Place;
 use super::queue::{Queue, Waits};
 use super::shared::{Pointed, SharedMap, SharedMemory};
+use super::storage::Place;
 use super::transfer::{finish_blocking, wait_for_all};
 use opencl_sys::{
     CL_COMMAND_SVM_MAP, CL_COMMAND_SVM_UNMAP, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,

@@ -9,9 +9,11 @@ use super::error::{Error, Result};
 use super::event::{Event, Stage};
 use super::host_copy;
 use super::layout::{Extent, Layout, Shape};
-use super::memory::{Mapping, MappingWay, Memory, Place};
+use super::mapping::{Mapping, MappingWay};
+use super::memory::Memory;
 use super::queue::{Queue, Waits};
 use super::residence::{Mode, Use, WaitList};
+use super::storage::Place;
 use super::{host_job::HostJob, upload};
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef int32_t cl_int;
@@ -14,6 +15,7 @@ typedef uint32_t cl_uint;
 typedef uint64_t cl_ulong;
 typedef struct handle *cl_handle;
 typedef void event_notify(cl_handle, cl_int, void *);
+typedef void program_notify(cl_handle, void *);
 
 static cl_int (*get_platforms)(cl_uint, cl_handle *, cl_uint *);
 static cl_int (*get_devices)(cl_handle, cl_ulong, cl_uint, cl_handle *, cl_uint *);
@@ -31,6 +33,12 @@ static cl_int (*finish)(cl_handle);
 static cl_int (*release_queue)(cl_handle);
 static cl_int (*read_buffer)(cl_handle, cl_handle, cl_uint, size_t, size_t, void *, cl_uint, const cl_handle *,
                              cl_handle *);
+
+static cl_handle (*create_program)(cl_handle, cl_uint, const char **, const size_t *, cl_int *);
+static cl_int (*build_program)(cl_handle, cl_uint, const cl_handle *, const char *, program_notify *, void *);
+static cl_handle (*create_kernel)(cl_handle, const char *, cl_int *);
+static cl_int (*release_memory)(cl_handle);
+static cl_int (*release_context)(cl_handle);
 
 static void *library;
 
@@ -59,7 +67,7 @@ static void count(cl_handle event, cl_int status, void *user_data) {
 }
 
 enum { BYTES = 64 << 20 };
-static cl_handle context, queue, buffers[2];
+static cl_handle device, context, queue, buffers[2];
 
 /* Copies that take the device a while, callbacks for their ends, and commands that never get to run. */
 static void begin_work(void) {
@@ -88,7 +96,12 @@ static void open_device(const char *path) {
     *(void **)&finish = entry("clFinish");
     *(void **)&release_queue = entry("clReleaseCommandQueue");
     *(void **)&read_buffer = entry("clEnqueueReadBuffer");
-    cl_handle platform, device;
+    *(void **)&create_program = entry("clCreateProgramWithSource");
+    *(void **)&build_program = entry("clBuildProgram");
+    *(void **)&create_kernel = entry("clCreateKernel");
+    *(void **)&release_memory = entry("clReleaseMemObject");
+    *(void **)&release_context = entry("clReleaseContext");
+    cl_handle platform;
     cl_int code;
     if (get_platforms(1, &platform, NULL) != 0 || get_devices(platform, 0xFFFFFFFF, 1, &device, NULL) != 0)
         exit(77);
@@ -123,11 +136,115 @@ static void fork_and_go_on(void) {
     CHECK(finish(queue) == 0);
 }
 
+/* A program whose kernel's only pipeline is made by clCreateKernel; the build calls back where `notify` is given. */
+static cl_handle build(program_notify *notify) {
+    const char *source = "kernel __attribute__((reqd_work_group_size(7, 1, 1))) void k(global int *p) { *p = 1; }";
+    cl_int code;
+    cl_handle program = create_program(context, 1, &source, NULL, &code);
+    CHECK(code == 0);
+    CHECK(build_program(program, 1, &device, "", notify, NULL) == 0);
+    return program;
+}
+
+static void make_kernel(cl_handle program, void *user_data) {
+    (void)user_data;
+    cl_int code;
+    called++;
+    create_kernel(program, "k", &code);
+}
+
+static void make_kernel_of(cl_handle event, cl_int status, void *program) {
+    (void)event, (void)status;
+    make_kernel(program, NULL);
+}
+
+static void exit_in_callback(cl_handle event, cl_int status, void *user_data) {
+    (void)event, (void)status, (void)user_data;
+    exit(0);
+}
+
+static void stay(cl_handle event, cl_int status, void *user_data) {
+    (void)event, (void)status, (void)user_data;
+    called++;
+    for (;;)
+        pause();
+}
+
+/* Has `notify` called on the thread for that. */
+static void call_back(event_notify *notify, void *user_data) {
+    cl_handle event;
+    CHECK(fill(queue, buffers[0], "abcdefgh", 8, 0, 64, 0, NULL, &event) == 0);
+    CHECK(on_event(event, 0, notify, user_data) == 0);
+    CHECK(flush(queue) == 0);
+}
+
+static void await_call(void) {
+    for (int i = 0; i < 3000 && !called; i++)
+        usleep(10000);
+    CHECK(called);
+}
+
+static struct timespec begun;
+
+/* Registered first, so it runs last: nothing waited for a thread that does not come back. */
+static void check_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - begun.tv_sec > 3) {
+        fprintf(stderr, "the end took more than three seconds\n");
+        _exit(6);
+    }
+}
+
+/* As a destructor of a static object does. */
+static void release_late(void) {
+    if (!queue)
+        return;
+    char last[8];
+    cl_int code;
+    /* Whatever it says, it returns. */
+    read_buffer(queue, buffers[1], 1, BYTES - 8, 8, last, 0, NULL, NULL);
+    create_buffer(context, 1, BYTES, NULL, &code);
+    for (int i = 0; i < 2; i++)
+        if (release_memory(buffers[i]) != 0)
+            _exit(7);
+    if (release_queue(queue) != 0 || release_context(context) != 0)
+        _exit(8);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 3);
     alarm(60);
+    if (strcmp(argv[1], "late") == 0)
+        CHECK(atexit(release_late) == 0);
+    if (strncmp(argv[1], "callback-", 9) == 0 && strcmp(argv[1], "callback-works") != 0)
+        CHECK(atexit(check_time) == 0);
     open_device(argv[2]);
+    if (strcmp(argv[1], "build-works") == 0) {
+        build(make_kernel);
+        await_call();
+        exit(0);
+    }
+    if (strcmp(argv[1], "callback-works") == 0) {
+        call_back(make_kernel_of, build(NULL));
+        await_call();
+        exit(0);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    if (strcmp(argv[1], "callback-exits") == 0) {
+        call_back(exit_in_callback, NULL);
+        for (;;)
+            pause();
+    }
+    if (strcmp(argv[1], "callback-stays") == 0) {
+        call_back(stay, NULL);
+        await_call();
+        clock_gettime(CLOCK_MONOTONIC, &begun);
+        exit(0);
+    }
     begin_work();
+    if (strcmp(argv[1], "late") == 0)
+        exit(0);
     if (strcmp(argv[1], "exit") == 0) {
         /* Held for ever. */
         cl_int code;

@@ -1,10 +1,12 @@
 //! A Vulkan layer that has calls fail: the library beside `tests/faults/main.rs`, which loads it between Pumice
-//! and the driver. The first lines of each structure are the loader's (`vk_layer.h`).
+//! and the driver. For `tests/process.rs` it has pipelines take their time, and ends the process with a code of its
+//! own if somebody is inside the driver when the process takes the driver down. The first lines of each structure are the loader's (`vk_layer.h`).
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ash::vk;
 
@@ -109,6 +111,29 @@ macro_rules! fallible {
     };
 }
 
+/// How long a pipeline takes at least.
+const SLOW: &str = "PUMICE_TEST_SLOW_PIPELINES_MS";
+
+/// What a process ends with that took the driver down with somebody inside.
+const SOMEBODY_INSIDE: i32 = 99;
+
+/// Threads that are making pipelines.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> i32;
+    fn _exit(status: i32) -> !;
+}
+
+/// Stands where drivers take themselves down: registered before whatever the driver's user registers later, so it
+/// runs after that.
+extern "C" fn take_down() {
+    if INSIDE.load(Ordering::SeqCst) > 0 {
+        // SAFETY: ends the process.
+        unsafe { _exit(SOMEBODY_INSIDE) }
+    }
+}
+
 type Allocator = *const c_void;
 
 // The literal says whether the call can return VK_ERROR_DEVICE_LOST.
@@ -158,11 +183,17 @@ unsafe extern "system" fn create_compute_pipelines(
     allocator: Allocator,
     made: *mut vk::Pipeline,
 ) -> vk::Result {
+    INSIDE.fetch_add(1, Ordering::SeqCst);
+    if let Some(slow) = std::env::var(SLOW).ok().and_then(|ms| ms.parse().ok()) {
+        std::thread::sleep(Duration::from_millis(slow));
+    }
     // SAFETY: room for that many, by the caller's word.
-    unsafe {
+    let result = unsafe {
         made.write_bytes(0, count as usize);
         pipelines(device, cache, count, create, allocator, made)
-    }
+    };
+    INSIDE.fetch_sub(1, Ordering::SeqCst);
+    result
 }
 
 /// `VkNegotiateLayerInterface`
@@ -341,6 +372,7 @@ unsafe extern "system" fn create_device(
         let result = next(physical, create, allocator, device);
         if result == vk::Result::SUCCESS {
             DEVICE.store(*device as usize, Ordering::SeqCst);
+            atexit(take_down);
         }
         result
     }

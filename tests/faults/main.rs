@@ -5,10 +5,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/layer.rs"]
+mod layer;
 
 use std::ffi::{CString, c_void};
 use std::mem::transmute;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -72,34 +73,12 @@ const MOST_CALLS: i64 = 24;
 /// Longer than any of this takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn layer_path() -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let target = test.parent().and_then(Path::parent).expect("target/debug");
-    let path = target.join("examples/libfault_layer.so");
-    assert!(
-        path.exists(),
-        "{} is missing: cargo build --example fault_layer",
-        path.display()
-    );
-    path
-}
-
 /// Runs the test called `name` once more, with the layer; `value` tells it which case it is.
 fn run_with_layer(name: &str, value: &str) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault-layer");
-    std::fs::create_dir_all(&folder).expect("a folder for the manifest");
-    let manifest = format!(
-        r#"{{ "file_format_version": "1.2.0", "layer": {{ "name": "VK_LAYER_PUMICE_faults",
-            "type": "GLOBAL", "library_path": "{}", "api_version": "1.3.0",
-            "implementation_version": "1", "description": "Has calls fail" }} }}"#,
-        layer_path().display()
-    );
-    std::fs::write(folder.join(format!("{name}.json")), manifest).expect("the manifest");
     let mut child = Command::new(std::env::current_exe().expect("a path"))
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, value)
-        .env("VK_LAYER_PATH", &folder)
-        .env("VK_INSTANCE_LAYERS", "VK_LAYER_PUMICE_faults")
+        .envs(layer::variables(name))
         .env_remove("PUMICE_VALIDATE")
         .stdin(Stdio::null())
         .spawn()
@@ -127,7 +106,7 @@ struct Faults {
 
 impl Faults {
     fn load() -> Self {
-        let path = CString::new(layer_path().to_str().expect("a path")).expect("a path");
+        let path = CString::new(layer::path().to_str().expect("a path")).expect("a path");
         // SAFETY: the library that the Vulkan loader has loaded, whose functions have these types.
         unsafe {
             let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);

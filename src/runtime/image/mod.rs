@@ -7,7 +7,7 @@ pub mod texture;
 
 use super::command::Command;
 use super::layout::{Extent, Layout};
-use super::memory::Place;
+use super::storage::Place;
 use crate::compiler::image::{ImageDimension, ImageField, LEVEL_ALIGN_BYTES};
 use format::Format;
 use opencl_sys as cl;

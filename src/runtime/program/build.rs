@@ -14,6 +14,7 @@ use crate::runtime::callback::{ProgramNotify, UserData};
 use crate::runtime::device::Device;
 use crate::runtime::front_end::{FrontEnd, language_target};
 use crate::runtime::platform::Platform;
+use crate::runtime::process::{self, AtWork};
 use crate::runtime::{Error, Result};
 use crate::toolchain::cache::KeyBuilder;
 use crate::toolchain::options::{LanguageVersion, MathOptions};
@@ -124,10 +125,13 @@ fn start(
         let (handle, user_data) = (handle, user_data);
         // The application learns of a failure by the build status.
         let _ = run(&held, &devices, &task);
+        // What is dropped here may be the last to hold something of the driver's.
+        let _at_work = AtWork::begin();
         drop(task);
         // SAFETY: the application's function with the program it was given for, and its own data. No lock
         // is held.
-        unsafe { function(handle.0.cast(), user_data.0) };
+        process::call_application(|| unsafe { function(handle.0.cast(), user_data.0) });
+        drop(held);
     };
     let spawned = std::thread::Builder::new()
         .name("pumice-build".into())
