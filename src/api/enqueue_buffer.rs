@@ -28,7 +28,7 @@ pub unsafe fn enqueue_read_buffer(
     ptr: *mut c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let memory = enqueue::memory(&queue, buffer)?;
     // "CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of bounds".
     enqueue::check_bounds(&memory, offset, size)?;
@@ -55,7 +55,7 @@ pub unsafe fn enqueue_write_buffer(
     ptr: *const c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let memory = enqueue::memory(&queue, buffer)?;
     // "CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of bounds".
     enqueue::check_bounds(&memory, offset, size)?;
@@ -79,7 +79,7 @@ pub fn enqueue_copy_buffer(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let copy = Copy {
         src_buffer,
         dst_buffer,
@@ -146,7 +146,7 @@ pub unsafe fn enqueue_fill_buffer(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let fill = Fill {
         buffer,
         pattern,

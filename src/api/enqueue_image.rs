@@ -35,7 +35,7 @@ pub unsafe fn enqueue_read_image(
     ptr: *mut c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let (memory, image) = enqueue::image(&queue, image)?;
     // SAFETY: the caller's promise.
     let region = unsafe { Region::parse(&image, origin, region) }?;
@@ -70,7 +70,7 @@ pub unsafe fn enqueue_write_image(
     ptr: *const c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let (memory, image) = enqueue::image(&queue, image)?;
     // SAFETY: the caller's promise.
     let region = unsafe { Region::parse(&image, origin, region) }?;
@@ -191,7 +191,7 @@ pub unsafe fn enqueue_map_image(
     image_slice_pitch: *mut usize,
     events: EventArguments,
 ) -> Result<*mut c_void> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let (memory, image) = enqueue::image(&queue, image)?;
     // "CL_INVALID_VALUE if region being mapped given by (origin, origin + region) is out of bounds or if values
     // specified in map_flags are not valid."
@@ -262,7 +262,7 @@ unsafe fn enqueue_command(
     command: impl ImageCommand,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let wait_list = || enqueue::wait_list(&queue, &events);
     // SAFETY: the caller's promise.
     let (transfer, wait_list) = unsafe { command.check(&queue, wait_list) }?;

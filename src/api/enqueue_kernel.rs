@@ -2,10 +2,9 @@
 
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use super::{handle, kernel};
+use super::{enqueue, kernel};
 use crate::runtime::callback::NativeKernel;
 use crate::runtime::dispatch::NdRange;
-use crate::runtime::event::Event;
 use crate::runtime::kernel::{Kernel, KernelCode};
 use crate::runtime::queue::Queue;
 use opencl_sys::{
@@ -175,24 +174,15 @@ fn launch(
     command_type: cl_command_type,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = handle::get::<Queue>(command_queue)?;
+    let queue = enqueue::queue(command_queue)?;
     let kernel = kernel::get(kernel)?;
     code(&queue, &kernel)?;
     check_context(&queue, &kernel)?;
-    let wait_list = events.wait_list::<Event>()?;
-    // "… or if the context associated with command_queue and events in event_wait_list are not the same."
-    if wait_list
-        .iter()
-        .any(|event| !Arc::ptr_eq(event.context(), queue.context()))
-    {
-        return Err(Error::new(
-            CL_INVALID_CONTEXT,
-            "an event of event_wait_list belongs to another context",
-        ));
-    }
+    let wait_list = enqueue::late_wait_list(&queue, &events)?;
     check_arguments(&kernel)?;
+    let range = range()?;
     let wanted = events.wants_event();
-    let event = queue.launch(command_type, &kernel, &range()?, wait_list, wanted)?;
+    let event = queue.launch(command_type, &kernel, &range, wait_list?, wanted)?;
     events.give_if(event);
     Ok(())
 }
@@ -201,15 +191,36 @@ fn launch(
 #[allow(clippy::too_many_arguments)]
 pub fn enqueue_native_kernel(
     command_queue: cl_command_queue,
-    _user_func: NativeKernel,
-    _args: *mut c_void,
-    _cb_args: usize,
-    _num_mem_objects: cl_uint,
-    _mem_list: *const cl_mem,
-    _args_mem_loc: *mut *const c_void,
-    _events: EventArguments,
+    user_func: NativeKernel,
+    args: *mut c_void,
+    cb_args: usize,
+    num_mem_objects: cl_uint,
+    mem_list: *const cl_mem,
+    args_mem_loc: *mut *const c_void,
+    events: EventArguments,
 ) -> Result<()> {
-    handle::get::<Queue>(command_queue)?;
+    enqueue::queue_with(command_queue, &events)?;
+    // "CL_INVALID_VALUE if user_func is NULL."
+    if user_func.is_none() {
+        return Err(Error::invalid_value("user_func is NULL"));
+    }
+    // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and
+    // num_mem_objects > 0.", "CL_INVALID_VALUE if args is not NULL and cb_args is 0."
+    let fits = match args.is_null() {
+        true => cb_args == 0 && num_mem_objects == 0,
+        false => cb_args > 0,
+    };
+    if !fits {
+        return Err(Error::invalid_value("args does not go with its size"));
+    }
+    // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL.", "CL_INVALID_VALUE if
+    // num_mem_objects = 0 and mem_list or args_mem_loc are not NULL."
+    let none = num_mem_objects == 0;
+    if mem_list.is_null() != none || args_mem_loc.is_null() != none {
+        return Err(Error::invalid_value(
+            "mem_list and args_mem_loc do not go with num_mem_objects",
+        ));
+    }
     // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
     Err(Error::invalid_operation(
         "no device executes native kernels",

@@ -26,7 +26,7 @@ pub fn enqueue_map_buffer(
     size: usize,
     events: EventArguments,
 ) -> Result<*mut c_void> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let memory = enqueue::memory(&queue, buffer)?;
     // "CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or
     // if values specified in map_flags are not valid."
@@ -104,7 +104,7 @@ pub unsafe fn enqueue_migrate_mem_objects(
     flags: cl_mem_migration_flags,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL."
     if num_mem_objects == 0 || mem_objects.is_null() {
         return Err(Error::invalid_value(

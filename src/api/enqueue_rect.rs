@@ -35,7 +35,7 @@ pub unsafe fn enqueue_read_buffer_rect(
     ptr: *mut c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let memory = enqueue::memory(&queue, buffer)?;
     // SAFETY: the caller's promise.
     let rectangle = unsafe {
@@ -81,7 +81,7 @@ pub unsafe fn enqueue_write_buffer_rect(
     ptr: *const c_void,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let memory = enqueue::memory(&queue, buffer)?;
     // SAFETY: the caller's promise.
     let rectangle = unsafe {
@@ -126,7 +126,7 @@ pub unsafe fn enqueue_copy_buffer_rect(
     dst_slice_pitch: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     let copy = CopyRect {
         src_buffer,
         dst_buffer,

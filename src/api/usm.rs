@@ -304,7 +304,7 @@ pub unsafe fn enqueue_mem_fill(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     // SAFETY: the caller's promise.
     let pattern = unsafe { fill_pattern(dst_ptr, pattern, pattern_size, size) }?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
@@ -331,7 +331,7 @@ pub unsafe fn enqueue_memcpy(
     size: usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     // "CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL."
     if dst_ptr.is_null() || src_ptr.is_null() {
         return Err(Error::invalid_value("dst_ptr or src_ptr is NULL"));
@@ -359,7 +359,7 @@ pub fn enqueue_migrate_mem(
     flags: cl_mem_migration_flags,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     // "CL_INVALID_VALUE if flags is zero or is not a supported combination of memory migration flags."; zero is
     // the usual way to name the queue's device, as in clEnqueueMigrateMemObjects.
     let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
@@ -380,7 +380,7 @@ pub fn enqueue_mem_advise(
     _advice: cl_mem_advice_intel,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
+    let queue = enqueue::queue_with(command_queue, &events)?;
     if ptr.is_null() {
         return Err(Error::invalid_value("ptr is NULL"));
     }
