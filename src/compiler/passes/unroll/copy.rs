@@ -7,10 +7,52 @@ use std::collections::HashMap;
 /// Puts `rounds` copies of the body in the place of the loop. The last is the body itself, so that what
 /// later code reads of the loop stays where it is.
 pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize) {
+    let (from, incoming) = prepend(
+        function,
+        candidate,
+        candidate.before,
+        &candidate.first,
+        rounds - 1,
+    );
+    redirect(
+        function,
+        from,
+        candidate.header,
+        &incoming,
+        candidate.header,
+    );
+    function.block_mut(candidate.leaving).terminator = Terminator::Jump(candidate.exit.clone());
+}
+
+/// Makes one round of `factor` rounds, of a loop whose number of rounds is a multiple of it. The last is again the body
+/// itself.
+pub fn join_rounds(function: &mut Function, candidate: &Candidate<'_>, factor: usize) {
+    let start = function.add_block();
     let params = function.block(candidate.header).params.clone();
-    let mut incoming = candidate.first.clone();
-    let mut from = candidate.before;
-    for _ in 1..rounds {
+    let params: Vec<Value> = params
+        .iter()
+        .map(|&param| function.add_param(start, function.ty(param)))
+        .collect();
+    function.block_mut(start).terminator = Terminator::Jump(Edge::new(candidate.header, []));
+    let (from, incoming) = prepend(function, candidate, start, &params, factor - 1);
+    let header = candidate.header;
+    redirect(function, candidate.before, start, &candidate.first, header);
+    redirect(function, candidate.latch, start, &candidate.next, header);
+    redirect(function, from, header, &incoming, header);
+}
+
+/// Puts copies of the body behind a block, which has an edge to the loop; `incoming` are the values of the header's
+/// parameters there. Returns where the last copy ends, and the values for what comes after it.
+fn prepend(
+    function: &mut Function,
+    candidate: &Candidate<'_>,
+    mut from: Block,
+    incoming: &[Value],
+    copies: usize,
+) -> (Block, Vec<Value>) {
+    let params = function.block(candidate.header).params.clone();
+    let mut incoming = incoming.to_vec();
+    for _ in 0..copies {
         let mut values: HashMap<Value, Value> = params.iter().copied().zip(incoming).collect();
         let blocks = copy_blocks(function, candidate, &mut values);
         let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
@@ -35,14 +77,7 @@ pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize)
         function.block_mut(blocks[&candidate.leaving]).terminator = Terminator::Jump(edge);
         from = blocks[&candidate.latch];
     }
-    redirect(
-        function,
-        from,
-        candidate.header,
-        &incoming,
-        candidate.header,
-    );
-    function.block_mut(candidate.leaving).terminator = Terminator::Jump(candidate.exit.clone());
+    (from, incoming)
 }
 
 /// The edge from a block to `old` goes to `new`.

@@ -220,3 +220,26 @@ fn a_loop_that_asks_before_its_body_is_unrolled() {
     let text = check(testing::module_of(function), 1);
     assert!(!is_loop(&text), "{text}");
 }
+
+#[test]
+fn rounds_that_only_compute_are_joined() {
+    for (rounds, joined) in [(128, 8), (12, 4), (6, 2), (7, 1), (8, 4), (2, 1)] {
+        let module = kernel(
+            Type::I32,
+            |b, _| b.i32(0),
+            1,
+            |b, next| {
+                let last = b.i32(rounds);
+                b.compare(Compare::NotEqual, next, last)
+            },
+            |b, _, counter| b.binary_const(Binary::Xor, counter, 0x9e37_79b9),
+        );
+        let text = check(module, 1);
+        assert!(is_loop(&text), "{text}");
+        assert_eq!(
+            text.matches("xor ").count(),
+            joined,
+            "{rounds} rounds\n{text}"
+        );
+    }
+}
