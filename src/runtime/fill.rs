@@ -11,6 +11,10 @@ use std::sync::Arc;
 
 /// Most bytes of a repeated pattern in staging memory.
 const PATTERN_BYTES: usize = 64 << 10;
+/// Fills from this size on are copied from their own beginning, once that has at least as many bytes as the second
+/// number: few copies, each of them long.
+const LARGE_BYTES: u64 = 4 << 20;
+const SEED_BYTES: u64 = 1 << 20;
 
 /// Where fills are recorded, and the memory that patterns are staged in.
 pub struct Filler<'a> {
@@ -36,19 +40,32 @@ impl Filler<'_> {
             return Ok(());
         }
         // Copies of a staged run of patterns: Vulkan's copy has no alignment to keep.
-        let whole = (PATTERN_BYTES / pattern.len()) * pattern.len();
-        let run_bytes = (size_bytes as usize).min(whole);
-        let piece = self.staging.take(self.device, run_bytes as u64)?;
-        repeat(pattern, piece.pointer, run_bytes);
-        let staged_bytes = piece.offset_bytes;
-        let regions = (0..size_bytes)
-            .step_by(run_bytes)
-            .map(|done_bytes| CopyRegion {
-                source_offset_bytes: staged_bytes,
-                target_offset_bytes: offset_bytes + done_bytes,
-                size_bytes: (size_bytes - done_bytes).min(run_bytes as u64),
-            });
+        let run_bytes = (size_bytes as usize).min(whole_patterns(PATTERN_BYTES, pattern)) as u64;
+        let piece = self.staging.take(self.device, run_bytes)?;
+        repeat(pattern, piece.pointer, run_bytes as usize);
+        if size_bytes < LARGE_BYTES {
+            let regions = copies(piece.offset_bytes, offset_bytes, run_bytes, size_bytes);
+            self.recorder.copy(piece.buffer, target.buffer(), regions);
+            return Ok(());
+        }
+        // The device reads staging memory more slowly than its own: the beginning of the target, twice as long each
+        // time, is the run that the rest is copied from.
+        let regions = copies(piece.offset_bytes, offset_bytes, run_bytes, run_bytes);
         self.recorder.copy(piece.buffer, target.buffer(), regions);
+        let target = target.buffer();
+        let mut done_bytes = run_bytes;
+        while done_bytes < SEED_BYTES {
+            self.recorder.full_barrier();
+            let after_bytes = offset_bytes + done_bytes;
+            let regions = copies(offset_bytes, after_bytes, done_bytes, done_bytes);
+            self.recorder.copy(target, target, regions);
+            done_bytes *= 2;
+        }
+        self.recorder.full_barrier();
+        let after_bytes = offset_bytes + done_bytes;
+        let rest_bytes = size_bytes - done_bytes;
+        let regions = copies(offset_bytes, after_bytes, done_bytes, rest_bytes);
+        self.recorder.copy(target, target, regions);
         Ok(())
     }
 
@@ -86,6 +103,27 @@ impl Filler<'_> {
     }
 }
 
+/// The most whole patterns in `size_bytes`, in bytes.
+fn whole_patterns(size_bytes: usize, pattern: &[u8]) -> usize {
+    size_bytes / pattern.len() * pattern.len()
+}
+
+/// Copies of the `run_bytes` at `source_bytes`, one after another, to the `size_bytes` at `target_bytes`.
+fn copies(
+    source_bytes: u64,
+    target_bytes: u64,
+    run_bytes: u64,
+    size_bytes: u64,
+) -> impl Iterator<Item = CopyRegion> {
+    (0..size_bytes)
+        .step_by(run_bytes as usize)
+        .map(move |done_bytes| CopyRegion {
+            source_offset_bytes: source_bytes,
+            target_offset_bytes: target_bytes + done_bytes,
+            size_bytes: (size_bytes - done_bytes).min(run_bytes),
+        })
+}
+
 /// The word that a pattern repeats, if it repeats one.
 fn word_of(pattern: &[u8]) -> Option<u32> {
     let mut word = [0_u8; 4];
@@ -111,6 +149,22 @@ fn repeat(pattern: &[u8], target: NonNull<u8>, size_bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_cover_what_is_filled() {
+        let all: Vec<_> = copies(5, 100, 48, 100)
+            .map(|copy| {
+                (
+                    copy.source_offset_bytes,
+                    copy.target_offset_bytes,
+                    copy.size_bytes,
+                )
+            })
+            .collect();
+        assert_eq!(all, [(5, 100, 48), (5, 148, 48), (5, 196, 4)]);
+        assert_eq!(copies(5, 100, 48, 0).count(), 0);
+        assert_eq!(whole_patterns(64, &[0; 12]), 60);
+    }
 
     #[test]
     fn short_and_repeating_patterns_are_words() {

@@ -7,10 +7,10 @@ use opencl3::error_codes::{
     CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP,
 };
 use opencl3::memory::{
-    CL_BGRA, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D_ARRAY,
-    CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE,
-    CL_MEM_USE_HOST_PTR, CL_R, CL_RGB, CL_RGBA, CL_SIGNED_INT8, CL_UNORM_INT8, CL_UNSIGNED_INT32,
-    ClMem, Image,
+    CL_BGRA, CL_FLOAT, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_COPY_HOST_PTR,
+    CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
+    CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_R, CL_RGB, CL_RGBA,
+    CL_SIGNED_INT8, CL_UNORM_INT8, CL_UNSIGNED_INT32, ClMem, Image,
 };
 use opencl3::types::{CL_BLOCKING, cl_image_desc};
 use std::ptr;
@@ -89,6 +89,31 @@ fn regions_are_read_written_copied_and_filled() {
         .map(|i| expected[40 + (i / 3 + 1) * 5 + i % 3 + 1])
         .collect();
     assert_eq!(copied, wanted);
+}
+
+#[test]
+fn a_large_fill_reaches_every_texel() {
+    let Some(s) = session() else { return };
+    // A colour that is no word repeated, and a size that no power of two divides.
+    let (width, height) = (1021, 301);
+    let desc = describe(CL_MEM_OBJECT_IMAGE2D, [width, height, 1]);
+    let mut image = s.empty_image(CL_RGBA, CL_FLOAT, &desc);
+    let color = [0.25_f32, -1.0, 3.5, 7.0];
+    let region = [width, height, 1];
+    // SAFETY: four floats and three numbers each.
+    unsafe {
+        s.queue
+            .enqueue_fill_image(
+                &mut image,
+                color.as_ptr().cast(),
+                [0; 3].as_ptr(),
+                region.as_ptr(),
+                &[],
+            )
+            .expect("the image is filled");
+    }
+    let found = s.read::<f32>(&image, &[0; 3], region, 4 * width * height);
+    assert!(found.chunks_exact(4).all(|texel| texel == color));
 }
 
 #[test]
