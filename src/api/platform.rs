@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::out::{Info, List, Written};
-use super::{external_memory, handle, semaphore};
+use super::{command_buffer, external_memory, handle, semaphore};
 use crate::runtime::extensions::Versioned;
 use crate::runtime::object;
 use crate::runtime::platform::Platform;
@@ -99,7 +99,9 @@ pub fn get_platform_info(
         }
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("PUMICE"),
         // One device a command buffer, and no remapping.
-        CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => info.value::<cl_ulong>(0),
+        CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {
+            info.value(command_buffer::PLATFORM_CAPABILITIES)
+        }
         _ => Err(Error::unknown_query(param_name)),
     }
 }

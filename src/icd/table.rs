@@ -650,7 +650,7 @@ beyond_dispatch {
         command_buffer: cl_command_buffer_khr, automatic: cl_bool, num_queues: cl_uint,
         queues: *const cl_command_queue, num_handles: cl_uint, handles: *const cl_mutable_command_khr,
         handles_ret: *mut cl_mutable_command_khr; errcode_ret
-    ) -> cl_command_buffer_khr = api::command_buffer::remap_command_buffer;
+    ) -> cl_command_buffer_khr = api::command_buffer::remap::remap_command_buffer;
     extension clUpdateMutableCommandsKHR(
         command_buffer: cl_command_buffer_khr, num_configs: cl_uint,
         config_types: *const cl_command_buffer_update_type_khr, configs: *mut *const c_void

@@ -2,6 +2,7 @@
 
 use super::allocation::{Access, Allocation};
 use super::command_buffer::Replay;
+use super::error::{Error, Result};
 use super::layout::{Extent, Layout, Shape};
 use super::printf;
 use crate::vulkan::{self, BinarySemaphore};
@@ -55,6 +56,53 @@ pub enum Command {
     },
     /// No work, only a place in the order.
     Nothing,
+}
+
+impl Command {
+    /// The same transfer between other allocations, which `place` finds for the old ones and their numbers.
+    ///
+    /// # Errors
+    /// Of `place`; `CL_OUT_OF_RESOURCES` for what is no transfer between allocations.
+    pub fn with_allocations(
+        &self,
+        mut place: impl FnMut(usize, &Arc<Allocation>) -> Result<Arc<Allocation>>,
+    ) -> Result<Self> {
+        Ok(match self {
+            Self::Copy {
+                source,
+                target,
+                shape,
+            } => Self::Copy {
+                source: place(0, source)?,
+                target: place(1, target)?,
+                shape: *shape,
+            },
+            Self::Fill {
+                target,
+                offset_bytes,
+                size_bytes,
+                pattern,
+            } => Self::Fill {
+                target: place(0, target)?,
+                offset_bytes: *offset_bytes,
+                size_bytes: *size_bytes,
+                pattern: pattern.clone(),
+            },
+            Self::FillRectangle {
+                target,
+                extent,
+                layout,
+                pattern,
+            } => Self::FillRectangle {
+                target: place(0, target)?,
+                extent: *extent,
+                layout: *layout,
+                pattern: pattern.clone(),
+            },
+            Self::Nothing => Self::Nothing,
+            _ => return Err(Error::out_of_resources("it is no transfer")),
+        })
+    }
 }
 
 /// Which commands of the queue a command must come after, or before, beyond its wait list. Only

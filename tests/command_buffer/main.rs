@@ -2,10 +2,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod devices;
 mod setup;
 mod updates;
 
-use setup::{BYTES, COUNT, CommandBuffer, IN_ORDER, OUT_OF_ORDER, Setup, list};
+use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -23,48 +24,16 @@ fn commands_of_several_queues_share_a_command_buffer() {
         return;
     };
     let other = CommandQueue::create_default_with_properties(&setup.context, IN_ORDER, 0).unwrap();
-    let queues = [setup.queue.get(), other.get()];
-    let mut error = 1;
-    // SAFETY: two queues, no properties.
-    let handle =
-        unsafe { (setup.functions.create.unwrap())(2, queues.as_ptr(), ptr::null(), &mut error) };
-    assert_eq!(error, 0);
-    let buffer = CommandBuffer {
-        handle,
-        setup: &setup,
-    };
+    let buffer = setup.command_buffer_of(&[&setup.queue, &other], 0);
     let [first, mut second] = [(); 2].map(|()| setup.buffer());
-    let fill = |queue, target: &Buffer<u32>, value: u32, waits: &[u32]| {
-        let mut point = 0;
-        let (count, waits) = list(waits);
-        // SAFETY: valid handles and arrays.
-        let code = unsafe {
-            (setup.functions.fill.unwrap())(
-                handle,
-                queue,
-                ptr::null(),
-                target.get(),
-                (&raw const value).cast(),
-                4,
-                0,
-                BYTES,
-                count,
-                waits,
-                &mut point,
-                ptr::null_mut(),
-            )
-        };
-        (code, point)
-    };
     // Which of the two is meant?
     assert_eq!(
-        fill(ptr::null_mut(), &first, 1, &[]).0,
+        buffer.copy_code(first.get(), second.get(), 0, &[]),
         cl::CL_INVALID_COMMAND_QUEUE
     );
-    let (code, point) = fill(queues[0], &first, 1, &[]);
-    assert_eq!(code, 0);
-    assert_eq!(fill(queues[1], &first, 2, &[point]).0, 0);
-    assert_eq!(fill(queues[1], &second, 3, &[]).0, 0);
+    let point = buffer.on(&setup.queue).fill(&first, 1, &[]);
+    buffer.on(&other).fill(&first, 2, &[point]);
+    buffer.fill(&second, 3, &[]);
     assert_eq!(buffer.finalize(), 0);
     // What either queue was told before comes before, and after, after.
     setup.write(&mut second, 9);
@@ -79,52 +48,55 @@ fn commands_of_several_queues_share_a_command_buffer() {
     assert_eq!(copy, vec![3; COUNT]);
     assert_eq!(setup.read(&first), vec![2; COUNT]);
     assert_eq!(
-        buffer.enqueue_on(&mut [queues[0]], &[]).err(),
+        buffer.enqueue_on(&mut [other.get()], &[]).err(),
         Some(cl::CL_INVALID_VALUE)
     );
     event.wait().unwrap();
 }
 
-/// The sample of the extension's document.
-#[test]
-fn the_sample_program_runs() {
-    let Some(device) = common::device() else {
-        return;
-    };
+/// Compiles and runs a program of `examples/`, as its own first lines say; what it prints.
+fn run_example(compiler: &[&str], name: &str) -> Option<String> {
+    let device = common::device()?;
     let library = std::env::var("OPENCL_DYLIB_PATH").expect("set by `common`");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/command_buffer.cpp");
-    let program = concat!(env!("CARGO_TARGET_TMPDIR"), "/command_buffer_sample");
+    let source = format!("{}/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let program = format!("{}/example-{name}.bin", env!("CARGO_TARGET_TMPDIR"));
     let headers = std::path::Path::new("/usr/include/CL/cl.h").exists();
     if !headers || !device.compiler_available().expect("a query") {
         eprintln!("skipped: no OpenCL headers, or no clang");
-        return;
+        return None;
     }
-    let compiled = std::process::Command::new("c++")
+    let folder = library.rsplit_once('/').map_or(".", |it| it.0);
+    let compiled = std::process::Command::new(compiler[0])
+        .args(&compiler[1..])
         .args([
-            "-std=c++17",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            source,
-            &library,
-            "-o",
-            program,
+            "-Wall", "-Wextra", "-Werror", &source, &library, "-o", &program,
         ])
-        .arg(format!(
-            "-Wl,-rpath,{}",
-            library.rsplit_once('/').map_or(".", |it| it.0)
-        ))
+        .arg(format!("-Wl,-rpath,{folder}"))
         .status()
-        .expect("a C++ compiler is installed");
-    assert!(compiled.success(), "the sample does not compile");
+        .expect("a compiler is installed");
+    assert!(compiled.success(), "{name} does not compile");
     let run = std::process::Command::new(program)
         .output()
-        .expect("the sample starts");
+        .expect("the example starts");
     assert!(
         run.status.success(),
         "{}",
         String::from_utf8_lossy(&run.stderr)
     );
+    Some(String::from_utf8_lossy(&run.stdout).into_owned())
+}
+
+/// The sample of the extension's document.
+#[test]
+fn the_sample_program_runs() {
+    run_example(&["c++", "-std=c++17"], "command_buffer.cpp");
+}
+
+#[test]
+fn the_loop_of_frames_runs() {
+    if let Some(text) = run_example(&["cc", "-std=gnu11"], "frames.c") {
+        assert!(text.contains("the results are the same"), "{text}");
+    }
 }
 
 #[test]

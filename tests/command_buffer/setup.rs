@@ -1,14 +1,15 @@
 //! A device with a queue, the extension's functions, and command buffers that are released in the end.
 
 use super::common;
+use std::cell::Cell;
 use std::ffi::{CString, c_void};
 use std::ptr;
 use std::sync::Arc;
 
 use opencl_sys as cl;
 use opencl_sys::{
-    cl_command_buffer_khr, cl_event, cl_int, cl_mutable_command_khr, cl_mutable_dispatch_arg_khr,
-    cl_mutable_dispatch_config_khr, cl_sync_point_khr, cl_uint,
+    cl_command_buffer_khr, cl_command_queue, cl_event, cl_int, cl_mutable_command_khr,
+    cl_mutable_dispatch_arg_khr, cl_mutable_dispatch_config_khr, cl_sync_point_khr, cl_uint,
 };
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
@@ -34,6 +35,7 @@ pub struct Functions {
     pub launch: cl::clCommandNDRangeKernelKHR_fn,
     pub update: cl::clUpdateMutableCommandsKHR_fn,
     pub command_info: cl::clGetMutableCommandInfoKHR_fn,
+    pub remap: cl::clRemapCommandBufferKHR_fn,
 }
 
 impl Functions {
@@ -80,6 +82,7 @@ impl Functions {
             launch: find!(c"clCommandNDRangeKernelKHR", clCommandNDRangeKernelKHR_fn),
             update: find!(c"clUpdateMutableCommandsKHR", clUpdateMutableCommandsKHR_fn),
             command_info: find!(c"clGetMutableCommandInfoKHR", clGetMutableCommandInfoKHR_fn),
+            remap: find!(c"clRemapCommandBufferKHR", clRemapCommandBufferKHR_fn),
         }
     }
 }
@@ -167,9 +170,43 @@ impl Setup {
             unsafe { (self.functions.create.unwrap())(1, &queue, properties.as_ptr(), &mut error) };
         assert_eq!(error, 0);
         assert!(!handle.is_null());
+        self.wrap(handle)
+    }
+
+    /// A command buffer of several queues.
+    pub fn command_buffer_of(&self, queues: &[&CommandQueue], flags: u64) -> CommandBuffer<'_> {
+        let (error, buffer) = self.create_of(queues, flags);
+        assert_eq!(error, 0);
+        buffer.expect("a command buffer")
+    }
+
+    /// The same, with the error code.
+    pub fn create_of(
+        &self,
+        queues: &[&CommandQueue],
+        flags: u64,
+    ) -> (cl_int, Option<CommandBuffer<'_>>) {
+        let mut error = 1;
+        let handles: Vec<_> = queues.iter().map(|queue| queue.get()).collect();
+        let properties = [cl::CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0];
+        // SAFETY: as many queues as said, a list that ends with 0.
+        let handle = unsafe {
+            (self.functions.create.unwrap())(
+                handles.len() as cl_uint,
+                handles.as_ptr(),
+                properties.as_ptr(),
+                &mut error,
+            )
+        };
+        (error, (!handle.is_null()).then(|| self.wrap(handle)))
+    }
+
+    /// Takes a command buffer over.
+    pub fn wrap(&self, handle: cl_command_buffer_khr) -> CommandBuffer<'_> {
         CommandBuffer {
             handle,
             setup: self,
+            queue: Cell::new(ptr::null_mut()),
         }
     }
 }
@@ -178,6 +215,8 @@ impl Setup {
 pub struct CommandBuffer<'a> {
     pub handle: cl_command_buffer_khr,
     pub setup: &'a Setup,
+    /// The queue that commands are recorded to; NULL where there is only one.
+    pub queue: Cell<cl_command_queue>,
 }
 
 impl Drop for CommandBuffer<'_> {
@@ -197,6 +236,12 @@ pub fn list<T>(values: &[T]) -> (cl_uint, *const T) {
 }
 
 impl CommandBuffer<'_> {
+    /// From now on commands are recorded to `queue`.
+    pub fn on(&self, queue: &CommandQueue) -> &Self {
+        self.queue.set(queue.get());
+        self
+    }
+
     pub fn fill(&self, target: &Buffer<u32>, value: u32, waits: &[u32]) -> cl_sync_point_khr {
         let mut point = 0;
         let (count, waits) = list(waits);
@@ -205,7 +250,7 @@ impl CommandBuffer<'_> {
         let code = unsafe {
             (self.setup.functions.fill.unwrap())(
                 self.handle,
-                ptr::null_mut(),
+                self.queue.get(),
                 ptr::null(),
                 target.get(),
                 pattern,
@@ -228,7 +273,7 @@ impl CommandBuffer<'_> {
         unsafe {
             (self.setup.functions.copy.unwrap())(
                 self.handle,
-                ptr::null_mut(),
+                self.queue.get(),
                 ptr::null(),
                 source,
                 target,
@@ -250,7 +295,7 @@ impl CommandBuffer<'_> {
         let code = unsafe {
             (self.setup.functions.launch.unwrap())(
                 self.handle,
-                ptr::null_mut(),
+                self.queue.get(),
                 ptr::null(),
                 kernel.get(),
                 1,
@@ -277,7 +322,7 @@ impl CommandBuffer<'_> {
         let code = unsafe {
             (self.setup.functions.launch.unwrap())(
                 self.handle,
-                ptr::null_mut(),
+                self.queue.get(),
                 properties,
                 kernel.get(),
                 1,
@@ -323,7 +368,7 @@ impl CommandBuffer<'_> {
         let code = unsafe {
             (self.setup.functions.barrier.unwrap())(
                 self.handle,
-                ptr::null_mut(),
+                self.queue.get(),
                 ptr::null(),
                 0,
                 ptr::null(),

@@ -6,8 +6,7 @@ use super::super::out::Out;
 use super::super::transfer::Transfer;
 use super::get;
 use crate::runtime::command_buffer::graph::SyncPoint;
-use crate::runtime::command_buffer::mutable::MutableCommand;
-use crate::runtime::command_buffer::{CommandBuffer, NewCommand};
+use crate::runtime::command_buffer::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, cl_command_buffer_khr,
@@ -136,36 +135,13 @@ impl Recording {
         Ok(list.to_vec())
     }
 
-    /// Records the command and answers with its sync point. `new` fills in what it is.
+    /// Records the command, and answers with its sync point and, where the application asked for one, a handle. `new`
+    /// fills in what it is.
     pub fn finish<'a>(mut self, wait_list: &'a [SyncPoint], new: NewCommand<'a>) -> Result<()> {
-        let new = NewCommand {
-            queue: self.queue_index,
-            wait_list,
-            ..new
+        let mutable = match &new.origin {
+            Origin::Mutable(command) => Some(Arc::clone(command)),
+            _ => None,
         };
-        let point = self.buffer.add(new)?;
-        self.arguments.sync_point.write(point);
-        Ok(())
-    }
-
-    /// Records a transfer.
-    pub fn finish_transfer(self, wait_list: &[SyncPoint], transfer: Transfer) -> Result<()> {
-        let new = NewCommand::new(transfer.command, transfer.uses);
-        self.finish(wait_list, new)
-    }
-
-    /// Whether the application asked for a handle to the command.
-    pub fn wants_handle(&self) -> bool {
-        !self.arguments.mutable_handle.is_null()
-    }
-
-    /// As [`Recording::finish`], and gives the application the handle that it asked for.
-    pub fn finish_mutable<'a>(
-        mut self,
-        wait_list: &'a [SyncPoint],
-        new: NewCommand<'a>,
-        command: Arc<MutableCommand>,
-    ) -> Result<()> {
         let new = NewCommand {
             queue: self.queue_index,
             wait_list,
@@ -174,10 +150,17 @@ impl Recording {
         let point = self.buffer.add(new)?;
         self.arguments.sync_point.write(point);
         let handle = &mut self.arguments.mutable_handle;
-        if !handle.is_null() {
+        if let Some(command) = mutable
+            && !handle.is_null()
+        {
             handle.write(handle::create(command));
         }
         Ok(())
+    }
+
+    /// Whether the application asked for a handle to the command.
+    pub fn wants_handle(&self) -> bool {
+        !self.arguments.mutable_handle.is_null()
     }
 
     /// Records a barrier.
@@ -186,4 +169,27 @@ impl Recording {
         self.arguments.sync_point.write(point);
         Ok(())
     }
+}
+
+/// Records the transfer that `check` makes for the command's queue, once it has checked everything else about it; it
+/// calls its second argument where the sync points' turn is.
+///
+/// # Safety
+/// As [`Recording::begin`].
+pub(super) unsafe fn record_transfer(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const cl_command_properties_khr,
+    arguments: SyncPointArguments,
+    check: impl FnOnce(
+        &Arc<Queue>,
+        &dyn Fn() -> Result<Vec<SyncPoint>>,
+    ) -> Result<(Transfer, Vec<SyncPoint>)>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let recording =
+        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
+    let (transfer, wait_list) = check(&recording.queue, &|| recording.wait_list())?;
+    let new = NewCommand::new(transfer.command, Origin::Memories(transfer.uses));
+    recording.finish(&wait_list, new)
 }

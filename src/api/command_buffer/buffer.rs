@@ -3,7 +3,7 @@
 use super::super::enqueue_buffer::{Copy, Fill};
 use super::super::enqueue_rect::CopyRect;
 use super::super::error::Result;
-use super::arguments::{Recording, SyncPointArguments};
+use super::arguments::{Recording, SyncPointArguments, record_transfer};
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
 use std::ffi::c_void;
 
@@ -39,9 +39,6 @@ pub unsafe fn command_copy_buffer(
     size: usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let copy = Copy {
         src_buffer,
         dst_buffer,
@@ -49,8 +46,16 @@ pub unsafe fn command_copy_buffer(
         dst_offset,
         size,
     };
-    let (transfer, wait_list) = copy.check(&recording.queue, || recording.wait_list())?;
-    recording.finish_transfer(&wait_list, transfer)
+    // SAFETY: the caller's promise, of `properties` and of what `copy` points at.
+    unsafe {
+        record_transfer(
+            command_buffer,
+            command_queue,
+            properties,
+            arguments,
+            |queue, wait_list| copy.check(queue, wait_list),
+        )
+    }
 }
 
 /// `clCommandCopyBufferRectKHR`
@@ -72,9 +77,6 @@ pub unsafe fn command_copy_buffer_rect(
     dst_slice_pitch: usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let copy = CopyRect {
         src_buffer,
         dst_buffer,
@@ -84,9 +86,16 @@ pub unsafe fn command_copy_buffer_rect(
         src_pitches: (src_row_pitch, src_slice_pitch),
         dst_pitches: (dst_row_pitch, dst_slice_pitch),
     };
-    // SAFETY: the caller's promise.
-    let (transfer, wait_list) = unsafe { copy.check(&recording.queue, || recording.wait_list()) }?;
-    recording.finish_transfer(&wait_list, transfer)
+    // SAFETY: the caller's promise, of `properties` and of what `copy` points at.
+    unsafe {
+        record_transfer(
+            command_buffer,
+            command_queue,
+            properties,
+            arguments,
+            |queue, wait_list| copy.check(queue, wait_list),
+        )
+    }
 }
 
 /// `clCommandFillBufferKHR`
@@ -104,9 +113,6 @@ pub unsafe fn command_fill_buffer(
     size: usize,
     arguments: SyncPointArguments,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let fill = Fill {
         buffer,
         pattern,
@@ -114,7 +120,14 @@ pub unsafe fn command_fill_buffer(
         offset,
         size,
     };
-    // SAFETY: the caller's promise.
-    let (transfer, wait_list) = unsafe { fill.check(&recording.queue, || recording.wait_list()) }?;
-    recording.finish_transfer(&wait_list, transfer)
+    // SAFETY: the caller's promise, of `properties` and of what `fill` points at.
+    unsafe {
+        record_transfer(
+            command_buffer,
+            command_queue,
+            properties,
+            arguments,
+            |queue, wait_list| fill.check(queue, wait_list),
+        )
+    }
 }

@@ -4,7 +4,7 @@ use super::super::error::Result;
 use super::super::image_transfer::{
     CopyBufferToImage, CopyImage, CopyImageToBuffer, FillImage, ImageCommand,
 };
-use super::arguments::{Recording, SyncPointArguments};
+use super::arguments::{SyncPointArguments, record_transfer};
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue, cl_mem};
 use std::ffi::c_void;
 
@@ -127,10 +127,13 @@ unsafe fn record(
     arguments: SyncPointArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    let recording =
-        unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
-    // SAFETY: the caller's promise.
-    let (transfer, wait_list) =
-        unsafe { command.check(&recording.queue, || recording.wait_list()) }?;
-    recording.finish_transfer(&wait_list, transfer)
+    unsafe {
+        record_transfer(
+            command_buffer,
+            command_queue,
+            properties,
+            arguments,
+            |queue, wait_list| command.check(queue, wait_list),
+        )
+    }
 }

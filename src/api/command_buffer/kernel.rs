@@ -7,8 +7,8 @@ use super::arguments::{Recording, SyncPointArguments};
 use super::{ASSERTS, flatten, mutable};
 use crate::compiler::program::Implicit;
 use crate::runtime::command::Command;
-use crate::runtime::command_buffer::NewCommand;
 use crate::runtime::command_buffer::mutable::{NewLaunch, has_all_arguments};
+use crate::runtime::command_buffer::{NewCommand, Origin};
 use crate::runtime::dispatch;
 use crate::runtime::kernel::KernelCode;
 use opencl_sys::{
@@ -82,8 +82,13 @@ pub unsafe fn command_nd_range_kernel(
         let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
         let new = NewCommand {
             travellers,
-            attached: vec![kernel],
-            ..NewCommand::new(Command::Dispatch(dispatch), Vec::new())
+            ..NewCommand::new(
+                Command::Dispatch(dispatch),
+                Origin::Launch {
+                    kernel: kernel.duplicate(),
+                    range,
+                },
+            )
         };
         return recording.finish(&wait_list, new);
     }
@@ -97,13 +102,12 @@ pub unsafe fn command_nd_range_kernel(
     let (command, first) = launch.prepare(&recording.buffer)?;
     let new = NewCommand {
         travellers,
-        mutable: Some(Arc::clone(&command)),
         ..NewCommand::new(
             first.map_or(Command::Nothing, Command::Dispatch),
-            Vec::new(),
+            Origin::Mutable(command),
         )
     };
-    recording.finish_mutable(&wait_list, new, command)
+    recording.finish(&wait_list, new)
 }
 
 /// The properties of a launch.

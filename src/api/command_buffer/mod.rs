@@ -4,12 +4,14 @@
 //! - [`arguments`]: what all recording functions share.
 //! - [`buffer`], [`image`], [`kernel`], [`svm`]: recording, by what the command works on.
 //! - [`mutable`]: updating recorded launches.
+//! - [`remap`]: copies for other queues.
 
 pub mod arguments;
 pub mod buffer;
 pub mod image;
 pub mod kernel;
 pub mod mutable;
+pub mod remap;
 pub mod svm;
 
 pub use arguments::SyncPointArguments;
@@ -28,16 +30,16 @@ use opencl_sys::{
     CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR, CL_COMMAND_BUFFER_CONTEXT_KHR,
     CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR, CL_COMMAND_BUFFER_FLAGS_KHR,
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR,
-    CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR, CL_COMMAND_BUFFER_QUEUES_KHR,
-    CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR,
-    CL_COMMAND_BUFFER_STATE_KHR, CL_FALSE, CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, CL_INVALID_CONTEXT,
-    CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
+    CL_COMMAND_BUFFER_PLATFORM_AUTOMATIC_REMAP_KHR, CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR,
+    CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
+    CL_COMMAND_BUFFER_QUEUES_KHR, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR,
+    CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, CL_COMMAND_BUFFER_STATE_KHR,
+    CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
     CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_bool,
-    cl_command_buffer_flags_khr, cl_command_buffer_info_khr, cl_command_buffer_khr,
-    cl_command_buffer_properties_khr, cl_command_queue, cl_command_queue_properties,
-    cl_device_command_buffer_capabilities_khr, cl_mutable_command_khr,
-    cl_mutable_dispatch_asserts_khr, cl_uint,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_buffer_flags_khr,
+    cl_command_buffer_info_khr, cl_command_buffer_khr, cl_command_buffer_properties_khr,
+    cl_command_queue, cl_command_queue_properties, cl_device_command_buffer_capabilities_khr,
+    cl_mutable_dispatch_asserts_khr, cl_platform_command_buffer_capabilities_khr, cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -57,6 +59,12 @@ const SUPPORTED_FLAGS: cl_command_buffer_flags_khr = KNOWN_FLAGS;
 
 /// `CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR` as the headers have it; `opencl_sys` 0.6.5 has a slip, 0x1287.
 const MUTABLE_DISPATCH_ASSERTS: cl_command_buffer_properties_khr = 0x12B7;
+
+/// `CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR`
+pub const PLATFORM_CAPABILITIES: cl_platform_command_buffer_capabilities_khr =
+    CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR
+        | CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR
+        | CL_COMMAND_BUFFER_PLATFORM_AUTOMATIC_REMAP_KHR;
 
 /// What may be asserted of launches.
 const ASSERTS: cl_mutable_dispatch_asserts_khr =
@@ -109,27 +117,32 @@ pub unsafe fn create_command_buffer(
     // SAFETY: the caller's promise.
     let pairs = unsafe { handle::properties(properties) };
     check_properties(&pairs)?;
-    // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the platform does not support the
-    // CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR capability, and any device associated with a command-queue in
-    // queues cannot natively synchronize with the other devices associated with queues": a device synchronizes
-    // with itself.
-    if queues
-        .iter()
-        .any(|queue| !Arc::ptr_eq(queue.device(), queues[0].device()))
-    {
-        return Err(Error::new(
-            CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
-            "the queues belong to different devices",
-        ));
-    }
     let flags = pairs
         .iter()
         .find(|(name, _)| *name == CL_COMMAND_BUFFER_FLAGS_KHR)
         .map_or(0, |(_, flags)| *flags);
+    check_synchronization(&queues, flags)?;
     let properties = (!properties.is_null()).then(|| flatten(&pairs));
     Ok(handle::create(CommandBuffer::new(
         queues, properties, flags,
     )))
+}
+
+/// "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR flag is set, and any device
+/// associated with a command-queue in queues does not have the other devices associated with queues enumerated in
+/// CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR": a device has itself there. Without the flag the host synchronizes them.
+fn check_synchronization(queues: &[Arc<Queue>], flags: cl_command_buffer_flags_khr) -> Result<()> {
+    let only_devices = flags & CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR != 0;
+    match queues
+        .iter()
+        .all(|queue| Arc::ptr_eq(queue.device(), queues[0].device()))
+    {
+        false if only_devices => Err(Error::new(
+            CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
+            "the queues belong to different devices, which don't synchronize by themselves",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn check_properties(
@@ -273,59 +286,6 @@ fn check_substitutes(queues: &[Arc<Queue>], buffer: &CommandBuffer) -> Result<()
         ));
     }
     Ok(())
-}
-
-/// `clRemapCommandBufferKHR`
-///
-/// # Safety
-/// `queues` is NULL or holds `num_queues` handles, `handles` and `handles_ret` `num_handles`.
-pub unsafe fn remap_command_buffer(
-    command_buffer: cl_command_buffer_khr,
-    automatic: cl_bool,
-    num_queues: cl_uint,
-    queues: *const cl_command_queue,
-    num_handles: cl_uint,
-    handles: *const cl_mutable_command_khr,
-    handles_ret: *mut cl_mutable_command_khr,
-) -> Result<cl_command_buffer_khr> {
-    let buffer = get(command_buffer)?;
-    // "CL_INVALID_VALUE if num_queues is 0, or if queues is NULL."
-    if num_queues == 0 || queues.is_null() {
-        return Err(Error::invalid_value("num_queues is 0, or queues is NULL"));
-    }
-    // "CL_INVALID_VALUE if automatic is CL_FALSE and num_queues is not equal to the number of queues used on
-    // creation of command_buffer."
-    if automatic == CL_FALSE && num_queues as usize != buffer.queues().len() {
-        return Err(Error::invalid_value(
-            "num_queues differs from that of the command buffer",
-        ));
-    }
-    // "CL_INVALID_VALUE if handles or handles_ret is NULL and num_handles is > 0, or either handles or handles_ret
-    // is not NULL and num_handles is 0."
-    let wants_handles = num_handles > 0;
-    if handles.is_null() == wants_handles || handles_ret.is_null() == wants_handles {
-        return Err(Error::invalid_value(
-            "handles or handles_ret contradicts num_handles",
-        ));
-    }
-    // "CL_INVALID_COMMAND_QUEUE if any command-queue in queues is not a valid command-queue."
-    // SAFETY: the caller's promise.
-    let queues = unsafe { handle::get_list::<Queue>(num_queues, queues, "queues") }?;
-    // "CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the same OpenCL
-    // context."
-    if queues
-        .iter()
-        .any(|queue| !Arc::ptr_eq(queue.context(), buffer.context()))
-    {
-        return Err(Error::new(
-            CL_INVALID_CONTEXT,
-            "the queues belong to another context",
-        ));
-    }
-    // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
-    Err(Error::invalid_operation(
-        "the platform does not remap command buffers",
-    ))
 }
 
 /// `clGetCommandBufferInfoKHR`

@@ -3,7 +3,7 @@
 use super::super::error::{Error, Result};
 use super::super::svm::{capabilities, check_overlap, fill_pattern};
 use super::arguments::{Recording, SyncPointArguments};
-use crate::runtime::command_buffer::{NewCommand, shared};
+use crate::runtime::command_buffer::{NewCommand, Origin, shared};
 use crate::runtime::shared::Pointed;
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue};
 use std::ffi::c_void;
@@ -49,7 +49,7 @@ pub unsafe fn command_svm_memcpy(
         unsafe { shared::copy(&recording.queue, &target, &source, size) }?;
     let new = NewCommand {
         touches_anything,
-        ..NewCommand::new(command, Vec::new())
+        ..NewCommand::new(command, Origin::Addresses)
     };
     recording.finish(&wait_list, new)
 }
@@ -81,7 +81,7 @@ pub unsafe fn command_svm_mem_fill(
         unsafe { shared::fill(&recording.queue, &target, size, pattern) }?;
     let new = NewCommand {
         touches_anything,
-        ..NewCommand::new(command, Vec::new())
+        ..NewCommand::new(command, Origin::Addresses)
     };
     recording.finish(&wait_list, new)
 }

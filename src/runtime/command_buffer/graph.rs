@@ -12,7 +12,6 @@
 
 use super::super::hazard::{ALL_BYTES, Id, Touch};
 use crate::runtime::{Error, Result};
-use opencl_sys::CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
 use std::collections::HashMap;
 
 /// Names a command, `cl_sync_point_khr`: its number, from 1 on.
@@ -69,18 +68,6 @@ impl Graph {
         }
     }
 
-    /// "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR … if synchronization-point objects in sync_point_wait_list are not
-    /// valid synchronization-points."
-    pub fn check(&self, wait_list: &[SyncPoint]) -> Result<()> {
-        match wait_list.iter().find(|&&point| self.level(point).is_none()) {
-            None => Ok(()),
-            Some(point) => Err(Error::new(
-                CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
-                format!("{point} is not a sync point of the command buffer"),
-            )),
-        }
-    }
-
     fn level(&self, point: SyncPoint) -> Option<Level> {
         let index = (point as usize).checked_sub(1)?;
         self.done.get(index).copied()
@@ -94,7 +81,8 @@ impl Graph {
             .unwrap_or(0)
     }
 
-    /// Adds a command of queue number `queue`, which touches `accesses`, and memory not named if `anything`. The wait list has been checked. Answers with its level, from 1 on.
+    /// Adds a command of queue number `queue`, which touches `accesses`, and memory not named if `anything`. The
+    /// wait list has been checked. Answers with its level, from 1 on.
     ///
     /// # Errors
     /// `CL_OUT_OF_RESOURCES` when there are more commands than sync points.
@@ -313,16 +301,5 @@ mod tests {
         assert_eq!(graph.add(1, &[], &whole(&[(A, true)]), false).unwrap().1, 1);
         assert_eq!(graph.add(1, &[], &whole(&[(A, true)]), false).unwrap().1, 2);
         assert_eq!(graph.add(0, &[], &whole(&[(A, false)]), true).unwrap().1, 2);
-    }
-
-    #[test]
-    fn foreign_sync_points_are_refused() {
-        let mut graph = Graph::new([false]);
-        assert!(graph.check(&[1]).is_err());
-        let (point, _) = level(&mut graph, &[], &[]);
-        assert!(graph.check(&[point]).is_ok());
-        let error = graph.check(&[point, 0]).unwrap_err();
-        assert_eq!(error.code(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
-        assert!(graph.check(&[2]).is_err());
     }
 }

@@ -1,10 +1,10 @@
-//! A recorded `VkCommandBuffer` with the memory that its commands read, and its executions.
+//! Recorded `VkCommandBuffer`s, one for each part, with the memory that their commands read, and their executions.
 //!
 //! A command that may be updated has its arguments and its numbers of work-groups in memory that the device
 //! reads when it gets there. An update is a write to that memory, as long as the pipeline stays: another local
 //! size, or other sizes of local arguments, need another pipeline and so another recording.
 
-use super::graph::Level;
+use super::schedule::Place;
 use crate::runtime::allocation::{Allocation, Uses};
 use crate::runtime::batch::copy_region;
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
@@ -22,16 +22,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A recording. What it holds, it holds until nothing executes it any more.
 pub struct Instance {
-    recorder: Recorder,
-    /// Executions enqueued and not yet known to be done.
+    parts: Vec<Part>,
+    /// Executions of parts enqueued and not yet known to be done.
     executions: Uses,
+    /// Where updates of commands go, by the commands' numbers.
+    slots: Mutex<HashMap<usize, Slot>>,
+}
+
+/// What one device does in one go.
+struct Part {
+    recorder: Recorder,
     commands: u32,
     /// What its kernels print.
     prints: Vec<Arc<Output>>,
     _arguments: Arena,
     _held: Held,
-    /// Where updates of commands go, by the commands' numbers.
-    slots: Mutex<HashMap<usize, Slot>>,
 }
 
 /// What must live as long as something executes.
@@ -39,7 +44,7 @@ pub type Held = Vec<Arc<dyn Any + Send + Sync>>;
 
 /// A command as the instance takes it.
 pub struct Recordable<'a> {
-    pub level: Level,
+    pub place: Place,
     pub command: &'a Command,
     /// Its number, if it may be updated.
     pub updatable: Option<usize>,
@@ -68,54 +73,42 @@ unsafe impl Send for SlotRegion {}
 unsafe impl Sync for SlotRegion {}
 
 impl Instance {
-    /// Records `commands`, given in the order of recording, each with its level: levels in ascending order,
-    /// with a barrier between each and the next. The first begins after everything submitted before, and what
-    /// is submitted later finds it all done.
+    /// Records `commands`, given in the order of recording: a part for each of `devices`, in it the levels in
+    /// ascending order, with a barrier between each and the next. The first begins after everything submitted
+    /// before, and what is submitted later finds it all done.
     pub fn record<'a>(
-        device: &Arc<Device>,
+        devices: &[Arc<Device>],
         commands: impl Iterator<Item = Recordable<'a>>,
     ) -> Result<Self> {
-        let mut ordered: Vec<Recordable<'_>> = commands.collect();
-        ordered.sort_by_key(|recordable| recordable.level);
-        let mut recording = Recording {
-            recorder: Recorder::new(device)?,
-            arguments: Arena::new(MemoryKind::Arguments),
-            held: Held::new(),
-            prints: Vec::new(),
-            slots: HashMap::new(),
-            device: Arc::clone(device),
-        };
-        recording.recorder.begin_reusable()?;
-        recording.recorder.full_barrier();
-        let mut reached = ordered.first().map_or(0, |first| first.level);
-        for recordable in &ordered {
-            if recordable.level > reached {
-                recording.recorder.full_barrier();
-                reached = recordable.level;
-            }
-            match (recordable.updatable, recordable.command) {
-                (Some(number), Command::Dispatch(dispatch)) => {
-                    recording.updatable(number, dispatch)?;
-                }
-                (_, command) => recording.command(command)?,
+        let mut ordered: Vec<Vec<Recordable<'_>>> = devices.iter().map(|_| Vec::new()).collect();
+        for command in commands {
+            if let Some(part) = ordered.get_mut(command.place.part) {
+                part.push(command);
             }
         }
-        recording.recorder.full_barrier();
-        recording.recorder.end()?;
+        let mut slots = HashMap::new();
+        let mut parts = Vec::with_capacity(devices.len());
+        for (device, mut commands) in devices.iter().zip(ordered) {
+            commands.sort_by_key(|recordable| recordable.place.level);
+            let mut recording = Recording::new(device)?;
+            recording.commands(&commands)?;
+            slots.extend(recording.slots.drain());
+            parts.push(recording.finish(commands.len())?);
+        }
         Ok(Self {
-            recorder: recording.recorder,
+            parts,
             executions: Uses::default(),
-            commands: u32::try_from(ordered.len()).unwrap_or(u32::MAX),
-            prints: recording.prints,
-            _arguments: recording.arguments,
-            _held: recording.held,
-            slots: Mutex::new(recording.slots),
+            slots: Mutex::new(slots),
         })
     }
 
-    /// Barriers in the `VkCommandBuffer`. Three are always there: first, last, and towards the host.
+    /// Barriers in the `VkCommandBuffer`s. Three are in each: first, last, and towards the host.
     pub fn barriers(&self) -> u32 {
-        self.recorder.barriers()
+        self.parts.iter().map(|part| part.recorder.barriers()).sum()
+    }
+
+    pub fn parts(&self) -> usize {
+        self.parts.len()
     }
 
     /// Whether no execution is enqueued or under way.
@@ -125,7 +118,7 @@ impl Instance {
 
     /// Whether only one execution at a time is possible: its kernels print, each to a buffer of its own.
     pub fn is_exclusive(&self) -> bool {
-        !self.prints.is_empty()
+        self.parts.iter().any(|part| !part.prints.is_empty())
     }
 
     /// Whether the command of that number can become `dispatch` by writes to memory.
@@ -198,6 +191,48 @@ struct Recording {
 }
 
 impl Recording {
+    fn new(device: &Arc<Device>) -> Result<Self> {
+        let mut recorder = Recorder::new(device)?;
+        recorder.begin_reusable()?;
+        Ok(Self {
+            recorder,
+            arguments: Arena::new(MemoryKind::Arguments),
+            held: Held::new(),
+            prints: Vec::new(),
+            slots: HashMap::new(),
+            device: Arc::clone(device),
+        })
+    }
+
+    /// Records commands, in the order of their levels.
+    fn commands(&mut self, ordered: &[Recordable<'_>]) -> Result<()> {
+        self.recorder.full_barrier();
+        let mut reached = ordered.first().map_or(0, |first| first.place.level);
+        for recordable in ordered {
+            if recordable.place.level > reached {
+                self.recorder.full_barrier();
+                reached = recordable.place.level;
+            }
+            match (recordable.updatable, recordable.command) {
+                (Some(number), Command::Dispatch(dispatch)) => self.updatable(number, dispatch)?,
+                (_, command) => self.command(command)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, commands: usize) -> Result<Part> {
+        self.recorder.full_barrier();
+        self.recorder.end()?;
+        Ok(Part {
+            recorder: self.recorder,
+            commands: u32::try_from(commands).unwrap_or(u32::MAX),
+            prints: self.prints,
+            _arguments: self.arguments,
+            _held: self.held,
+        })
+    }
+
     fn command(&mut self, command: &Command) -> Result<()> {
         match command {
             Command::Dispatch(dispatch) => self.dispatch(dispatch),
@@ -305,9 +340,10 @@ impl Recording {
     }
 }
 
-/// One execution of a command buffer: keeps its recording, and the allocations in use, until it is done.
+/// One execution of a part: keeps its recording, and the allocations in use, until it is done.
 pub struct Replay {
     instance: Arc<Instance>,
+    part: usize,
     uses: Arc<Uses>,
     /// Whether `uses` counts it.
     begun: AtomicBool,
@@ -315,29 +351,34 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// `uses` counts for the allocations of the command buffer.
-    pub(super) fn new(instance: &Arc<Instance>, uses: &Arc<Uses>) -> Self {
+    /// `part` is one of the instance's; `uses` counts for the allocations of the command buffer.
+    pub(super) fn new(instance: &Arc<Instance>, part: usize, uses: &Arc<Uses>) -> Self {
         instance.executions.begin();
         Self {
             instance: Arc::clone(instance),
+            part,
             uses: Arc::clone(uses),
             begun: AtomicBool::new(false),
             ended: AtomicBool::new(false),
         }
     }
 
+    fn part(&self) -> &Part {
+        &self.instance.parts[self.part]
+    }
+
     pub fn recorder(&self) -> &Recorder {
-        &self.instance.recorder
+        &self.part().recorder
     }
 
     /// What its kernels have printed, once it is done.
     pub fn prints(&self) -> &[Arc<Output>] {
-        &self.instance.prints
+        &self.part().prints
     }
 
     /// How many commands it holds.
     pub fn weight(&self) -> u32 {
-        self.instance.commands
+        self.part().commands
     }
 
     /// It is part of a batch: from now on the host must not touch its memory.

@@ -1,16 +1,23 @@
 //! Command buffers (cl_khr_command_buffer): commands recorded once and executed many times.
 //!
-//! A command is checked and made complete when it is recorded, kernel arguments included. Finalizing places the
-//! barriers from the whole dependency graph ([`graph`]) and records a `VkCommandBuffer` that can be submitted
-//! any number of times ([`instance`]). Enqueueing makes that one part of a queue's batch: nothing is done for
+//! A command is checked and made complete when it is recorded, kernel arguments included. Finalizing decides where
+//! each goes from the whole dependency graph ([`schedule`]): commands of several devices fall into [`parts`], and
+//! [`graph`] places the barriers. Each part is recorded into a `VkCommandBuffer` that can be submitted any number
+//! of times ([`instance`]). Enqueueing makes that one part of a queue's batch ([`execution`]): nothing is done for
 //! each command, and nothing is recorded.
 //!
 //! Launches may be updated between executions ([`mutable`]); [`versions`] keeps an update from what is enqueued.
+//! A command buffer may be copied for other queues ([`remap`]).
 
+mod execution;
 pub mod graph;
 pub mod instance;
 pub mod mutable;
+mod parts;
+mod remap;
+mod schedule;
 pub mod shared;
+mod travellers;
 pub mod versions;
 
 #[cfg(test)]
@@ -19,26 +26,32 @@ mod tests;
 pub use instance::Replay;
 
 use super::allocation::Uses;
-use super::command::{Command, Dispatch, Ordering};
+use super::command::{Command, Dispatch};
 use super::context::Context;
-use super::event::Event;
-use super::memory::Memory;
+use super::dispatch::NdRange;
+use super::hazard::Touch;
+use super::kernel::Kernel;
 use super::object::{self, Handle, Kind, Object};
-use super::queue::{Queue, Waits};
-use super::residence::{Mode, Use, WaitList};
+use super::queue::Queue;
+use super::residence::Use;
 use super::{Error, Result};
-use graph::{Graph, Level, SyncPoint};
+use crate::vulkan;
+use execution::PartUses;
+use graph::SyncPoint;
 use instance::{Instance, Recordable};
 use mutable::MutableCommand;
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
     CL_COMMAND_BUFFER_STATE_FINALIZED_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
-    CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER, cl_command_buffer_flags_khr,
+    CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, cl_command_buffer_flags_khr,
     cl_command_buffer_properties_khr, cl_command_buffer_state_khr,
 };
+use schedule::{QueueKind, Schedule, Step};
+use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use travellers::Travellers;
 use versions::{Leftovers, Versions};
 
 /// A command buffer.
@@ -61,32 +74,53 @@ unsafe impl Object for CommandBuffer {
     }
 }
 
+#[derive(Default)]
 struct State {
-    graph: Graph,
     nodes: Vec<Node>,
-    /// Buffers without a fixed place, which must be brought to the device before each execution.
-    travellers: Vec<Traveller>,
-    /// A command may touch memory that it does not name.
-    touches_anything: bool,
-    /// "A command-buffer object should increment the reference count of attached OpenCL objects such as
-    /// queues, buffers, images, and kernels".
-    attached: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Commands and barriers in the order of recording.
+    recorded: Vec<Recorded>,
     finalized: bool,
+    /// Made when it is finalized.
+    schedule: Schedule,
+    /// What the parts of the schedule use.
+    uses: Vec<PartUses>,
     /// Empty until it is finalized and complete.
     versions: Versions,
 }
 
-/// A recorded command.
-struct Node {
-    level: Level,
-    command: Command,
-    /// What the application may update it by.
-    mutable: Option<Arc<MutableCommand>>,
+enum Recorded {
+    Command { node: usize },
+    Barrier { wait_list: Box<[SyncPoint]> },
 }
 
-struct Traveller {
-    memory: Weak<Memory>,
-    written: bool,
+/// A recorded command.
+struct Node {
+    /// Number of its queue.
+    queue: usize,
+    wait_list: SmallVec<[SyncPoint; 2]>,
+    command: Command,
+    origin: Origin,
+    /// What it touches, before and after updates, and whether it may touch memory that it does not name.
+    touches: Vec<Touch>,
+    anything: bool,
+    travellers: Travellers,
+    /// "A command-buffer object should increment the reference count of attached OpenCL objects such as
+    /// queues, buffers, images, and kernels".
+    attached: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+/// What a command is made of.
+pub enum Origin {
+    /// A transfer between memory objects: those behind its allocations, in that order. They live as long as the
+    /// command buffer.
+    Memories(Vec<Use>),
+    /// A transfer in memory that is named by address.
+    Addresses,
+    /// A launch that stays as it is: a kernel of its own, with its arguments.
+    Launch { kernel: Arc<Kernel>, range: NdRange },
+    /// A launch that the application may ask about and update. The command is [`Command::Nothing`] while arguments
+    /// are missing.
+    Mutable(Arc<MutableCommand>),
 }
 
 /// A command on its way into a command buffer.
@@ -94,34 +128,28 @@ pub struct NewCommand<'a> {
     /// Place of its queue in [`CommandBuffer::queues`].
     pub queue: usize,
     pub command: Command,
+    pub origin: Origin,
     /// Checked with [`CommandBuffer::check_sync_points`].
     pub wait_list: &'a [SyncPoint],
-    /// The memory objects that it uses; they live as long as the command buffer.
-    pub memories: Vec<Use>,
-    /// The same of those whose place depends on the device, and which the command buffer does not keep:
-    /// "A command-buffer object does not update the reference count of objects set as arguments on kernels".
+    /// The memory objects of a launch whose place depends on the device, and which the command buffer does not keep.
     pub travellers: Vec<Use>,
     /// It may touch memory that it does not name.
     pub touches_anything: bool,
     /// Other objects that live as long as the command buffer.
     pub attached: Vec<Arc<dyn Any + Send + Sync>>,
-    /// What the application may ask about it and update it by. The command is [`Command::Nothing`] while
-    /// arguments are missing.
-    pub mutable: Option<Arc<MutableCommand>>,
 }
 
 impl NewCommand<'_> {
     /// A command of the first queue that waits for nothing.
-    pub fn new(command: Command, memories: Vec<Use>) -> Self {
+    pub fn new(command: Command, origin: Origin) -> Self {
         Self {
             queue: 0,
             command,
+            origin,
             wait_list: &[],
-            memories,
             travellers: Vec::new(),
             touches_anything: false,
             attached: Vec::new(),
-            mutable: None,
         }
     }
 }
@@ -136,15 +164,7 @@ impl CommandBuffer {
     ) -> Arc<Self> {
         Arc::new(Self {
             handle: Handle::default(),
-            state: Mutex::new(State {
-                graph: Graph::new(queues.iter().map(|queue| queue.is_in_order())),
-                nodes: Vec::new(),
-                travellers: Vec::new(),
-                touches_anything: false,
-                attached: Vec::new(),
-                finalized: false,
-                versions: Versions::default(),
-            }),
+            state: Mutex::default(),
             queues,
             properties,
             flags,
@@ -207,7 +227,15 @@ impl CommandBuffer {
     /// "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR … if synchronization-point objects in sync_point_wait_list are not
     /// valid synchronization-points."
     pub fn check_sync_points(&self, wait_list: &[SyncPoint]) -> Result<()> {
-        self.lock().graph.check(wait_list)
+        let last = self.lock().recorded.len();
+        let is_known = |&&point: &&SyncPoint| (1..=last).contains(&(point as usize));
+        match wait_list.iter().find(|point| !is_known(point)) {
+            None => Ok(()),
+            Some(point) => Err(Error::new(
+                CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+                format!("{point} is not a sync point of the command buffer"),
+            )),
+        }
     }
 
     /// Records a command.
@@ -218,31 +246,29 @@ impl CommandBuffer {
     pub fn add(&self, new: NewCommand<'_>) -> Result<SyncPoint> {
         let mut state = self.lock();
         state.check_recording()?;
-        let (accesses, mut anything) = new.command.accesses();
-        anything |= new.touches_anything;
-        // The memory that it touches after an update is not known.
-        let updatable = new.mutable.as_ref().filter(|_| self.is_mutable());
-        anything |= updatable.is_some_and(|it| it.updates_arguments());
-        let (point, level) = state
-            .graph
-            .add(new.queue, new.wait_list, &accesses, anything)?;
-        for used in new.memories {
-            state.add_traveller(&used);
-            state.attached.push(used.memory);
-        }
-        for used in &new.travellers {
-            state.add_traveller(used);
-        }
-        state.touches_anything |= anything;
-        state.attached.extend(new.attached);
-        if let Some(mutable) = &new.mutable {
-            mutable.set_node(state.nodes.len());
+        let point = state.next_point()?;
+        let (touches, anything) = new.command.accesses();
+        let mut travellers = Travellers::default();
+        let memories = match &new.origin {
+            Origin::Memories(uses) => uses,
+            _ => &new.travellers,
+        };
+        memories.iter().for_each(|used| travellers.add(used));
+        let node = state.nodes.len();
+        if let Origin::Mutable(mutable) = &new.origin {
+            mutable.set_node(node);
         }
         state.nodes.push(Node {
-            level,
+            queue: new.queue,
+            wait_list: SmallVec::from_slice(new.wait_list),
             command: new.command,
-            mutable: new.mutable,
+            origin: new.origin,
+            touches: touches.into_vec(),
+            anything: anything || new.touches_anything,
+            travellers,
+            attached: new.attached,
         });
+        state.recorded.push(Recorded::Command { node });
         Ok(point)
     }
 
@@ -253,7 +279,10 @@ impl CommandBuffer {
     pub fn add_barrier(&self, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
         let mut state = self.lock();
         state.check_recording()?;
-        state.graph.add_barrier(wait_list)
+        let point = state.next_point()?;
+        let wait_list = wait_list.into();
+        state.recorded.push(Recorded::Barrier { wait_list });
+        Ok(point)
     }
 
     /// `clFinalizeCommandBufferKHR`
@@ -267,124 +296,97 @@ impl CommandBuffer {
             node.command
                 .for_each_allocation(|allocation| allocation.count_with(&self.uses));
         }
-        if !state.nodes.iter().any(Node::is_incomplete) {
-            let instance = self.record(&state.nodes)?;
-            state.versions.start(instance);
+        state.schedule = self.schedule(&state)?;
+        state.note_uses();
+        if !state.is_incomplete() {
+            let instance = self.record(&state.nodes, &state.schedule)?;
+            // The first: nothing is left behind.
+            let _ = state.versions.start(instance);
         }
         log::debug!(
-            "command buffer: {} commands, {} barriers between them",
+            "command buffer: {} commands in {} parts, {} barriers between them",
             state.nodes.len(),
-            state.graph.barriers()
+            state.schedule.parts.len(),
+            state.schedule.barriers
         );
         state.finalized = true;
         Ok(())
     }
 
-    fn record(&self, nodes: &[Node]) -> Result<Instance> {
+    fn schedule(&self, state: &State) -> Result<Schedule> {
+        let mut devices = Vec::new();
+        let mut kinds = Vec::with_capacity(self.queues.len());
+        for queue in &self.queues {
+            let known = devices
+                .iter()
+                .position(|it| Arc::ptr_eq(it, queue.device()));
+            let device = known.unwrap_or(devices.len());
+            if known.is_none() {
+                devices.push(Arc::clone(queue.device()));
+            }
+            kinds.push(QueueKind {
+                device,
+                in_order: queue.is_in_order(),
+            });
+        }
+        let steps = state.recorded.iter().map(|step| match step {
+            Recorded::Command { node } => state.nodes[*node].step(),
+            Recorded::Barrier { wait_list } => Step::Barrier { wait_list },
+        });
+        Schedule::new(&kinds, steps)
+    }
+
+    fn record(&self, nodes: &[Node], schedule: &Schedule) -> Result<Instance> {
         // Every recording has buffers of its own for what kernels print.
         let printing = nodes
             .iter()
-            .map(|node| node.with_new_output())
+            .map(Node::with_new_output)
             .collect::<Result<Vec<_>>>()?;
         let commands = nodes
             .iter()
             .zip(&printing)
+            .zip(&schedule.places)
             .enumerate()
-            .map(|(number, (node, printing))| Recordable {
-                level: node.level,
+            .map(|(number, ((node, printing), place))| Recordable {
+                place: *place,
                 command: printing.as_ref().unwrap_or(&node.command),
-                updatable: node.mutable.as_ref().map(|_| number),
+                updatable: node.mutable().map(|_| number),
             });
-        Instance::record(self.queues[0].device().vulkan()?, commands)
+        let devices = schedule
+            .parts
+            .iter()
+            .map(|part| Ok(Arc::clone(self.queues[part.queue].device().vulkan()?)))
+            .collect::<Result<Vec<Arc<vulkan::Device>>>>()?;
+        Instance::record(&devices, commands)
     }
 
-    /// The recording to execute now: kernels that print need one that nothing executes.
-    fn instance(&self, state: &mut State) -> Result<(Arc<Instance>, Leftovers)> {
-        let current = state.versions.current().ok_or_else(not_executable)?;
-        let mut leftovers = Leftovers::default();
-        if current.is_exclusive() && !current.is_idle() {
-            leftovers = self.bring_up_to_date(state, &BTreeSet::new())?;
-        }
-        let current = state.versions.current().ok_or_else(not_executable)?;
-        Ok((Arc::clone(current), leftovers))
-    }
-
-    /// The commands in `changed` have changed: so do the recordings.
-    fn bring_up_to_date(&self, state: &mut State, changed: &BTreeSet<usize>) -> Result<Leftovers> {
-        let nodes = &state.nodes;
+    /// The commands in `changed` have changed: so do the recordings. `rescheduled`: so has the schedule.
+    fn bring_up_to_date(
+        &self,
+        state: &mut State,
+        changed: &BTreeSet<usize>,
+        rescheduled: bool,
+    ) -> Result<Leftovers> {
+        let State {
+            nodes,
+            schedule,
+            versions,
+            ..
+        } = state;
         let dispatch = |number: usize| nodes.get(number).and_then(Node::dispatch);
         for dispatch in changed.iter().filter_map(|&number| dispatch(number)) {
             for access in &dispatch.accesses {
                 access.allocation.count_with(&self.uses);
             }
         }
-        if state.versions.current().is_some() {
-            return state
-                .versions
-                .update(changed, dispatch, || self.record(nodes));
+        let record = || self.record(nodes, schedule);
+        if versions.current().is_some() && !rescheduled {
+            return versions.update(changed, dispatch, record);
         }
-        if !nodes.iter().any(Node::is_incomplete) {
-            state.versions.start(self.record(nodes)?);
+        match nodes.iter().any(Node::is_incomplete) {
+            true => Ok(Leftovers::default()),
+            false => Ok(versions.start(record()?)),
         }
-        Ok(Leftovers::default())
-    }
-
-    /// `clEnqueueCommandBufferKHR`, on `queues` or the ones that it was created with.
-    ///
-    /// # Errors
-    /// "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
-    pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
-        let queues = match queues {
-            [] => &self.queues,
-            queues => queues,
-        };
-        let queue = &queues[0];
-        let mut wait_list = WaitList::from_iter(wait_list.iter().map(Arc::clone));
-        if queue.context().devices().len() > 1 {
-            let uses = self.lock().uses(queue.context());
-            queue.bring(&uses, &mut wait_list)?;
-        }
-        let (replay, leftovers) = {
-            let mut state = self.lock();
-            let (instance, leftovers) = self.instance(&mut state)?;
-            (Replay::new(&instance, &self.uses), leftovers)
-        };
-        // No lock is held: memory may go.
-        drop(leftovers);
-        let replay = Command::Replay(replay);
-        let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
-        let mut waits = Waits::on(&wait_list);
-        let others: Vec<&Arc<Queue>> = queues
-            .iter()
-            .enumerate()
-            .skip(1)
-            .filter(|(index, other)| !queues[..*index].iter().any(|it| Arc::ptr_eq(it, other)))
-            .map(|(_, other)| other)
-            .collect();
-        if others.is_empty() {
-            return queue.enqueue(kind, replay, waits, Ordering::default());
-        }
-        // It runs on the first queue; for the others it stands in their order all the same.
-        for other in others.iter().filter(|other| other.is_in_order()) {
-            waits.events.push(other.enqueue(
-                CL_COMMAND_MARKER,
-                Command::Nothing,
-                Waits::default(),
-                Ordering::default(),
-            )?);
-        }
-        let event = queue.enqueue(kind, replay, waits, Ordering::default())?;
-        for other in others {
-            let after = Waits::on(std::slice::from_ref(&event));
-            other.enqueue(
-                CL_COMMAND_MARKER,
-                Command::Nothing,
-                after,
-                Ordering::default(),
-            )?;
-        }
-        event.set_spans_queues();
-        Ok(event)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -397,7 +399,7 @@ impl Drop for CommandBuffer {
     /// also free this handle."
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for mutable in state.nodes.iter().filter_map(|node| node.mutable.as_ref()) {
+        for mutable in state.nodes.iter().filter_map(Node::mutable) {
             let handle = mutable.handle().as_ptr();
             if !handle.is_null() {
                 // The application has no function to release it with, so it is there to be released.
@@ -412,14 +414,30 @@ fn not_executable() -> Error {
 }
 
 impl Node {
+    fn step(&self) -> Step<'_> {
+        Step::Command {
+            queue: self.queue,
+            wait_list: &self.wait_list,
+            touches: &self.touches,
+            anything: self.anything,
+        }
+    }
+
+    fn mutable(&self) -> Option<&Arc<MutableCommand>> {
+        match &self.origin {
+            Origin::Mutable(command) => Some(command),
+            _ => None,
+        }
+    }
+
     /// Whether arguments are missing.
     fn is_incomplete(&self) -> bool {
-        self.mutable.is_some() && matches!(self.command, Command::Nothing)
+        self.mutable().is_some() && matches!(self.command, Command::Nothing)
     }
 
     /// The launch of a kernel that prints, with another buffer for that.
     fn with_new_output(&self) -> Result<Option<Command>> {
-        match (&self.command, &self.mutable) {
+        match (&self.command, self.mutable()) {
             (Command::Dispatch(dispatch), Some(mutable)) if dispatch.printf.is_some() => {
                 Ok(Some(Command::Dispatch(mutable.prepare_again()?)))
             }
@@ -433,6 +451,21 @@ impl Node {
             _ => None,
         }
     }
+
+    /// Notes what the command touches now; whether that is more than ever before. What it touched once it may
+    /// soon touch again: a loop that goes from buffer to buffer is not ordered anew each time.
+    fn note_touches(&mut self) -> bool {
+        let (touches, anything) = self.command.accesses();
+        let mut more = anything && !self.anything;
+        self.anything |= anything;
+        for new in touches {
+            if !self.touches.iter().any(|known| known.covers(&new)) {
+                self.touches.push(new);
+                more = true;
+            }
+        }
+        more
+    }
 }
 
 impl State {
@@ -445,30 +478,25 @@ impl State {
         }
     }
 
-    fn add_traveller(&mut self, used: &Use) {
-        if !used.memory.travels() {
-            return;
-        }
-        let known = self
-            .travellers
-            .iter_mut()
-            .find(|known| std::ptr::eq(known.memory.as_ptr(), Arc::as_ptr(&used.memory)));
-        match known {
-            Some(known) => known.written |= used.mode.writes(),
-            None => self.travellers.push(Traveller {
-                memory: Arc::downgrade(&used.memory),
-                written: used.mode.writes(),
-            }),
-        }
+    fn next_point(&self) -> Result<SyncPoint> {
+        SyncPoint::try_from(self.recorded.len() + 1)
+            .map_err(|_| Error::out_of_resources("no sync points are left"))
     }
 
-    /// What an execution uses of memory that goes from device to device.
-    fn uses(&self, context: &Context) -> Vec<Use> {
-        let travellers = self.travellers.iter().filter_map(|traveller| {
-            let mode = Mode::of(traveller.written);
-            Some(Use::whole(traveller.memory.upgrade()?, mode))
-        });
-        let anything = context.addressed_uses().filter(|_| self.touches_anything);
-        travellers.chain(anything).collect()
+    fn is_incomplete(&self) -> bool {
+        self.nodes.iter().any(Node::is_incomplete)
+    }
+
+    /// Notes what the parts use.
+    fn note_uses(&mut self) {
+        self.uses.clear();
+        self.uses
+            .resize_with(self.schedule.parts.len(), PartUses::default);
+        for (node, place) in self.nodes.iter().zip(&self.schedule.places) {
+            if let Some(uses) = self.uses.get_mut(place.part) {
+                uses.travellers.extend(&node.travellers);
+                uses.touches_anything |= node.anything;
+            }
+        }
     }
 }

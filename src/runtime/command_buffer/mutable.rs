@@ -1,17 +1,16 @@
 //! Commands that may be updated after they were recorded (cl_khr_command_buffer_mutable_dispatch).
 
-use super::CommandBuffer;
+use super::travellers::Travellers;
 use super::versions::Leftovers;
+use super::{CommandBuffer, State};
 use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::dispatch::{self, NdRange};
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
 use crate::runtime::object::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
+use crate::runtime::residence::Use;
 use crate::runtime::{Error, Result};
-use opencl_sys::{
-    CL_INVALID_OPERATION, CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, cl_command_properties_khr,
-    cl_mutable_dispatch_fields_khr,
-};
+use opencl_sys::{CL_INVALID_OPERATION, cl_command_properties_khr, cl_mutable_dispatch_fields_khr};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -71,6 +70,15 @@ impl NewLaunch {
             true => self.kernel.duplicate_for_updates(),
             false => self.kernel.duplicate(),
         };
+        self.prepare_with(own, buffer)
+    }
+
+    /// The same with the kernel that is launched, a duplicate.
+    fn prepare_with(
+        self,
+        own: Arc<Kernel>,
+        buffer: &Arc<CommandBuffer>,
+    ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
         let first = match has_all_arguments(&own) {
             true => Some(dispatch::prepare(&own, &self.queue, &self.range)?),
             false => {
@@ -168,11 +176,6 @@ impl MutableCommand {
         }
     }
 
-    /// Whether updates may change its arguments.
-    pub fn updates_arguments(&self) -> bool {
-        self.fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0
-    }
-
     /// What it launches now.
     pub fn launch(&self) -> Launch {
         self.lock().clone()
@@ -184,6 +187,28 @@ impl MutableCommand {
         dispatch::prepare(&launch.kernel, &self.queue, &launch.range_for_device())
     }
 
+    /// The same launch as a command of another command buffer, on `queue`.
+    pub(super) fn copy_for(
+        &self,
+        buffer: &Arc<CommandBuffer>,
+        queue: &Arc<Queue>,
+    ) -> Result<(Arc<Self>, Option<Dispatch>)> {
+        let launch = self.launch();
+        let new = NewLaunch {
+            queue: Arc::clone(queue),
+            kernel: Arc::clone(&self.kernel),
+            properties: self.properties.clone(),
+            fields: self.fields,
+            range: launch.range,
+        };
+        new.prepare_with(launch.kernel.duplicate(), buffer)
+    }
+
+    /// The memory objects that it uses now and whose place depends on the device.
+    pub(super) fn travellers(&self) -> Vec<Use> {
+        travellers_of(&self.launch().kernel, &self.queue)
+    }
+
     pub(super) fn set_node(&self, node: usize) {
         self.lock().node = node;
     }
@@ -191,6 +216,11 @@ impl MutableCommand {
     fn lock(&self) -> MutexGuard<'_, Launch> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn travellers_of(kernel: &Kernel, queue: &Queue) -> Vec<Use> {
+    let code = kernel.code(queue.device());
+    code.map_or(Vec::new(), |(_, code)| dispatch::travellers(kernel, code))
 }
 
 /// A command of an update, checked and complete but for missing arguments.
@@ -261,37 +291,85 @@ impl CommandBuffer {
         }
         let mut guard = self.lock();
         let state = &mut *guard;
-        let mut replaced: Vec<(usize, Command)> = Vec::with_capacity(updates.len());
+        let mut replaced: Vec<Replaced> = Vec::with_capacity(updates.len());
         let mut launches = Vec::with_capacity(updates.len());
+        let mut touches_more = false;
         for update in updates {
             let number = update.launch.node;
             let Some(node) = state.nodes.get_mut(number) else {
                 continue;
             };
+            let mut travellers = Travellers::default();
+            if self.context().devices().len() > 1 {
+                let used = travellers_of(&update.launch.kernel, &update.command.queue);
+                used.iter().for_each(|used| travellers.add(used));
+            }
             let command = match update.dispatch {
                 Some(dispatch) => Command::Dispatch(dispatch),
                 None => Command::Nothing,
             };
-            replaced.push((number, std::mem::replace(&mut node.command, command)));
+            replaced.push(Replaced {
+                number,
+                command: std::mem::replace(&mut node.command, command),
+                travellers: std::mem::replace(&mut node.travellers, travellers),
+            });
+            touches_more |= node.note_touches() && self.queues[node.queue].is_in_order();
             launches.push((update.command, update.launch));
         }
-        let changed: BTreeSet<usize> = replaced.iter().map(|(number, _)| *number).collect();
-        match self.bring_up_to_date(state, &changed) {
+        match self.follow(state, &replaced, touches_more) {
             Ok(leftovers) => {
                 for (command, launch) in launches {
                     *command.lock() = launch;
                 }
-                Ok((leftovers, replaced.into_iter().map(|it| it.1).collect()))
+                Ok((
+                    leftovers,
+                    replaced.into_iter().map(|it| it.command).collect(),
+                ))
             }
             Err(error) => {
                 // "Otherwise, none of the updates to mutable-command objects are preserved".
-                for (number, command) in replaced.into_iter().rev() {
-                    if let Some(node) = state.nodes.get_mut(number) {
-                        node.command = command;
+                for old in replaced.into_iter().rev() {
+                    if let Some(node) = state.nodes.get_mut(old.number) {
+                        node.command = old.command;
+                        node.travellers = old.travellers;
                     }
                 }
                 Err(error)
             }
         }
     }
+
+    /// Has the recordings follow what was replaced. `touches_more`: commands in order may meet others in memory now.
+    pub(super) fn follow(
+        &self,
+        state: &mut State,
+        replaced: &[Replaced],
+        touches_more: bool,
+    ) -> Result<Leftovers> {
+        let changed: BTreeSet<usize> = replaced.iter().map(|it| it.number).collect();
+        let mut old_schedule = None;
+        if touches_more {
+            let schedule = self.schedule(state)?;
+            if schedule != state.schedule {
+                old_schedule = Some(std::mem::replace(&mut state.schedule, schedule));
+            }
+        }
+        let followed = self.bring_up_to_date(state, &changed, old_schedule.is_some());
+        let leftovers = followed.inspect_err(|_| {
+            if let Some(schedule) = old_schedule {
+                state.schedule = schedule;
+            }
+        })?;
+        if self.context().devices().len() > 1 {
+            state.note_uses();
+        }
+        Ok(leftovers)
+    }
+}
+
+/// What an update took the place of.
+pub(super) struct Replaced {
+    pub number: usize,
+    pub command: Command,
+    pub travellers: Travellers,
 }

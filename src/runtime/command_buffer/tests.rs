@@ -1,10 +1,12 @@
 //! What is in the `VkCommandBuffer` of a finalized command buffer.
 
-use super::{CommandBuffer, NewCommand};
-use crate::runtime::allocation::Allocation;
+use super::mutable::Replaced;
+use super::{CommandBuffer, NewCommand, Origin};
+use crate::runtime::allocation::{Access, Allocation};
 use crate::runtime::callback::UserData;
-use crate::runtime::command::Command;
+use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::context::Context;
+use crate::runtime::hazard::ALL_BYTES;
 use crate::runtime::layout::Shape;
 use crate::runtime::platform::Platform;
 use crate::runtime::queue::Queue;
@@ -12,6 +14,7 @@ use crate::vulkan::MemoryKind;
 use crate::vulkan::Priority;
 use opencl_sys::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The barriers that every recording has: before all, after all, towards the host.
@@ -53,7 +56,7 @@ fn copy(source: &Arc<Allocation>, target: &Arc<Allocation>) -> Command {
 fn add(buffer: &CommandBuffer, command: Command, wait_list: &[u32]) -> u32 {
     let new = NewCommand {
         wait_list,
-        ..NewCommand::new(command, Vec::new())
+        ..NewCommand::new(command, Origin::Addresses)
     };
     buffer.add(new).unwrap()
 }
@@ -120,4 +123,62 @@ fn independent_commands_get_no_barrier() {
         buffer.finalize().unwrap();
         assert_eq!(barriers(&buffer), 0);
     }
+}
+
+/// A launch of no work-group, which touches these bytes all the same.
+fn launch(target: &Arc<Allocation>, bytes: Range<u64>) -> Command {
+    let access = Access {
+        allocation: Arc::clone(target),
+        bytes,
+        write: true,
+    };
+    Command::Dispatch(Dispatch {
+        accesses: smallvec::smallvec![access],
+        ..Dispatch::default()
+    })
+}
+
+#[test]
+fn parts_of_a_buffer_are_written_without_a_barrier_between_them() {
+    let Some(queue) = queue(0) else { return };
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
+    let [target] = allocations::<1>(&queue);
+    for part in 0..8 {
+        add(&buffer, launch(&target, part * 128..part * 128 + 128), &[]);
+    }
+    // Meets two of them.
+    add(&buffer, launch(&target, 64..192), &[]);
+    buffer.finalize().unwrap();
+    assert_eq!(barriers(&buffer), 1);
+}
+
+#[test]
+fn an_update_that_meets_others_in_memory_is_put_in_order() {
+    let Some(queue) = queue(0) else { return };
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
+    let [one, other] = allocations::<2>(&queue);
+    add(&buffer, fill(&one, 1), &[]);
+    add(&buffer, launch(&other, ALL_BYTES), &[]);
+    buffer.finalize().unwrap();
+    // As long as they are apart they run together, updatable or not.
+    assert_eq!(barriers(&buffer), 0);
+    let update = |target: &Arc<Allocation>| {
+        let mut state = buffer.lock();
+        state.nodes[1].command = launch(target, ALL_BYTES);
+        let more = state.nodes[1].note_touches();
+        let replaced = Replaced {
+            number: 1,
+            command: Command::Nothing,
+            travellers: Default::default(),
+        };
+        let left = buffer.follow(&mut state, &[replaced], more).unwrap();
+        drop(left);
+        more
+    };
+    assert!(update(&one));
+    assert_eq!(barriers(&buffer), 1);
+    // Back and forth: it is in order for both already.
+    assert!(!update(&other));
+    assert!(!update(&one));
+    assert_eq!(barriers(&buffer), 1);
 }

@@ -96,9 +96,15 @@ impl Versions {
         Ok(leftovers)
     }
 
-    /// The first recording.
-    pub fn start(&mut self, instance: Instance) {
-        self.current = Some(Arc::new(instance));
+    /// The first recording, or one that no other can become by writes to memory.
+    pub fn start(&mut self, instance: Instance) -> Leftovers {
+        let others = std::mem::take(&mut self.others);
+        let others = others.into_iter().map(|version| version.instance);
+        let current = self.current.replace(Arc::new(instance));
+        Leftovers {
+            held: Held::new(),
+            instances: others.chain(current).collect(),
+        }
     }
 
     fn miss(&mut self, changed: &BTreeSet<usize>) {

@@ -1,0 +1,190 @@
+//! Executing a command buffer.
+//!
+//! A command buffer of one device is one command of a queue. One of several devices is a command for each of its
+//! parts, which wait for each other by events, as commands of different devices always do: on the host.
+
+use super::travellers::Travellers;
+use super::versions::Leftovers;
+use super::{CommandBuffer, Replay, State, not_executable};
+use crate::runtime::Result;
+use crate::runtime::command::{Command, Ordering};
+use crate::runtime::context::Context;
+use crate::runtime::event::Event;
+use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::residence::{Use, WaitList};
+use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A part to be enqueued.
+struct PartExecution {
+    replay: Replay,
+    /// Number of its queue.
+    queue: usize,
+    after: Vec<usize>,
+    uses: Vec<Use>,
+}
+
+/// The memory that a part's commands use.
+#[derive(Default)]
+pub(super) struct PartUses {
+    pub travellers: Travellers,
+    /// A command may touch memory that it does not name.
+    pub touches_anything: bool,
+}
+
+impl PartUses {
+    /// What has to be brought to the part's device.
+    fn to_bring(&self, context: &Context) -> Vec<Use> {
+        if context.devices().len() == 1 {
+            return Vec::new();
+        }
+        let anything = context.addressed_uses().filter(|_| self.touches_anything);
+        self.travellers.uses().chain(anything).collect()
+    }
+}
+
+impl CommandBuffer {
+    /// `clEnqueueCommandBufferKHR`, on `queues` or the ones that it was created with.
+    ///
+    /// # Errors
+    /// "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
+    pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        let queues = match queues {
+            [] => &self.queues,
+            queues => queues,
+        };
+        let (mut parts, leftovers) = self.begin_execution(&mut self.lock())?;
+        // No lock is held: memory may go.
+        drop(leftovers);
+        if let ([_], [queue]) = (parts.as_slice(), queues)
+            && let Some(part) = parts.pop()
+        {
+            let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
+            queue.bring(&part.uses, &mut waits)?;
+            return enqueue_replay(queue, part.replay, &waits);
+        }
+        enqueue_parts(queues, parts, wait_list)
+    }
+
+    /// The parts as they are to be executed now.
+    fn begin_execution(&self, state: &mut State) -> Result<(Vec<PartExecution>, Leftovers)> {
+        let current = state.versions.current().ok_or_else(not_executable)?;
+        let mut leftovers = Leftovers::default();
+        if current.is_exclusive() && !current.is_idle() {
+            // Its kernels print, each execution to buffers of its own.
+            leftovers = self.bring_up_to_date(state, &BTreeSet::new(), false)?;
+        }
+        let instance = state.versions.current().ok_or_else(not_executable)?;
+        let plans = state.schedule.parts.iter().zip(&state.uses);
+        let parts = plans
+            .take(instance.parts())
+            .enumerate()
+            .map(|(part, (plan, uses))| PartExecution {
+                replay: Replay::new(instance, part, &self.uses),
+                queue: plan.queue,
+                after: plan.after.clone(),
+                uses: uses.to_bring(self.context()),
+            })
+            .collect();
+        Ok((parts, leftovers))
+    }
+}
+
+fn enqueue_replay(queue: &Arc<Queue>, replay: Replay, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+    queue.enqueue(
+        CL_COMMAND_COMMAND_BUFFER_KHR,
+        Command::Replay(replay),
+        Waits::on(waits),
+        Ordering::default(),
+    )
+}
+
+/// A place in the order of a queue that comes after `waits`.
+fn enqueue_marker(queue: &Arc<Queue>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+    queue.enqueue(
+        CL_COMMAND_MARKER,
+        Command::Nothing,
+        Waits::on(waits),
+        Ordering::default(),
+    )
+}
+
+/// Enqueues the parts so that the whole stands in the order of each of `queues`. Answers with the event of the whole.
+fn enqueue_parts(
+    queues: &[Arc<Queue>],
+    parts: Vec<PartExecution>,
+    wait_list: &[Arc<Event>],
+) -> Result<Arc<Event>> {
+    let distinct: Vec<&Arc<Queue>> = queues
+        .iter()
+        .enumerate()
+        .filter(|(index, queue)| !queues[..*index].iter().any(|it| Arc::ptr_eq(it, queue)))
+        .map(|(_, queue)| queue)
+        .collect();
+    let runs_parts = |queue: &Arc<Queue>| {
+        let own = |part: &PartExecution| {
+            queues
+                .get(part.queue)
+                .is_some_and(|it| Arc::ptr_eq(it, queue))
+        };
+        parts.iter().any(own)
+    };
+    let mut begin = WaitList::from_iter(wait_list.iter().map(Arc::clone));
+    for queue in distinct
+        .iter()
+        .filter(|it| it.is_in_order() && !runs_parts(it))
+    {
+        begin.push(enqueue_marker(queue, &[])?);
+    }
+    let mut done: Vec<(usize, Arc<Event>)> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let Some(queue) = queues.get(part.queue) else {
+            continue;
+        };
+        let mut waits = begin.clone();
+        // The device's own part before, and those of others.
+        let previous = done.iter().rfind(|(queue, _)| *queue == part.queue);
+        waits.extend(previous.map(|(_, event)| Arc::clone(event)));
+        let others = part.after.iter().filter_map(|&index| done.get(index));
+        waits.extend(others.map(|(_, event)| Arc::clone(event)));
+        queue.bring(&part.uses, &mut waits)?;
+        done.push((part.queue, enqueue_replay(queue, part.replay, &waits)?));
+    }
+    let events: Vec<Arc<Event>> = done.into_iter().map(|(_, event)| event).collect();
+    let whole = match events.as_slice() {
+        [event] => Arc::clone(event),
+        events => join(&distinct, events)?,
+    };
+    for queue in distinct {
+        if whole.queue().is_none_or(|own| !Arc::ptr_eq(own, queue)) {
+            enqueue_marker(queue, std::slice::from_ref(&whole))?;
+        }
+    }
+    if queues.len() > 1 {
+        whole.set_spans_queues();
+    }
+    Ok(whole)
+}
+
+/// One event for several parts: "CL_PROFILING_INFO_NOT_AVAILABLE is returned if all the queues passed do not have
+/// CL_QUEUE_PROFILING_ENABLE set", so it belongs to one that has it, if any.
+fn join(queues: &[&Arc<Queue>], events: &[Arc<Event>]) -> Result<Arc<Event>> {
+    let timed = queues.iter().find(|queue| queue.has_profiling());
+    let Some(queue) = timed.or(queues.first()) else {
+        return Err(not_executable());
+    };
+    let whole = queue.enqueue(
+        CL_COMMAND_COMMAND_BUFFER_KHR,
+        Command::Nothing,
+        Waits::on(events),
+        Ordering::default(),
+    )?;
+    let first = events
+        .first()
+        .filter(|first| first.queue().is_some_and(|it| it.has_profiling()));
+    if let Some(first) = first {
+        whole.continues(first);
+    }
+    Ok(whole)
+}

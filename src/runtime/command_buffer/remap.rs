@@ -1,0 +1,153 @@
+//! Copies of a command buffer for other queues (`clRemapCommandBufferKHR`).
+
+use super::mutable::MutableCommand;
+use super::{CommandBuffer, NewCommand, Node, Origin, Recorded};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::command::Command;
+use crate::runtime::dispatch;
+use crate::runtime::memory::Memory;
+use crate::runtime::queue::Queue;
+use crate::runtime::residence::Use;
+use crate::runtime::{Error, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A copy, and its commands that may be updated: each with the one that it is a copy of.
+pub type Remapped = (
+    Arc<CommandBuffer>,
+    Vec<(Arc<MutableCommand>, Arc<MutableCommand>)>,
+);
+
+impl CommandBuffer {
+    /// A copy in the same state whose commands go to `queues`: those of queue number `i` to the one at `target(i)`.
+    /// `check` says whether a queue's device takes a memory object.
+    ///
+    /// # Errors
+    /// Those of recording the commands for the other devices.
+    pub fn remapped(
+        &self,
+        queues: Vec<Arc<Queue>>,
+        target: impl Fn(usize) -> usize,
+        check: impl Fn(&Queue, &Memory) -> Result<()>,
+    ) -> Result<Remapped> {
+        let properties = self.properties.clone();
+        let copy = Self::new(queues, properties, self.flags);
+        let mut handles = Vec::new();
+        let finalized = {
+            let state = self.lock();
+            for step in &state.recorded {
+                match step {
+                    Recorded::Barrier { wait_list } => {
+                        copy.add_barrier(wait_list)?;
+                    }
+                    Recorded::Command { node } => {
+                        let node = &state.nodes[*node];
+                        let number = target(node.queue);
+                        let queue = copy.queues.get(number).ok_or_else(|| {
+                            Error::out_of_resources("a command was given no queue")
+                        })?;
+                        let new = node.copy_for(&copy, queue, &check)?;
+                        if let (Some(old), Origin::Mutable(new)) = (node.mutable(), &new.origin) {
+                            handles.push((Arc::clone(old), Arc::clone(new)));
+                        }
+                        copy.add(NewCommand {
+                            queue: number,
+                            wait_list: &node.wait_list,
+                            ..new
+                        })?;
+                    }
+                }
+            }
+            state.finalized
+        };
+        if finalized {
+            copy.finalize()?;
+        }
+        Ok((copy, handles))
+    }
+}
+
+impl Node {
+    fn copy_for(
+        &self,
+        buffer: &Arc<CommandBuffer>,
+        queue: &Arc<Queue>,
+        check: impl Fn(&Queue, &Memory) -> Result<()>,
+    ) -> Result<NewCommand<'static>> {
+        let new = match &self.origin {
+            Origin::Memories(uses) => {
+                for used in uses {
+                    check(queue, &used.memory)?;
+                }
+                let command = transfer_of(&self.command, queue, uses)?;
+                NewCommand::new(command, Origin::Memories(uses.clone()))
+            }
+            Origin::Addresses => NewCommand::new(
+                self.command
+                    .with_allocations(|_, old| reached_from(queue, old))?,
+                Origin::Addresses,
+            ),
+            Origin::Launch { kernel, range } => {
+                let kernel = kernel.duplicate();
+                let dispatch = dispatch::prepare(&kernel, queue, range)?;
+                NewCommand {
+                    travellers: kernel
+                        .code(queue.device())
+                        .map_or(Vec::new(), |(_, code)| dispatch::travellers(&kernel, code)),
+                    ..NewCommand::new(
+                        Command::Dispatch(dispatch),
+                        Origin::Launch {
+                            kernel,
+                            range: *range,
+                        },
+                    )
+                }
+            }
+            Origin::Mutable(mutable) => {
+                let (mutable, first) = mutable.copy_for(buffer, queue)?;
+                NewCommand {
+                    travellers: mutable.travellers(),
+                    ..NewCommand::new(
+                        first.map_or(Command::Nothing, Command::Dispatch),
+                        Origin::Mutable(mutable),
+                    )
+                }
+            }
+        };
+        Ok(NewCommand {
+            touches_anything: self.anything,
+            attached: self.attached.clone(),
+            ..new
+        })
+    }
+}
+
+/// The same transfer between the copies that the queue's device has of the memory objects.
+fn transfer_of(command: &Command, queue: &Queue, uses: &[Use]) -> Result<Command> {
+    command.with_allocations(|index, _| {
+        let used = uses.get(index);
+        let used = used.ok_or_else(|| Error::out_of_resources("a memory object is missing"))?;
+        // Where in it the memory object begins is the same everywhere.
+        Ok(used.memory.place(queue)?.allocation)
+    })
+}
+
+/// Memory that was named by address, as the queue's device reaches it.
+fn reached_from(queue: &Queue, old: &Arc<Allocation>) -> Result<Arc<Allocation>> {
+    let address = old.device_address();
+    if let Some(shared) = queue.context().shared().find(address) {
+        return Ok(Arc::clone(shared.on(queue)?));
+    }
+    let pointer = NonNull::new(address as *mut u8);
+    match pointer.filter(|_| queue.device().unification().any_host_memory) {
+        Some(pointer) => {
+            // SAFETY: memory of the host, valid for as long as a command buffer may be executed by the promise of
+            // whoever recorded the command; its device has the host's addresses.
+            let buffer = unsafe { queue.vulkan.import_host_memory(pointer, old.size_bytes()) }?;
+            Ok(Allocation::from_buffer(buffer))
+        }
+        None => Err(Error::invalid_value(
+            "a pointer is not shared memory of the context",
+        )),
+    }
+}

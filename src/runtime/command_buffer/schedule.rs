@@ -1,0 +1,116 @@
+//! Where each command of a command buffer goes: into which part, and after how many barriers there.
+
+use super::graph::{Graph, Level, SyncPoint};
+use super::parts::Parts;
+use crate::runtime::Result;
+use crate::runtime::hazard::Touch;
+
+/// What was recorded, in order. Every one is a sync point.
+pub enum Step<'a> {
+    Command {
+        /// Number of its queue.
+        queue: usize,
+        wait_list: &'a [SyncPoint],
+        /// What it touches, and whether it may touch memory that it does not name.
+        touches: &'a [Touch],
+        anything: bool,
+    },
+    Barrier {
+        wait_list: &'a [SyncPoint],
+    },
+}
+
+/// A queue of the command buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueKind {
+    /// Number of its device among those of the command buffer.
+    pub device: usize,
+    pub in_order: bool,
+}
+
+/// The plan of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Of each command.
+    pub places: Vec<Place>,
+    /// In an order in which they can be enqueued; at least one.
+    pub parts: Vec<PartPlan>,
+    /// Barriers between the levels.
+    pub barriers: u32,
+}
+
+/// Of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of its part.
+    pub part: usize,
+    pub level: Level,
+}
+
+/// What one device does in one go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartPlan {
+    /// Number of the queue that it runs on: the device's first.
+    pub queue: usize,
+    /// The parts of other devices that it comes after. It also comes after the device's own part before it.
+    pub after: Vec<usize>,
+}
+
+impl Schedule {
+    /// # Errors
+    /// `CL_OUT_OF_RESOURCES` when there are more commands than sync points.
+    pub fn new<'a>(
+        queues: &[QueueKind],
+        steps: impl IntoIterator<Item = Step<'a>>,
+    ) -> Result<Self> {
+        let mut graph = Graph::new(queues.iter().map(|queue| queue.in_order));
+        let kinds = queues.iter().map(|queue| (queue.device, queue.in_order));
+        let mut parts = Parts::new(kinds);
+        let mut placed = Vec::new();
+        for step in steps {
+            match step {
+                Step::Command {
+                    queue,
+                    wait_list,
+                    touches,
+                    anything,
+                } => {
+                    let (_, level) = graph.add(queue, wait_list, touches, anything)?;
+                    placed.push((parts.add(queue, wait_list), level));
+                }
+                Step::Barrier { wait_list } => {
+                    graph.add_barrier(wait_list)?;
+                    parts.add_barrier(wait_list);
+                }
+            }
+        }
+        let list = parts.finish();
+        let place = |(part, level)| Place {
+            part: list
+                .binary_search_by_key(&part, |(part, _)| *part)
+                .unwrap_or(0),
+            level,
+        };
+        let places = placed.into_iter().map(place).collect();
+        let first_queue = |device| queues.iter().position(|queue| queue.device == device);
+        let mut plans: Vec<PartPlan> = list
+            .iter()
+            .map(|(part, after)| PartPlan {
+                queue: first_queue(part.device).unwrap_or(0),
+                after: after.clone(),
+            })
+            .collect();
+        if plans.is_empty() {
+            // Even a command buffer of nothing is a place in the order.
+            plans.push(PartPlan {
+                queue: 0,
+                after: Vec::new(),
+            });
+        }
+        Ok(Self {
+            places,
+            parts: plans,
+            barriers: graph.barriers(),
+        })
+    }
+}

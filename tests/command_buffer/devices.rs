@@ -1,0 +1,332 @@
+//! Command buffers with commands of several devices, and copies for other queues. `ci/test` loads two Vulkan
+//! drivers at once for them; with one device, its queues take the devices' places.
+
+use super::common;
+use super::setup::{
+    COUNT, CommandBuffer, Functions, IN_ORDER, OUT_OF_ORDER, Setup, argument, config, list,
+};
+use std::ptr;
+use std::sync::Arc;
+
+use opencl_sys as cl;
+use opencl_sys::{cl_int, cl_mutable_command_khr, cl_mutable_dispatch_config_khr, cl_uint};
+use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
+use opencl3::context::Context;
+use opencl3::device::CL_DEVICE_TYPE_ALL;
+use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
+use opencl3::kernel::Kernel;
+use opencl3::memory::{Buffer, ClMem};
+use opencl3::platform::get_platforms;
+use opencl3::program::Program;
+
+/// A context of two devices, or twice the same, with a queue on each; that of the setup is the first.
+struct Pair {
+    setup: Setup,
+    other: CommandQueue,
+    /// Whether the devices differ.
+    differ: bool,
+}
+
+impl Pair {
+    fn new(flags: u64) -> Option<Self> {
+        let device = common::device()?;
+        let platform = get_platforms().unwrap().remove(0);
+        let ids = platform.get_devices(CL_DEVICE_TYPE_ALL).unwrap();
+        let second = ids.iter().copied().find(|id| *id != device.id());
+        let devices: Vec<_> = [device.id()].into_iter().chain(second).collect();
+        let context = Context::from_devices(&devices, &[], None, ptr::null_mut()).unwrap();
+        let queue = |index: usize| {
+            let id = devices[index % devices.len()];
+            // SAFETY: a device of the context.
+            unsafe { CommandQueue::create_with_properties(&context, id, flags, 0) }.unwrap()
+        };
+        let (first, other) = (queue(0), queue(1));
+        Some(Self {
+            setup: Setup {
+                functions: Functions::load(&device),
+                device,
+                context: Arc::new(context),
+                queue: first,
+            },
+            other,
+            differ: second.is_some(),
+        })
+    }
+
+    fn queues(&self) -> [&CommandQueue; 2] {
+        [&self.setup.queue, &self.other]
+    }
+
+    fn buffer_of(&self, value: u32) -> Buffer<u32> {
+        let mut buffer = self.setup.buffer();
+        self.setup.write(&mut buffer, value);
+        buffer
+    }
+}
+
+fn kernel(program: &Program, name: &str, target: &Buffer<u32>, value: u32) -> Kernel {
+    let kernel = Kernel::create(program, name).expect("a kernel");
+    // SAFETY: values of the right types.
+    unsafe {
+        kernel.set_arg(0, &target.get()).unwrap();
+        kernel.set_arg(1, &value).unwrap();
+    }
+    kernel
+}
+
+#[test]
+fn commands_of_several_devices_follow_their_sync_points() {
+    for flags in [IN_ORDER, OUT_OF_ORDER, CL_QUEUE_PROFILING_ENABLE] {
+        let Some(pair) = Pair::new(flags) else { return };
+        let Some(program) = pair.setup.program() else {
+            return;
+        };
+        let [here, there] = pair.queues();
+        let (sum, result) = (pair.buffer_of(7), pair.buffer_of(7));
+        let buffer = pair.setup.command_buffer_of(&[here, there], 0);
+        // There and back: each sees what the device before has left.
+        let filled = buffer.on(here).fill(&sum, 1, &[]);
+        let ten = kernel(&program, "add", &sum, 10);
+        let added = buffer.on(there).launch(&ten, &[filled]);
+        let hundred = kernel(&program, "add", &sum, 100);
+        let again = buffer.on(here).launch(&hundred, &[added]);
+        let copied = buffer
+            .on(there)
+            .copy_code(sum.get(), result.get(), 0, &[again]);
+        assert_eq!(copied, 0);
+        assert_eq!(buffer.finalize(), 0);
+        for round in 0..4 {
+            // Both follow what the queues were told before, and what comes later follows them.
+            let event = buffer.enqueue();
+            assert!(event.command_queue().unwrap().is_null());
+            assert_eq!(pair.setup.read(&sum), vec![111; COUNT], "round {round}");
+            assert_eq!(pair.setup.read(&result), vec![111; COUNT], "round {round}");
+            event.wait().unwrap();
+            if flags == CL_QUEUE_PROFILING_ENABLE {
+                let (start, end) = (
+                    event.profiling_command_start().unwrap(),
+                    event.profiling_command_end().unwrap(),
+                );
+                assert!(0 < start && start <= end);
+            }
+        }
+    }
+}
+
+#[test]
+fn devices_write_parts_of_one_buffer_at_the_same_time() {
+    let Some(pair) = Pair::new(OUT_OF_ORDER) else {
+        return;
+    };
+    let queues = pair.queues();
+    let (one, two) = (pair.buffer_of(1), pair.buffer_of(2));
+    // SAFETY: no host pointer.
+    let both: Buffer<u32> = unsafe {
+        Buffer::create(
+            &pair.setup.context,
+            opencl3::memory::CL_MEM_READ_WRITE,
+            2 * COUNT,
+            ptr::null_mut(),
+        )
+    }
+    .unwrap();
+    let buffer = pair.setup.command_buffer_of(&queues, 0);
+    assert_eq!(
+        buffer
+            .on(queues[0])
+            .copy_code(one.get(), both.get(), 0, &[]),
+        0
+    );
+    let half = COUNT * 4;
+    assert_eq!(
+        buffer
+            .on(queues[1])
+            .copy_code(two.get(), both.get(), half, &[]),
+        0
+    );
+    assert_eq!(buffer.finalize(), 0);
+    for _ in 0..3 {
+        buffer.enqueue().wait().unwrap();
+        let mut data = vec![0_u32; 2 * COUNT];
+        // SAFETY: blocking.
+        unsafe { queues[0].enqueue_read_buffer(&both, 1, 0, &mut data, &[]) }.unwrap();
+        assert_eq!((data[0], data[COUNT - 1]), (1, 1));
+        assert_eq!((data[COUNT], data[2 * COUNT - 1]), (2, 2));
+    }
+}
+
+#[test]
+fn many_executions_wait_for_what_the_application_says() {
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = pair.setup.program() else {
+        return;
+    };
+    let [here, there] = pair.queues();
+    let sum = pair.buffer_of(0);
+    let one = kernel(&program, "add", &sum, 1);
+    let buffer = pair.setup.command_buffer_of(&[here, there], 0);
+    let first = buffer.on(here).launch(&one, &[]);
+    let second = buffer.on(there).launch(&one, &[first]);
+    buffer.on(here).launch(&one, &[second]);
+    assert_eq!(buffer.finalize(), 0);
+    let gate = Event::new(create_user_event(pair.setup.context.get()).unwrap());
+    let events: Vec<Event> = (0..5)
+        .map(|_| buffer.enqueue_on(&mut [], &[gate.get()]).unwrap())
+        .collect();
+    drop(buffer);
+    set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
+    events.iter().for_each(|event| event.wait().unwrap());
+    assert_eq!(pair.setup.read(&sum), vec![15; COUNT]);
+}
+
+#[test]
+fn an_update_brings_other_memory_to_the_device() {
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = pair.setup.program() else {
+        return;
+    };
+    let [here, there] = pair.queues();
+    let targets = [5, 50].map(|value| pair.buffer_of(value));
+    let flags = cl::CL_COMMAND_BUFFER_MUTABLE_KHR;
+    let buffer = pair.setup.command_buffer_of(&[here, there], flags);
+    let add = kernel(&program, "add", &targets[0], 1);
+    let command = buffer.on(there).launch_mutable(&add, &[]);
+    assert_eq!(buffer.finalize(), 0);
+    buffer.enqueue().wait().unwrap();
+    let handle = targets[1].get();
+    let arguments = [argument(0, &handle)];
+    let update = cl_mutable_dispatch_config_khr {
+        num_args: 1,
+        arg_list: arguments.as_ptr(),
+        ..config(command)
+    };
+    assert_eq!(buffer.update(&[update]), 0);
+    buffer.enqueue().wait().unwrap();
+    assert_eq!(pair.setup.read(&targets[0]), vec![6; COUNT]);
+    assert_eq!(pair.setup.read(&targets[1]), vec![51; COUNT]);
+}
+
+#[test]
+fn what_devices_cannot_do_by_themselves_is_refused_on_demand() {
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let flags = cl::CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR;
+    let (error, _) = pair.setup.create_of(&pair.queues(), flags);
+    let expected = match pair.differ {
+        true => cl::CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
+        false => 0,
+    };
+    assert_eq!(error, expected);
+    let capabilities = cl::CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR;
+    let platform = get_platforms().unwrap().remove(0);
+    let told = platform.get_data(capabilities).unwrap();
+    assert_eq!(told, 7_u64.to_ne_bytes());
+}
+
+/// `clRemapCommandBufferKHR` with one handle, or none.
+fn remap<'a>(
+    buffer: &CommandBuffer<'a>,
+    automatic: bool,
+    queues: &[&CommandQueue],
+    commands: &[cl_mutable_command_khr],
+) -> Result<(CommandBuffer<'a>, Vec<cl_mutable_command_khr>), cl_int> {
+    let handles: Vec<_> = queues.iter().map(|queue| queue.get()).collect();
+    let (count, commands_list) = list(commands);
+    let mut copies = vec![ptr::null_mut(); commands.len()];
+    let copies_list = match count {
+        0 => ptr::null_mut(),
+        _ => copies.as_mut_ptr(),
+    };
+    let mut error = 1;
+    // SAFETY: valid handles, lists as long as said.
+    let copy = unsafe {
+        (buffer.setup.functions.remap.unwrap())(
+            buffer.handle,
+            cl_uint::from(automatic),
+            handles.len() as cl_uint,
+            handles.as_ptr(),
+            count,
+            commands_list,
+            copies_list,
+            &mut error,
+        )
+    };
+    assert_eq!(copy.is_null(), error != 0);
+    match error {
+        0 => Ok((buffer.setup.wrap(copy), copies)),
+        error => Err(error),
+    }
+}
+
+#[test]
+fn a_copy_runs_on_other_queues() {
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = pair.setup.program() else {
+        return;
+    };
+    let [here, there] = pair.queues();
+    let (sum, result) = (pair.buffer_of(0), pair.buffer_of(0));
+    let flags = cl::CL_COMMAND_BUFFER_MUTABLE_KHR;
+    let buffer = pair.setup.command_buffer_of(&[here, there], flags);
+    let filled = buffer.on(here).fill(&sum, 1, &[]);
+    let twenty = kernel(&program, "add", &sum, 20);
+    let added = buffer.on(there).launch(&twenty, &[filled]);
+    buffer.barrier();
+    let three = kernel(&program, "add", &sum, 300);
+    let command = buffer.on(there).launch_mutable(&three, &[]);
+    buffer.barrier();
+    let copied = buffer
+        .on(here)
+        .copy_code(sum.get(), result.get(), 0, &[added]);
+    assert_eq!(copied, 0);
+    // Not finalized, nor is its copy.
+    let (early, _) = remap(&buffer, false, &[there, here], &[]).unwrap();
+    let state = |buffer: &CommandBuffer<'_>| buffer.info::<u32>(cl::CL_COMMAND_BUFFER_STATE_KHR);
+    assert_eq!(state(&early), cl::CL_COMMAND_BUFFER_STATE_RECORDING_KHR);
+    assert_eq!(buffer.finalize(), 0);
+    for (automatic, queues) in [
+        (false, vec![there, here]),
+        (false, vec![there, there]),
+        (true, vec![there]),
+        (true, vec![here, there]),
+    ] {
+        let (copy, commands) = remap(&buffer, automatic, &queues, &[command]).unwrap();
+        assert_eq!(state(&copy), cl::CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
+        copy.enqueue().wait().unwrap();
+        assert_eq!(pair.setup.read(&result), vec![321; COUNT]);
+        // The copy's command is its own.
+        let value = 4000_u32;
+        let arguments = [argument(1, &value)];
+        let update = cl_mutable_dispatch_config_khr {
+            num_args: 1,
+            arg_list: arguments.as_ptr(),
+            ..config(commands[0])
+        };
+        assert_eq!(buffer.update(&[update]), cl::CL_INVALID_MUTABLE_COMMAND_KHR);
+        assert_eq!(copy.update(&[update]), 0);
+        copy.enqueue().wait().unwrap();
+        assert_eq!(pair.setup.read(&result), vec![4021; COUNT]);
+        buffer.enqueue().wait().unwrap();
+        assert_eq!(pair.setup.read(&result), vec![321; COUNT]);
+    }
+    let refused = |automatic, queues: &[&CommandQueue], commands: &[_]| {
+        remap(&buffer, automatic, queues, commands).err()
+    };
+    assert_eq!(refused(false, &[here], &[]), Some(cl::CL_INVALID_VALUE));
+    assert_eq!(refused(true, &[], &[]), Some(cl::CL_INVALID_VALUE));
+    let wrong = [ptr::null_mut()];
+    assert_eq!(refused(true, &[here], &wrong), Some(cl::CL_INVALID_VALUE));
+    let foreign = Context::from_device(&pair.setup.device).unwrap();
+    let foreign = CommandQueue::create_default_with_properties(&foreign, 0, 0).unwrap();
+    assert_eq!(
+        refused(true, &[&foreign], &[]),
+        Some(cl::CL_INVALID_CONTEXT)
+    );
+}
