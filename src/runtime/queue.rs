@@ -260,7 +260,7 @@ impl Queue {
                         let now_ns = host_now_ns();
                         if let Some(event) = event {
                             event.finish(CL_COMPLETE, Some((now_ns, now_ns))).run();
-                            self.trace_command(event, now_ns, now_ns);
+                            self.trace_host_command(event, now_ns);
                         }
                         return Ok(());
                     }

@@ -172,14 +172,21 @@ impl Queue {
             return;
         };
         for entry in &batch.entries {
-            self.trace_command(&entry.event, entry.recorded_ns, batch.submitted_ns);
+            self.write_command(&entry.event, entry.recorded_ns, batch.submitted_ns);
         }
         trace.flush();
     }
 
-    /// Writes a command that is done to the trace, if there is one. One that the host carried out was recorded and
-    /// submitted when it began.
-    pub(super) fn trace_command(&self, event: &Event, recorded_ns: u64, submit_ns: u64) {
+    /// Writes a command that the host has carried out to the trace, if there is one: it was recorded and submitted
+    /// when it began.
+    pub(super) fn trace_host_command(&self, event: &Event, start_ns: u64) {
+        if let Some((trace, _)) = self.trace {
+            self.write_command(event, start_ns, start_ns);
+            trace.flush();
+        }
+    }
+
+    fn write_command(&self, event: &Event, recorded_ns: u64, submit_ns: u64) {
         let (Some((trace, queue)), Some(profile)) = (self.trace, event.profile()) else {
             return;
         };

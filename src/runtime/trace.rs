@@ -123,6 +123,8 @@ fn name(kind: cl_command_type) -> &'static str {
         cl::CL_COMMAND_UNMAP_MEM_OBJECT | cl::CL_COMMAND_SVM_UNMAP => "unmap",
         cl::CL_COMMAND_SVM_MEMCPY => "SVM copy",
         cl::CL_COMMAND_SVM_MEMFILL => "SVM fill",
+        cl::CL_COMMAND_MIGRATE_MEM_OBJECTS | cl::CL_COMMAND_SVM_MIGRATE_MEM => "migration",
+        cl::CL_COMMAND_NATIVE_KERNEL => "native kernel",
         cl::CL_COMMAND_MARKER => "marker",
         cl::CL_COMMAND_BARRIER => "barrier",
         _ => "other",

@@ -544,7 +544,7 @@ pub(super) fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
         .finish(CL_COMPLETE, Some((start_ns, host_now_ns())))
         .run();
     if let Some(queue) = event.queue() {
-        queue.trace_command(&event, start_ns, start_ns);
+        queue.trace_host_command(&event, start_ns);
     }
     event
 }
