@@ -63,14 +63,21 @@ impl Extension {
         // SAFETY: the functions of those names have the signatures of the headers, and none is NULL.
         Ok(Some(unsafe {
             Self {
-                create: std::mem::transmute(create),
-                release: std::mem::transmute(release),
-                finalize: std::mem::transmute(finalize),
-                enqueue: std::mem::transmute(enqueue),
-                launch: std::mem::transmute(launch),
+                create: function(create),
+                release: function(release),
+                finalize: function(finalize),
+                enqueue: function(enqueue),
+                launch: function(launch),
             }
         }))
     }
+}
+
+/// # Safety
+/// `F` is the type of the function at `address`.
+unsafe fn function<F>(address: *mut c_void) -> F {
+    // SAFETY: a pointer to a function is as large as an address; the caller's promise.
+    unsafe { std::mem::transmute_copy::<*mut c_void, F>(&address) }
 }
 
 impl Subject {
