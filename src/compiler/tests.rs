@@ -1,6 +1,6 @@
 //! The whole way: OpenCL C to Vulkan SPIR-V that the validator accepts.
 
-use super::emit::validate::assert_valid;
+use super::emit::validate::{assert_valid, disassemble};
 use super::testing::{opencl_c, opencl_c_with};
 use super::{Capabilities, CompileError, CompiledProgram, Library, Options, compile};
 use std::sync::OnceLock;
@@ -86,6 +86,53 @@ fn sub_groups_for_every_device() {
                     && kernel.name != "work_group_char"
                     && kernel.name != "work_group_ushort"
             );
+        }
+    }
+}
+
+/// Neighbours read neighbouring elements, each in one access as wide as the element, at one offset after another from
+/// one address: what a GPU makes one transaction of.
+#[test]
+fn blocks_are_read_and_written_by_whole_elements() {
+    for (ty, suffix, width) in [
+        ("uint", "ui", 8),
+        ("ulong", "ul", 4),
+        ("ushort", "us", 16),
+        ("uchar", "uc", 16),
+    ] {
+        let source = format!(
+            "{ty}{width} __attribute__((overloadable, convergent))
+                 intel_sub_group_block_read_{suffix}{width}(const global {ty} *);
+             void __attribute__((overloadable, convergent))
+                 intel_sub_group_block_write_{suffix}{width}(global {ty} *, {ty}{width});
+             kernel void copy(global const {ty} *in, global {ty} *out) {{
+                 intel_sub_group_block_write_{suffix}{width}(out, intel_sub_group_block_read_{suffix}{width}(in)); }}"
+        );
+        let program = compile_c(&source, "-O2", &Capabilities::full());
+        let Some(text) = disassemble(&program.kernels[0].spirv) else {
+            return;
+        };
+        let bytes = match ty {
+            "uchar" => 1,
+            "ushort" => 2,
+            "uint" => 4,
+            _ => 8,
+        };
+        let accesses = |op: &str| -> Vec<&str> {
+            let lines = text.lines().filter(|line| line.contains(op));
+            lines.filter(|line| line.contains("Aligned")).collect()
+        };
+        for op in ["OpLoad", "OpStore"] {
+            let accesses = accesses(op);
+            assert_eq!(accesses.len(), width, "{op} of {ty}: {text}");
+            let aligned = format!("Aligned {bytes}");
+            assert!(
+                accesses.iter().all(|line| line.contains(&aligned)),
+                "{text}"
+            );
+        }
+        for op in ["OpBranch ", "OpGroupNonUniform"] {
+            assert!(!text.contains(op), "{op}: {text}");
         }
     }
 }

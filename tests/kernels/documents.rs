@@ -1,11 +1,15 @@
-//! `docs/group-functions.md`: a table of functions and the tests that show them, which must be true.
+//! `docs/group-functions.md`: a table of functions and the tests that show them, which must be true; and the
+//! summary of it in `README.md`.
 
 use super::harness::session;
 use super::{Test, all};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-pub const TESTS: &[Test] = &[("functions_have_their_tests", functions_have_their_tests)];
+pub const TESTS: &[Test] = &[
+    ("functions_have_their_tests", functions_have_their_tests),
+    ("the_summary_counts_them", the_summary_counts_them),
+];
 
 const TABLE: &str = include_str!("../../docs/group-functions.md");
 
@@ -30,21 +34,55 @@ struct Row<'a> {
     columns: [&'a str; 3],
 }
 
-fn rows() -> Vec<Row<'static>> {
-    let lines = TABLE.lines().filter(|line| line.starts_with("| `"));
+/// The rows of a text's table.
+fn rows(text: &str) -> Vec<Row<'_>> {
+    let lines = text.lines().filter(|line| line.starts_with("| `"));
     lines
         .map(|line| {
-            let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-            let [word, test, lavapipe, swiftshader, h200] = cells[..] else {
+            let [word, test, lavapipe, swiftshader, h200] = cells(line)[..] else {
                 panic!("a row of another form: {line}");
             };
             Row {
-                word: word.trim_matches('`'),
+                // What follows tells forms of a function apart.
+                word: word.split('`').nth(1).unwrap_or_default(),
                 test,
                 columns: [lavapipe, swiftshader, h200],
             }
         })
         .collect()
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    line.trim_matches('|').split('|').map(str::trim).collect()
+}
+
+/// The summary has a line for each document: the number of its functions, and whether each device has them all.
+fn the_summary_counts_them() {
+    let summary = include_str!("../../README.md");
+    let documents: Vec<&str> = TABLE.split("\n## ").skip(1).collect();
+    assert_eq!(documents.len(), 5);
+    for document in documents {
+        let title = document.lines().next().unwrap_or_default();
+        let rows = rows(document);
+        let functions: BTreeSet<&str> = rows.iter().map(|row| row.word).collect();
+        let all = |device: usize| match rows.iter().all(|row| row.columns[device] == "yes") {
+            true => "all",
+            false => "unseen",
+        };
+        let count = functions.len().to_string();
+        let line = summary
+            .lines()
+            .find(|line| line.starts_with(&format!("| {title} |")))
+            .unwrap_or_else(|| panic!("README.md has no line for {title}"));
+        let [_, found, _, devices @ ..] = &cells(line)[..] else {
+            panic!("a row of another form: {line}");
+        };
+        assert_eq!(
+            (*found, devices),
+            (&*count, &[all(0), all(1), all(2)][..]),
+            "{title}"
+        );
+    }
 }
 
 /// Every test that is named exists; of those that have run in this process (all, without a filter), every one
@@ -58,7 +96,7 @@ fn functions_have_their_tests() {
         .map(|(group, (test, _))| format!("{group}::{test}"))
         .collect();
     let ran = RAN.lock().unwrap_or_else(PoisonError::into_inner);
-    let rows = rows();
+    let rows = rows(TABLE);
     assert!(rows.len() > 150, "the table is there");
     let mut wrong = Vec::new();
     for Row {

@@ -2,7 +2,7 @@
 //!
 //! How the device forms sub-groups is its own affair: kernels tell, and the model follows.
 
-use super::harness::{Launch, Plain, session};
+use super::harness::{Launch, Plain, rounds, session};
 use super::random::Random;
 
 /// A work-item's group (work-group, and sub-group in it), its place in that, and the sub-group's size.
@@ -17,9 +17,9 @@ pub(super) struct Place {
 /// Puts `place[i]` first: work-items of any dimensions by their linear global id.
 pub(super) const PLACE: &str = "
     size_t i = get_global_linear_id();
-    size_t group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0)
+    uint work_group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0)
         + get_group_id(0);
-    place[i] = (uint4)(group, get_sub_group_id(), get_sub_group_local_id(), get_sub_group_size());
+    place[i] = (uint4)(work_group, get_sub_group_id(), get_sub_group_local_id(), get_sub_group_size());
 ";
 
 pub(super) fn places(raw: &[[u32; 4]]) -> Vec<Place> {
@@ -42,6 +42,34 @@ pub(super) fn together(places: &[Place], i: usize, also: impl Fn(usize) -> bool)
     all.sort_by_key(|&j| places[j].lane);
     all
 }
+
+/// `max_sub_group_size` of a kernel that asks for no size.
+pub(super) fn sub_group_size() -> usize {
+    let source = "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }";
+    let found = Launch::new(source).output::<u32>(1).run(&[1], &[1]);
+    found.get::<u32>(0)[0] as usize
+}
+
+/// For each work-item the number of the branch that it takes, of 0 and 1, or 2 for none of them.
+///
+/// Each work-group of `local` work-items mixes them in its own way: evenly, nearly all in the first or in none,
+/// and all in the second.
+pub(super) fn branches(random: &mut Random, count: usize, local: usize) -> Vec<u32> {
+    (0..count)
+        .map(|i| {
+            let (any, rarely) = (random.next() as u32 % 3, random.next().is_multiple_of(8));
+            match i / local % 4 {
+                1 if !rarely => 0,
+                2 if !rarely => 2,
+                3 => 1,
+                _ => any,
+            }
+        })
+        .collect()
+}
+
+/// Global and local size of what runs in [`branches`]: many sub-groups, some of them not whole.
+pub(super) const BRANCHED: (&[usize], &[usize]) = (&[770], &[77]);
 
 /// What the model needs of a type.
 pub(super) trait Scalar: Plain {
@@ -123,7 +151,7 @@ pub(super) fn model<T: Scalar>(kind: &str, op: &str, values: &[T], at: usize) ->
         .fold(T::identity(op), |sum, &value| T::apply(op, sum, value))
 }
 
-/// Local sizes and global ones: odd, larger than any sub-group, of several dimensions.
+/// Global sizes and local ones: odd, larger than any sub-group, of several dimensions.
 pub(super) const SIZES: [(&[usize], &[usize]); 6] = [
     (&[64], &[32]),
     (&[21], &[7]),
@@ -148,9 +176,6 @@ pub(super) fn arithmetic<T: Scalar>(
         .flat_map(|kind| ops.iter().map(move |op| (*kind, *op)))
         .collect();
     let count: usize = global.iter().product();
-    let mut random = Random::new(count as u64);
-    let values: Vec<T> = (0..count).map(|_| T::small(&mut random)).collect();
-    let branch: Vec<u32> = (0..count).map(|_| random.next() as u32 % 3).collect();
     let body: String = calls
         .iter()
         .enumerate()
@@ -170,27 +195,32 @@ pub(super) fn arithmetic<T: Scalar>(
         "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *branch,
              global {exchanged} *out) {{ {PLACE} {ty} x = ({ty})in[i]; {body} }}"
     );
-    let found = Launch::new(source)
-        .output::<[u32; 4]>(count)
-        .buffer(&values)
-        .buffer(&branch)
-        .output::<T>(count * calls.len())
-        .run(global, local);
-    let places = places(&found.get(0));
-    let results: Vec<T> = found.get(3);
-    for i in 0..count {
-        if prefix.contains("non_uniform") && branch[i] == 2 {
-            continue;
-        }
-        let members = members(&places, &branch, i);
-        let at = members.iter().position(|&j| j == i).expect("itself");
-        let all: Vec<T> = members.iter().map(|&j| values[j]).collect();
-        for ((kind, op), found) in calls.iter().zip(&results[i * calls.len()..]) {
-            let expected = model(kind, op, &all, at);
-            assert_eq!(
-                *found, expected,
-                "{prefix}{kind}_{op} of {ty}, work-item {i} of {global:?} by {local:?}, {at} of {all:?}"
-            );
+    for round in rounds() {
+        let mut random = Random::new(count as u64 + (round << 32));
+        let values: Vec<T> = (0..count).map(|_| T::small(&mut random)).collect();
+        let branch = branches(&mut random, count, local.iter().product());
+        let found = Launch::new(source.as_str())
+            .output::<[u32; 4]>(count)
+            .buffer(&values)
+            .buffer(&branch)
+            .output::<T>(count * calls.len())
+            .run(global, local);
+        let places = places(&found.get(0));
+        let results: Vec<T> = found.get(3);
+        for i in 0..count {
+            if prefix.contains("non_uniform") && branch[i] == 2 {
+                continue;
+            }
+            let members = members(&places, &branch, i);
+            let at = members.iter().position(|&j| j == i).expect("itself");
+            let all: Vec<T> = members.iter().map(|&j| values[j]).collect();
+            for ((kind, op), found) in calls.iter().zip(&results[i * calls.len()..]) {
+                let expected = model(kind, op, &all, at);
+                assert_eq!(
+                    *found, expected,
+                    "{prefix}{kind}_{op} of {ty}, work-item {i} of {global:?} by {local:?}, {at} of {all:?}"
+                );
+            }
         }
     }
 }
@@ -225,6 +255,14 @@ pub(super) const HALVES: &str = "\
 #ifdef cl_khr_fp16\n#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#endif\n";
 
 pub(super) const BASIC: [&str; 3] = ["add", "min", "max"];
+
+/// The operations of cl_khr_subgroup_non_uniform_arithmetic on a type.
+pub(super) fn operations(ty: &str) -> &'static [&'static str] {
+    match is_float(ty) {
+        true => &["add", "mul", "min", "max"],
+        false => &["add", "mul", "min", "max", "and", "or", "xor"],
+    }
+}
 
 pub(super) fn has(extension: &str) -> bool {
     session().is_some_and(|session| session.has(extension))

@@ -1,8 +1,10 @@
 //! Intel's sub-group extensions.
 
 use super::Test;
-use super::group_model::{BASIC, PLACE, SIZES, Scalar, arithmetic, places, together};
-use super::harness::{Launch, Plain, assert_equal, session, skip};
+use super::group_model::{
+    BASIC, HALVES, PLACE, SIZES, Scalar, arithmetic, places, sub_group_size, together,
+};
+use super::harness::{Launch, Plain, assert_equal, rounds, session, skip};
 use super::random::Random;
 use std::fmt::Write;
 
@@ -26,13 +28,6 @@ fn lacks(extension: &str) -> bool {
     lacks
 }
 
-/// `max_sub_group_size` of a kernel.
-fn sub_group_size() -> usize {
-    let source = "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }";
-    let found = Launch::new(source).output::<u32>(1).run(&[1], &[1]);
-    found.get::<u32>(0)[0] as usize
-}
-
 /// A number of a type from a small one.
 trait FromSmall: Plain {
     fn from_small(number: usize) -> Self;
@@ -47,103 +42,119 @@ macro_rules! from_small {
         }
     )*};
 }
-from_small!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
+from_small!(u8 u16 u32 u64);
+
+/// A call of a shuffle on `x` and `y`, and the place that its result comes from: that of a work-item in a sub-group
+/// that holds `x`, or, counted on from there, of one that holds `y`.
+type Shuffle = (&'static str, fn(usize, usize) -> usize);
+
+const SHUFFLES: [Shuffle; 8] = [
+    (
+        "intel_sub_group_shuffle(x, (lane * 3 + 1) % size)",
+        |lane, size| (lane * 3 + 1) % size,
+    ),
+    ("intel_sub_group_shuffle_xor(x, size / 2)", |lane, size| {
+        lane ^ (size / 2)
+    }),
+    ("intel_sub_group_shuffle_down(x, y, 1)", |lane, _| lane + 1),
+    // In `up` the first operand is the row before.
+    ("intel_sub_group_shuffle_up(x, y, 1)", |lane, size| {
+        lane + size - 1
+    }),
+    (
+        "intel_sub_group_shuffle_down(x, y, size - 1)",
+        |lane, size| lane + size - 1,
+    ),
+    (
+        "intel_sub_group_shuffle_up(x, y, lane % size)",
+        |_, size| size,
+    ),
+    ("intel_sub_group_shuffle_down(x, y, 0)", |lane, _| lane),
+    ("intel_sub_group_shuffle_up(x, y, 0)", |lane, size| {
+        lane + size
+    }),
+];
 
 fn shuffles() {
     if lacks("cl_intel_subgroups") {
         return;
     }
-    // Work-groups of whole sub-groups, so that all of both rows is there.
-    fn check<T: FromSmall>(ty: &str) {
-        let size = sub_group_size();
-        let count = 4 * size;
-        let source = format!(
-            "kernel void test(global const {ty} *a, global const {ty} *b, global {ty} *out) {{
-                 size_t i = get_global_id(0); uint lane = get_sub_group_local_id();
-                 uint size = get_max_sub_group_size(); global {ty} *o = out + i * 8;
-                 o[0] = intel_sub_group_shuffle(a[i], (lane * 3 + 1) % size);
-                 o[1] = intel_sub_group_shuffle_xor(a[i], size / 2);
-                 o[2] = intel_sub_group_shuffle_down(a[i], b[i], 1);
-                 o[3] = intel_sub_group_shuffle_down(a[i], b[i], size - 1);
-                 o[4] = intel_sub_group_shuffle_up(a[i], b[i], 1);
-                 o[5] = intel_sub_group_shuffle_up(a[i], b[i], lane % size);
-                 o[6] = intel_sub_group_shuffle_down(a[i], b[i], 0);
-                 o[7] = intel_sub_group_shuffle_up(a[i], b[i], 0); }}"
-        );
-        let a: Vec<T> = (0..count).map(|i| T::from_small(i * 7 + 1)).collect();
-        let b: Vec<T> = (0..count).map(|i| T::from_small(i * 5 + 2)).collect();
-        let found = Launch::new(source)
-            .buffer(&a)
-            .buffer(&b)
-            .output::<T>(count * 8)
-            .run(&[count], &[2 * size]);
-        let mut expected = Vec::new();
-        for i in 0..count {
-            let (first, lane) = (i / size * size, i % size);
-            // The two values side by side.
-            let row: Vec<T> = [&a[first..first + size], &b[first..first + size]].concat();
-            expected.extend([
-                row[(lane * 3 + 1) % size],
-                row[lane ^ (size / 2)],
-                row[lane + 1],
-                row[lane + size - 1],
-                row[lane + size - 1],
-                row[size],
-                row[lane],
-                row[lane + size],
-            ]);
-        }
-        // In `up` the first operand is the row before.
-        assert_equal(&found.get(2), &expected, |i| {
-            format!("operation {} on {ty}", i % 8)
-        });
+    fn check<T: Scalar>(ty: &str, exchanged: &str) {
+        let scalars = SHUFFLES.map(|shuffle| (shuffle, 1));
+        check_shuffles::<T>(ty, exchanged, &scalars);
     }
-    check::<i32>("int");
-    check::<u32>("uint");
-    check::<f32>("float");
-    check::<i8>("char");
-    check::<u8>("uchar");
-    check::<i16>("short");
-    check::<u16>("ushort");
-    check::<i64>("long");
-    check::<u64>("ulong");
-    if session().is_some_and(|session| session.has("cl_khr_fp64")) {
-        check::<f64>("double");
-    }
+    for_each_type!(check, small: true);
 }
 
+/// Vectors of every type and width, each in one of the functions by turns.
 fn vector_shuffles() {
     if lacks("cl_intel_subgroups") {
         return;
     }
-    let size = sub_group_size();
-    let mut body = String::new();
-    let types = ["char", "ushort", "int", "float", "long"];
-    for (at, ty) in types.iter().enumerate() {
-        for (width_at, width) in [2, 3, 4, 8, 16].iter().enumerate() {
-            let _ = writeln!(
-                body,
-                "{{ {ty}{width} x; for (int k = 0; k < {width}; k++) (({ty} *)&x)[k] = i + k;
-                   x = intel_sub_group_shuffle_xor(x, 1);
-                   x = intel_sub_group_shuffle_down(x, x, 1);
-                   int bad = 0;
-                   for (int k = 0; k < {width}; k++) bad |= (({ty} *)&x)[k] != ({ty})(wanted + k);
-                   out[i * 25 + {}] = bad; }}",
-                at * 5 + width_at
-            );
+    fn check<T: Scalar>(ty: &str, exchanged: &str) {
+        for round in rounds() {
+            let turn = round as usize + ty.len();
+            let vectors = [2, 3, 4, 8, 16].map(|width| {
+                let number = (width as usize).ilog2() as usize + turn;
+                (SHUFFLES[number % 4], width)
+            });
+            check_shuffles::<T>(ty, exchanged, &vectors);
         }
     }
+    for_each_type!(check, small: true);
+}
+
+/// Checks shuffles of vectors of these widths.
+fn check_shuffles<T: Scalar>(ty: &str, exchanged: &str, shuffles: &[(Shuffle, usize)]) {
+    let size = sub_group_size();
+    let total: usize = shuffles.iter().map(|(_, width)| width).sum();
+    let mut body = String::new();
+    let mut at = 0;
+    for ((call, _), width) in shuffles {
+        let _ = match width {
+            1 => writeln!(
+                body,
+                "{{ {ty} x = ({ty})a[i * 16], y = ({ty})b[i * 16]; out[i * {total} + {at}] = {call}; }}"
+            ),
+            _ => writeln!(
+                body,
+                "{{ {ty}{width} x = convert_{ty}{width}(vload{width}(0, a + i * 16));
+                    {ty}{width} y = convert_{ty}{width}(vload{width}(0, b + i * 16));
+                    vstore{width}(convert_{exchanged}{width}({call}), 0, out + i * {total} + {at}); }}"
+            ),
+        };
+        at += width;
+    }
     let source = format!(
-        "kernel void test(global int *out) {{
-             size_t i = get_global_id(0); uint lane = get_sub_group_local_id(), size = get_max_sub_group_size();
-             size_t wanted = (i - lane) + (((lane + 1) % size) ^ 1); {body} }}"
+        "{HALVES}kernel void test(global const {exchanged} *a, global const {exchanged} *b,
+             global {exchanged} *out) {{
+             size_t i = get_global_id(0); uint lane = get_sub_group_local_id();
+             uint size = get_max_sub_group_size(); {body} }}"
     );
-    let count = 2 * size;
+    // Work-groups of whole sub-groups, so that all of both rows is there.
+    let count = 4 * size;
+    let mut random = Random::new(19);
+    let mut numbers = || -> Vec<T> { (0..count * 16).map(|_| T::small(&mut random)).collect() };
+    let (a, b) = (numbers(), numbers());
     let found = Launch::new(source)
-        .output::<i32>(count * 25)
-        .run(&[count], &[size]);
-    assert_equal(&found.get(0), &vec![0; count * 25], |i| {
-        format!("{} of width number {}", types[i % 25 / 5], i % 5)
+        .buffer(&a)
+        .buffer(&b)
+        .output::<T>(count * total)
+        .run(&[count], &[2 * size]);
+    let mut expected = Vec::new();
+    for i in 0..count {
+        let (first, lane) = (i / size * size, i % size);
+        for ((_, source), width) in shuffles {
+            let source = source(lane, size);
+            let (values, item) = match source < size {
+                true => (&a, first + source),
+                false => (&b, first + source - size),
+            };
+            expected.extend_from_slice(&values[item * 16..][..*width]);
+        }
+    }
+    assert_equal(&found.get(2), &expected, |i| {
+        format!("result {} of {ty}", i % total)
     });
 }
 
@@ -151,15 +162,11 @@ fn blocks() {
     if lacks("cl_intel_subgroups") {
         return;
     }
-    fn check<T: FromSmall>(ty: &str, suffixes: &[&str], widths: &[usize]) {
+    fn check<T: FromSmall>(ty: &str, suffixes: &[&str]) {
         let size = sub_group_size();
         for suffix in suffixes {
-            for &width in widths {
-                let number = if width == 1 {
-                    String::new()
-                } else {
-                    width.to_string()
-                };
+            for &width in widths(suffix) {
+                let number = number(width);
                 let vector = format!("{ty}{number}");
                 let count = 2 * size * width;
                 let source = format!(
@@ -190,10 +197,10 @@ fn blocks() {
             }
         }
     }
-    check::<u32>("uint", &["", "_ui"], &[1, 2, 4, 8]);
-    check::<u16>("ushort", &["_us"], &[1, 2, 4, 8, 16]);
-    check::<u8>("uchar", &["_uc"], &[1, 2, 4, 8, 16]);
-    check::<u64>("ulong", &["_ul"], &[1, 2, 4, 8]);
+    check::<u32>("uint", &["", "_ui"]);
+    check::<u16>("ushort", &["_us"]);
+    check::<u8>("uchar", &["_uc"]);
+    check::<u64>("ulong", &["_ul"]);
 }
 
 fn local_blocks() {
@@ -225,64 +232,115 @@ fn local_blocks() {
     });
 }
 
-/// Byte `x` of row `y` of an image with these bytes in a row, outside the nearest texel's.
-fn edge_byte(bytes: &[u8], row_bytes: usize, texel_bytes: usize, x: isize, y: isize) -> u8 {
-    let height = bytes.len() / row_bytes;
-    let y = y.clamp(0, height as isize - 1) as usize;
-    let within = x.rem_euclid(texel_bytes as isize) as usize;
-    let x = match x {
-        ..0 => within,
-        x if x as usize >= row_bytes => row_bytes - texel_bytes + within,
-        x => x as usize,
-    };
-    bytes[y * row_bytes + x]
-}
-
 /// Corners of blocks, in bytes: inside, unaligned, and across every edge.
 const CORNERS: [(isize, isize); 6] = [(4, 1), (0, 0), (3, 2), (-6, -2), (20, 6), (300, -9)];
+
+/// The widths of the functions with a suffix.
+fn widths(suffix: &str) -> &'static [usize] {
+    match suffix {
+        "_us" | "_uc" => &[1, 2, 4, 8, 16],
+        _ => &[1, 2, 4, 8],
+    }
+}
+
+/// What is written after a type or a function for a width.
+fn number(width: usize) -> String {
+    match width {
+        1 => String::new(),
+        width => width.to_string(),
+    }
+}
+
+/// An image of nine rows, of bytes or of four bytes a texel.
+struct Picture {
+    bytes: Vec<u8>,
+    row_bytes: usize,
+    texel_bytes: usize,
+}
+
+impl Picture {
+    fn new(texel_bytes: usize) -> Self {
+        let row_bytes = if texel_bytes == 1 { 37 } else { 13 * 4 };
+        Self {
+            bytes: (0..row_bytes * 9)
+                .map(|i| (i * 11 + i / row_bytes) as u8)
+                .collect(),
+            row_bytes,
+            texel_bytes,
+        }
+    }
+
+    /// Where byte `x` of row `y` lies, if it is in the image.
+    fn place(&self, x: isize, y: isize) -> Option<usize> {
+        let (x, y) = (usize::try_from(x).ok()?, usize::try_from(y).ok()?);
+        let inside = x < self.row_bytes && y < self.bytes.len() / self.row_bytes;
+        inside.then_some(y * self.row_bytes + x)
+    }
+
+    /// Byte `x` of row `y`; outside, the nearest texel's.
+    fn byte(&self, x: isize, y: isize) -> u8 {
+        let height = self.bytes.len() / self.row_bytes;
+        let y = y.clamp(0, height as isize - 1) as usize;
+        let within = x.rem_euclid(self.texel_bytes as isize) as usize;
+        let x = match usize::try_from(x) {
+            Err(_) => within,
+            Ok(x) if x >= self.row_bytes => self.row_bytes - self.texel_bytes + within,
+            Ok(x) => x,
+        };
+        self.bytes[y * self.row_bytes + x]
+    }
+
+    fn pass_to(&self, launch: Launch) -> Launch {
+        let width = self.row_bytes / self.texel_bytes;
+        match self.bytes.as_chunks() {
+            (texels, []) if self.texel_bytes == 4 => launch.image::<[u8; 4]>(width, texels),
+            _ => launch.image(width, &self.bytes),
+        }
+    }
+}
 
 fn image_block_reads() {
     if lacks("cl_intel_subgroups") {
         return;
     }
-    fn check<T: FromSmall, X: Plain>(
-        ty: &str,
-        suffix: &str,
-        width: usize,
-        texels: &[X],
-        row: usize,
-    ) {
+    fn check<T: FromSmall>(ty: &str, suffix: &str, picture: &Picture) {
         let size = sub_group_size();
-        let number = if width == 1 {
-            String::new()
-        } else {
-            width.to_string()
-        };
+        let widths = widths(suffix);
+        let total: usize = widths.iter().sum();
         let corners: String = CORNERS.map(|(x, y)| format!("(int2)({x}, {y}),")).concat();
+        let mut body = String::new();
+        let mut at = 0;
+        for &width in widths {
+            let read = format!(
+                "intel_sub_group_block_read{suffix}{}(image, corners[c])",
+                number(width)
+            );
+            let _ = match width {
+                1 => writeln!(body, "o[{at}] = {read};"),
+                _ => writeln!(body, "vstore{width}({read}, 0, o + {at});"),
+            };
+            at += width;
+        }
         let source = format!(
             "constant int2 corners[] = {{ {corners} }};
              kernel void test(read_only image2d_t image, global {ty} *out) {{
                  for (int c = 0; c < {}; c++) {{
-                     {ty}{number} x = intel_sub_group_block_read{suffix}{number}(image, corners[c]);
-                     for (int k = 0; k < {width}; k++)
-                         out[(c * get_global_size(0) + get_global_id(0)) * {width} + k] = (({ty} *)&x)[k];
-                 }} }}",
+                     global {ty} *o = out + (c * get_global_size(0) + get_global_id(0)) * {total};
+                     {body} }} }}",
             CORNERS.len()
         );
-        let mut bytes = Vec::new();
-        texels.iter().for_each(|&texel| texel.put(&mut bytes));
-        let found = Launch::new(source)
-            .image(row, texels)
-            .output::<T>(CORNERS.len() * size * width)
+        let found = picture
+            .pass_to(Launch::new(source))
+            .output::<T>(CORNERS.len() * size * total)
             .run(&[size], &[size]);
         let mut expected = Vec::new();
         for (x, y) in CORNERS {
             for lane in 0..size {
-                for k in 0..width {
+                for k in widths.iter().flat_map(|&width| 0..width) {
                     let element: Vec<u8> = (0..T::SIZE)
                         .map(|byte| {
                             let x = x + (lane * T::SIZE + byte) as isize;
-                            edge_byte(&bytes, row * X::SIZE, X::SIZE, x, y + k as isize)
+                            picture.byte(x, y + k as isize)
                         })
                         .collect();
                     expected.push(T::get(&element));
@@ -290,83 +348,77 @@ fn image_block_reads() {
             }
         }
         assert_equal(&found.get(1), &expected, |i| {
+            let corner = CORNERS[i / (size * total)];
             format!(
-                "{ty}{number}, element {i}, corner {:?}",
-                CORNERS[i / (size * width)]
+                "{suffix}, element {} of all widths, corner {corner:?}",
+                i % total
             )
         });
     }
-    let bytes: Vec<u8> = (0..37 * 9).map(|i| (i * 11 + i / 37) as u8).collect();
-    let colours: Vec<[u8; 4]> = (0..13 * 9)
-        .map(|i| [0, 1, 2, 3].map(|k| (i * 5 + k) as u8))
-        .collect();
-    check::<u32, _>("uint", "", 1, &colours, 13);
-    check::<u32, _>("uint", "_ui", 4, &colours, 13);
-    check::<u16, _>("ushort", "_us", 2, &bytes, 37);
-    check::<u8, _>("uchar", "_uc", 16, &bytes, 37);
-    check::<u64, _>("ulong", "_ul", 2, &colours, 13);
+    for picture in [Picture::new(1), Picture::new(4)] {
+        check::<u32>("uint", "", &picture);
+        check::<u32>("uint", "_ui", &picture);
+        check::<u16>("ushort", "_us", &picture);
+        check::<u8>("uchar", "_uc", &picture);
+        check::<u64>("ulong", "_ul", &picture);
+    }
 }
 
 fn image_block_writes() {
     if lacks("cl_intel_subgroups") {
         return;
     }
-    fn check<T: FromSmall, X: Plain>(
-        ty: &str,
-        suffix: &str,
-        width: usize,
-        texels: &[X],
-        row: usize,
-    ) {
+    fn check<T: FromSmall>(ty: &str, suffix: &str, picture: &Picture) {
         let size = sub_group_size();
-        let number = if width == 1 {
-            String::new()
-        } else {
-            width.to_string()
+        // Each write has an image of its own, and the next corner.
+        let writes = || {
+            let corners = [(4, 1), (-8, -1), (28, 7)].into_iter().cycle();
+            widths(suffix)
+                .iter()
+                .copied()
+                .zip(corners.skip(suffix.len() % 2))
         };
-        let mut image = Vec::new();
-        texels.iter().for_each(|&texel| texel.put(&mut image));
-        let (row_bytes, height) = (row * X::SIZE, texels.len() / row);
-        for (x, y) in [(4, 1), (-8, -1), (28, 7)] {
-            let source = format!(
-                "kernel void test(write_only image2d_t image, global const {ty} *in) {{
-                     {ty}{number} x;
-                     for (int k = 0; k < {width}; k++) (({ty} *)&x)[k] = in[get_global_id(0) * {width} + k];
-                     intel_sub_group_block_write{suffix}{number}(image, (int2)({x}, {y}), x); }}"
-            );
-            let values: Vec<T> = (0..size * width)
-                .map(|i| T::from_small(i * 3 + 100))
-                .collect();
-            let found = Launch::new(source)
-                .image(row, texels)
-                .buffer(&values)
-                .run(&[size], &[size]);
-            let mut expected = image.clone();
-            for (at, value) in values.iter().enumerate() {
+        let (mut parameters, mut body) = (String::new(), String::new());
+        for (image, (width, (x, y))) in writes().enumerate() {
+            let _ = write!(parameters, "write_only image2d_t image{image}, ");
+            let value = match width {
+                1 => "in[i]".to_owned(),
+                _ => format!("vload{width}(i, in)"),
+            };
+            let write = format!("intel_sub_group_block_write{suffix}{}", number(width));
+            let _ = writeln!(body, "{write}(image{image}, (int2)({x}, {y}), {value});");
+        }
+        let source = format!(
+            "kernel void test({parameters}global const {ty} *in) {{ size_t i = get_global_id(0); {body} }}"
+        );
+        let values: Vec<T> = (0..size * 16).map(|i| T::from_small(i * 3 + 100)).collect();
+        let launch = writes().fold(Launch::new(source), |launch, _| picture.pass_to(launch));
+        let found = launch.buffer(&values).run(&[size], &[size]);
+        for (image, (width, (x, y))) in writes().enumerate() {
+            let mut expected = picture.bytes.clone();
+            for (at, value) in values[..size * width].iter().enumerate() {
                 let (lane, k) = (at / width, at % width);
                 let mut element = Vec::new();
                 value.put(&mut element);
                 for (byte, bits) in element.iter().enumerate() {
                     let x = x + (lane * T::SIZE + byte) as isize;
-                    let y = y + k as isize;
-                    if (0..row_bytes as isize).contains(&x) && (0..height as isize).contains(&y) {
-                        expected[y as usize * row_bytes + x as usize] = *bits;
+                    if let Some(at) = picture.place(x, y + k as isize) {
+                        expected[at] = *bits;
                     }
                 }
             }
-            assert_equal(&found.get(0), &expected, |i| {
-                format!("byte {i} of {ty}{number} at {x}, {y}")
+            assert_equal(&found.get(image), &expected, |i| {
+                format!("byte {i} after {ty}{} at {x}, {y}", number(width))
             });
         }
     }
-    let bytes: Vec<u8> = (0..38 * 9).map(|i| (i * 11) as u8).collect();
-    let colours: Vec<[u8; 4]> = (0..13 * 9)
-        .map(|i| [0, 1, 2, 3].map(|k| (i * 5 + k) as u8))
-        .collect();
-    check::<u32, _>("uint", "", 2, &colours, 13);
-    check::<u8, _>("uchar", "_uc", 8, &bytes, 38);
-    check::<u16, _>("ushort", "_us", 4, &bytes, 38);
-    check::<u64, _>("ulong", "_ul", 1, &bytes, 38);
+    let (bytes, colours) = (Picture::new(1), Picture::new(4));
+    check::<u32>("uint", "", &bytes);
+    check::<u32>("uint", "_ui", &colours);
+    check::<u16>("ushort", "_us", &bytes);
+    check::<u8>("uchar", "_uc", &colours);
+    check::<u8>("uchar", "_uc", &bytes);
+    check::<u64>("ulong", "_ul", &colours);
 }
 
 /// Reductions, scans and broadcasts of `char` to `ushort` under Intel's names, in sub-groups that are whole and

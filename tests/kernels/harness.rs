@@ -488,6 +488,13 @@ pub fn assert_equal<T: Plain>(found: &[T], expected: &[T], what: impl Fn(usize) 
     }
 }
 
+/// How often tests of groups go round, each time with other numbers, branches, and pairs of type and width:
+/// `PUMICE_TEST_ROUNDS`, or once.
+pub fn rounds() -> std::ops::Range<u64> {
+    let rounds = std::env::var("PUMICE_TEST_ROUNDS");
+    0..rounds.map_or(1, |rounds| rounds.parse().expect("a number"))
+}
+
 /// The words of all programs that the running test has built.
 static WORDS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 

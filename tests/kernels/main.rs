@@ -16,6 +16,8 @@ mod floats;
 mod functions;
 #[macro_use]
 mod group_model;
+mod group_exchanges;
+mod group_instructions;
 mod groups;
 mod groups_intel;
 mod halves;
@@ -66,6 +68,8 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("pipes", pipes::TESTS),
     ("groups", groups::TESTS),
     ("sub_groups", sub_groups::TESTS),
+    ("group_exchanges", group_exchanges::TESTS),
+    ("group_instructions", group_instructions::TESTS),
     ("groups_intel", groups_intel::TESTS),
     ("sycl_groups", sycl_groups::TESTS),
     ("non_uniform_groups", non_uniform_groups::TESTS),

@@ -1,8 +1,13 @@
 //! `pumice/non_uniform_groups.clh`: SYCL's non-uniform groups in C++ for OpenCL.
 
 use super::Test;
-use super::harness::{Launch, assert_equal, session, skip};
+use super::group_model::{PLACE, Place, places, together};
+use super::harness::{Launch, Session, assert_equal, record, session, skip};
 use super::random::Random;
+use opencl3::kernel::{ExecuteKernel, Kernel};
+use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE};
+use opencl3::program::Program;
+use opencl3::types::CL_BLOCKING;
 
 pub const TESTS: &[Test] = &[
     ("ballot_groups", ballot_groups),
@@ -25,9 +30,7 @@ fn launch(body: &str) -> Option<Launch> {
         "#include <pumice/non_uniform_groups.clh>
          using namespace sycl::ext::oneapi::experimental;
          kernel void test(global uint4 *place, global const int *in, global int *out) {{
-             size_t i = get_global_id(0);
-             place[i] = (uint4)((uint)get_group_id(0), get_sub_group_id(), get_sub_group_local_id(), get_sub_group_size());
-             auto all = this_sub_group();
+             {PLACE} auto all = this_sub_group();
              int x = in[i];
              {body} }}"
     );
@@ -35,7 +38,7 @@ fn launch(body: &str) -> Option<Launch> {
 }
 
 /// Where each work-item is, its number, and its results.
-type Outcome = (Vec<[u32; 4]>, Vec<i32>, Vec<i32>);
+type Outcome = (Vec<Place>, Vec<i32>, Vec<i32>);
 
 /// Runs it on random numbers, with so many results for each.
 fn run(body: &str, results: usize) -> Option<Outcome> {
@@ -46,16 +49,7 @@ fn run(body: &str, results: usize) -> Option<Outcome> {
         .buffer(&values)
         .output::<i32>(COUNT * results)
         .run(&[COUNT], &[LOCAL]);
-    Some((found.get(0), values, found.get(2)))
-}
-
-/// Those in the sub-group of `i` that also fulfil a condition, in order.
-fn members(places: &[[u32; 4]], i: usize, also: impl Fn(usize) -> bool) -> Vec<usize> {
-    let mut all: Vec<usize> = (0..places.len())
-        .filter(|&j| places[i][..2] == places[j][..2] && also(j))
-        .collect();
-    all.sort_by_key(|&j| places[j][2]);
-    all
+    Some((places(&found.get(0)), values, found.get(2)))
 }
 
 fn ballot_groups() {
@@ -88,7 +82,7 @@ fn ballot_groups() {
         return;
     };
     for i in 0..COUNT {
-        let group = members(&places, i, |j| (values[j] % 3 == 0) == (values[i] % 3 == 0));
+        let group = together(&places, i, |j| (values[j] % 3 == 0) == (values[i] % 3 == 0));
         let of: Vec<i32> = group.iter().map(|&j| values[j]).collect();
         let at = group.iter().position(|&j| j == i).expect("itself");
         let o = &found[i * 16..][..16];
@@ -137,12 +131,12 @@ fn fixed_size_groups() {
         return;
     };
     for i in 0..COUNT {
-        let [_, _, lane, size] = places[i];
+        let Place { lane, size, .. } = places[i];
         if size % 4 != 0 {
             continue;
         }
         let part = |width: u32| -> Vec<i32> {
-            let group = members(&places, i, |j| places[j][2] / width == lane / width);
+            let group = together(&places, i, |j| places[j].lane / width == lane / width);
             group.iter().map(|&j| values[j]).collect()
         };
         let (pair, four) = (part(2), part(4));
@@ -178,7 +172,7 @@ fn tangle_groups() {
     };
     let expected: Vec<i32> = (0..COUNT)
         .flat_map(|i| {
-            let group = members(&places, i, |j| values[j] % 2 == values[i] % 2);
+            let group = together(&places, i, |j| values[j] % 2 == values[i] % 2);
             let sum = group.iter().map(|&j| values[j]).sum();
             [sum, group.len() as i32, i32::from(group[0] == i)]
         })
@@ -258,25 +252,76 @@ fn joint_algorithms() {
     });
 }
 
-/// Every example of the documentation builds.
+/// Every example of the documentation does what stands above it, `// in → out`, with four work-items.
 fn examples() {
-    if !session().is_some_and(|session| session.has("cl_ext_cxx_for_opencl")) {
+    let Some(session) = session().filter(|session| session.has("cl_ext_cxx_for_opencl")) else {
         return skip("no cl_ext_cxx_for_opencl");
-    }
+    };
     let page = include_str!("../../device/README.md");
-    let blocks: Vec<&str> = page
+    let source: String = page
         .split("```c++")
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    let (start, examples) = blocks.split_first().expect("the page has examples");
-    assert_eq!(examples.len(), 4, "one for each class");
-    for example in examples {
-        let source = format!("{start}{example}kernel void test(global int *out) {{ *out = 1; }}");
-        let found = Launch::new(source)
-            .option("-cl-std=CLC++2021")
-            .output::<i32>(1)
-            .run(&[1], &[1]);
-        assert_eq!(found.get::<i32>(0), [1]);
+    record(&source);
+    let options = "-cl-std=CLC++2021";
+    let program = Program::create_and_build_from_source(session.context(), &source, options);
+    let program = program.unwrap_or_else(|log| panic!("the examples do not build:\n{log}"));
+    let mut kernels = 0;
+    let mut lines = source.lines();
+    while let Some(line) = lines.next() {
+        let Some((given, expected)) = line.strip_prefix("// ").and_then(|l| l.split_once(" → "))
+        else {
+            continue;
+        };
+        let declaration = lines.next().unwrap_or_default();
+        let name = declaration
+            .strip_prefix("kernel void ")
+            .and_then(|rest| rest.split('(').next())
+            .unwrap_or_else(|| panic!("no kernel after {line}"));
+        let kernel = Kernel::create(&program, name).expect("a kernel of the program");
+        let [given, expected] = [given, expected].map(numbers);
+        assert_eq!(run_example(session, &kernel, &given), expected, "{name}");
+        kernels += 1;
     }
+    assert_eq!(kernels, source.matches("kernel void").count());
+    assert!(kernels > 15, "four classes, and each free function");
+}
+
+fn numbers(text: &str) -> Vec<i32> {
+    let numbers = text.split_whitespace().map(str::parse);
+    numbers.collect::<Result<_, _>>().expect("numbers")
+}
+
+fn run_example(session: &Session, kernel: &Kernel, given: &[i32]) -> Vec<i32> {
+    let mut data = given.to_vec();
+    // SAFETY: the host's numbers are copied; the kernel takes the two buffers, which outlive the blocking read.
+    unsafe {
+        let input = Buffer::<i32>::create(
+            session.context(),
+            CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+            given.len(),
+            data.as_mut_ptr().cast(),
+        )
+        .expect("a buffer");
+        let output = Buffer::<i32>::create(
+            session.context(),
+            CL_MEM_READ_WRITE,
+            given.len(),
+            std::ptr::null_mut(),
+        )
+        .expect("a buffer");
+        ExecuteKernel::new(kernel)
+            .set_arg(&input)
+            .set_arg(&output)
+            .set_global_work_size(given.len())
+            .set_local_work_size(given.len())
+            .enqueue_nd_range(session.queue())
+            .expect("the launch is accepted");
+        session
+            .queue()
+            .enqueue_read_buffer(&output, CL_BLOCKING, 0, &mut data, &[])
+            .expect("the kernel ends");
+    }
+    data
 }

@@ -2,11 +2,12 @@
 
 use super::Test;
 use super::group_model::{
-    BASIC, HALVES, KINDS, PLACE, Place, SIZES, Scalar, arithmetic, has, is_float, model, places,
-    together,
+    BASIC, BRANCHED, HALVES, KINDS, PLACE, Place, SIZES, Scalar, arithmetic, branches, has, model,
+    operations, places, sub_group_size, together,
 };
-use super::harness::{Launch, assert_equal, record, session, skip};
+use super::harness::{Launch, assert_equal, record, rounds, session, skip};
 use super::random::Random;
+use opencl3::device::CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES;
 use opencl3::error_codes::CL_INVALID_VALUE;
 use opencl3::kernel::Kernel;
 use opencl3::program::Program;
@@ -20,9 +21,8 @@ pub const TESTS: &[Test] = &[
     ("clustered_reductions", clustered_reductions),
     ("logical_arithmetic", logical_arithmetic),
     ("kernel_queries", kernel_queries),
+    ("kernels_enqueue_none", kernels_enqueue_none),
     ("ballots", ballots),
-    ("shuffles", shuffles),
-    ("vectors_move_whole", vectors_move_whole),
     ("loops_that_diverge", divergent_loops),
     ("branches_that_diverge", divergent_branches),
 ];
@@ -48,15 +48,12 @@ fn non_uniform_arithmetic() {
         return skip("no cl_khr_subgroup_non_uniform_arithmetic");
     }
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
-        let ops: &[&str] = match is_float(ty) {
-            true => &["add", "mul", "min", "max"],
-            false => &["add", "mul", "min", "max", "and", "or", "xor"],
-        };
-        for sizes in [SIZES[0], SIZES[4]] {
+        for sizes in [BRANCHED, SIZES[4]] {
             let members = |places: &[Place], branch: &[u32], i: usize| {
                 together(places, i, |j| branch[j] == branch[i])
             };
-            arithmetic::<T>(ty, exchanged, "sub_group_non_uniform_", ops, sizes, members);
+            let prefix = "sub_group_non_uniform_";
+            arithmetic::<T>(ty, exchanged, prefix, operations(ty), sizes, members);
         }
     }
     for_each_type!(check, small: true);
@@ -67,51 +64,51 @@ fn clustered_reductions() {
         return skip("no cl_khr_subgroup_clustered_reduce");
     }
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
-        let ops: &[&str] = match is_float(ty) {
-            true => &["add", "mul", "min", "max"],
-            false => &["add", "mul", "min", "max", "and", "or", "xor"],
-        };
-        let (global, local) = (&[140usize], &[70usize]);
-        let count = global[0];
-        let mut random = Random::new(7);
-        let values: Vec<T> = (0..count).map(|_| T::small(&mut random)).collect();
-        let branch: Vec<u32> = (0..count).map(|_| random.next() as u32 % 2).collect();
-        let calls: Vec<(&str, u32)> = ops
-            .iter()
-            .flat_map(|op| [1, 2, 4].map(|cluster| (*op, cluster)))
-            .collect();
-        let body: String = calls
-            .iter()
-            .enumerate()
-            .map(|(at, (op, cluster))| {
-                let call = format!("sub_group_clustered_reduce_{op}(x, {cluster})");
-                format!("out[i * {} + {at}] = {call};\n", calls.len())
-            })
-            .collect();
-        let source = format!(
-            "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in,
+        for round in rounds() {
+            let (global, local) = BRANCHED;
+            let count = global[0];
+            let mut random = Random::new(7 + (round << 32));
+            let values: Vec<T> = (0..count).map(|_| T::small(&mut random)).collect();
+            let branch = branches(&mut random, count, local[0]);
+            let size = sub_group_size() as u32;
+            let clusters = (0..).map(|bit| 1 << bit).take_while(|&c| c <= size);
+            let calls: Vec<(&str, u32)> = clusters
+                .flat_map(|cluster| operations(ty).iter().map(move |op| (*op, cluster)))
+                .collect();
+            let body: String = calls
+                .iter()
+                .enumerate()
+                .map(|(at, (op, cluster))| {
+                    let call = format!("sub_group_clustered_reduce_{op}(x, {cluster})");
+                    format!("out[i * {} + {at}] = {call};\n", calls.len())
+                })
+                .collect();
+            let source = format!(
+                "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in,
                  global const uint *branch, global {exchanged} *out) {{
-                 {PLACE} {ty} x = ({ty})in[i]; if (branch[i]) {{ {body} }} else {{ {body} }} }}"
-        );
-        let found = Launch::new(source)
-            .output::<[u32; 4]>(count)
-            .buffer(&values)
-            .buffer(&branch)
-            .output::<T>(count * calls.len())
-            .run(global, local);
-        let places = places(&found.get(0));
-        let results: Vec<T> = found.get(3);
-        for i in 0..count {
-            for ((op, cluster), found) in calls.iter().zip(&results[i * calls.len()..]) {
-                let members = together(&places, i, |j| {
-                    branch[j] == branch[i] && places[j].lane / cluster == places[i].lane / cluster
-                });
-                let all: Vec<T> = members.iter().map(|&j| values[j]).collect();
-                let expected = model("reduce", op, &all, 0);
-                assert_eq!(
-                    *found, expected,
-                    "{op} of {ty} in clusters of {cluster}: {all:?}"
-                );
+                 {PLACE} {ty} x = ({ty})in[i];
+                 if (branch[i] == 0) {{ {body} }} else if (branch[i] == 1) {{ {body} }} }}"
+            );
+            let found = Launch::new(source.as_str())
+                .output::<[u32; 4]>(count)
+                .buffer(&values)
+                .buffer(&branch)
+                .output::<T>(count * calls.len())
+                .run(global, local);
+            let places = places(&found.get(0));
+            let results: Vec<T> = found.get(3);
+            for i in (0..count).filter(|&i| branch[i] < 2) {
+                let here = together(&places, i, |j| branch[j] == branch[i]);
+                for ((op, cluster), found) in calls.iter().zip(&results[i * calls.len()..]) {
+                    let same = |j: usize| places[j].lane / cluster == places[i].lane / cluster;
+                    let members = here.iter().copied().filter(|&j| same(j));
+                    let all: Vec<T> = members.map(|j| values[j]).collect();
+                    let expected = model("reduce", op, &all, 0);
+                    assert_eq!(
+                        *found, expected,
+                        "{op} of {ty} in clusters of {cluster}: {all:?}"
+                    );
+                }
             }
         }
     }
@@ -124,12 +121,13 @@ fn logical_arithmetic() {
         return skip("no non-uniform arithmetic or no clustered reductions");
     }
     const OPS: [&str; 3] = ["and", "or", "xor"];
+    const CLUSTERS: [u32; 3] = [1, 2, 4];
     let mut calls = Vec::new();
     for op in OPS {
         for kind in KINDS {
             calls.push(format!("sub_group_non_uniform_{kind}_logical_{op}(x)"));
         }
-        for cluster in [1, 2, 4] {
+        for cluster in CLUSTERS {
             calls.push(format!(
                 "sub_group_clustered_reduce_logical_{op}(x, {cluster})"
             ));
@@ -175,7 +173,7 @@ fn logical_arithmetic() {
                 results.push(fold(op, &here));
                 results.push(fold(op, &here[..=at]));
                 results.push(fold(op, &here[..at]));
-                for cluster in [1, 2, 4] {
+                for cluster in CLUSTERS {
                     let of = |j: usize| places[j].lane / cluster;
                     let members: Vec<usize> =
                         here.iter().copied().filter(|&j| of(j) == of(i)).collect();
@@ -240,6 +238,34 @@ fn kernel_queries() {
             query(name, input),
             Err(CL_INVALID_VALUE),
             "{name:#x} {input:?}"
+        );
+    }
+}
+
+/// Without enqueueing on the device there are no queries of the kernels that would be enqueued.
+fn kernels_enqueue_none() {
+    let Some(session) = session() else { return };
+    if session.has_feature("__opencl_c_device_enqueue") {
+        return skip("kernels can enqueue others");
+    }
+    let capabilities = session
+        .device()
+        .get_data(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES);
+    assert_eq!(capabilities.expect("a device says what it can"), [0; 8]);
+    for query in [
+        "get_kernel_sub_group_count_for_ndrange",
+        "get_kernel_max_sub_group_size_for_ndrange",
+    ] {
+        record(query);
+        let source = format!(
+            "kernel void test(global uint *out) {{ *out = {query}(ndrange_1D(1), ^{{}}); }}"
+        );
+        let program =
+            Program::create_and_build_from_source(session.context(), &source, "-cl-std=CL3.0");
+        let log = program.err().unwrap_or_else(|| panic!("{query} builds"));
+        assert!(
+            log.contains("CL_BUILD_PROGRAM_FAILURE") && log.contains("error:"),
+            "{log}"
         );
     }
 }
@@ -559,112 +585,6 @@ fn ballots() {
         }
         if all.len() > 1 {
             assert_eq!(o[9][1], values[all[1]]);
-        }
-    }
-}
-
-fn shuffles() {
-    if !has("cl_khr_subgroup_shuffle") || !has("cl_khr_subgroup_shuffle_relative") {
-        return skip("no cl_khr_subgroup_shuffle or no cl_khr_subgroup_shuffle_relative");
-    }
-    fn check<T: Scalar>(ty: &str, exchanged: &str) {
-        let rotates = has("cl_khr_subgroup_rotate");
-        let more = match rotates {
-            true => {
-                "o[5] = sub_group_rotate(x, 3); o[6] = sub_group_clustered_rotate(x, 1, 4);
-                 o[7] = sub_group_rotate(x, -1);"
-            }
-            false => "",
-        };
-        // Whole sub-groups only: what an absent work-item holds is not defined.
-        let (global, local) = (&[128usize], &[64usize]);
-        let count = global[0];
-        let mut random = Random::new(9);
-        let values: Vec<T> = (0..count).map(|_| T::small(&mut random)).collect();
-        let lanes: Vec<u32> = (0..count).map(|_| random.next() as u32 % 4).collect();
-        let source = format!(
-            "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *lanes,
-                 global {exchanged} *out) {{
-                 {PLACE} {ty} x = ({ty})in[i]; global {exchanged} *o = out + i * 8;
-                 uint size = get_sub_group_size(), lane = get_sub_group_local_id();
-                 o[0] = sub_group_shuffle(x, lanes[i]); o[1] = sub_group_shuffle_xor(x, size > 2 ? 3 : 0);
-                 o[2] = sub_group_shuffle_up(x, lane ? 1 : 0);
-                 o[3] = sub_group_shuffle_down(x, lane + 2 < size ? 2 : 0);
-                 o[4] = sub_group_broadcast(x, 2 % size); {more} }}"
-        );
-        let found = Launch::new(source)
-            .output::<[u32; 4]>(count)
-            .buffer(&values)
-            .buffer(&lanes)
-            .buffer(&vec![values[0]; count * 8])
-            .run(global, local);
-        let places = places(&found.get(0));
-        let results: Vec<T> = found.get(3);
-        for i in 0..count {
-            let all = together(&places, i, |_| true);
-            let Place { lane, size, .. } = places[i];
-            if size < 4 {
-                continue;
-            }
-            let at = |lane: u32| values[all[lane as usize]];
-            let mut expected = vec![
-                at(lanes[i]),
-                at(lane ^ 3),
-                at(lane.saturating_sub(1)),
-                at(if lane + 2 < size { lane + 2 } else { lane }),
-                at(2),
-            ];
-            if rotates {
-                expected.push(at((lane + 3) % size));
-                expected.push(at(lane / 4 * 4 + (lane + 1) % 4));
-                expected.push(at((lane + size - 1) % size));
-            }
-            let found = &results[i * 8..][..expected.len()];
-            assert_equal(found, &expected, |n| {
-                format!("operation {n} on {ty}, work-item {i}")
-            });
-        }
-    }
-    for_each_type!(check, small: true);
-}
-
-fn vectors_move_whole() {
-    if !has("cl_khr_subgroup_extended_types") {
-        return skip("no cl_khr_subgroup_extended_types");
-    }
-    let source = format!(
-        "kernel void test(global uint4 *place, global short8 *a, global long3 *b, global uchar16 *c) {{ {PLACE}
-             a[i] = sub_group_broadcast(a[i], 0); b[i] = sub_group_broadcast(b[i], 1);
-             c[i] = sub_group_broadcast(c[i], 2); }}"
-    );
-    let count = 64;
-    let a: Vec<[i16; 8]> = (0..count)
-        .map(|i| std::array::from_fn(|k| i * 8 + k as i16))
-        .collect();
-    let b: Vec<[i64; 4]> = (0..count.into())
-        .map(|i: i64| [i << 40, -i, i * 3, 0])
-        .collect();
-    let c: Vec<[u8; 16]> = (0..count)
-        .map(|i| std::array::from_fn(|k| (i * 5) as u8 ^ k as u8))
-        .collect();
-    let found = Launch::new(source)
-        .output::<[u32; 4]>(a.len())
-        .buffer(&a)
-        .buffer(&b)
-        .buffer(&c)
-        .run(&[a.len()], &[32]);
-    let places = places(&found.get(0));
-    let found = (
-        found.get::<[i16; 8]>(1),
-        found.get::<[i64; 4]>(2),
-        found.get::<[u8; 16]>(3),
-    );
-    for i in 0..a.len() {
-        let all = together(&places, i, |_| true);
-        if all.len() > 2 {
-            assert_eq!(found.0[i], a[all[0]]);
-            assert_eq!(found.1[i][..3], b[all[1]][..3]);
-            assert_eq!(found.2[i], c[all[2]]);
         }
     }
 }

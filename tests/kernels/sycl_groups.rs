@@ -7,8 +7,8 @@
 //! kernel a structure by value.
 
 use super::Test;
-use super::group_model::{Place, places, together};
-use super::harness::Launch;
+use super::group_model::{Place, has, places, sub_group_size, together};
+use super::harness::{Launch, skip};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -16,6 +16,7 @@ pub const TESTS: &[Test] = &[
     ("fixed_size_group", fixed_size_group),
     ("tangle_group", tangle_group),
     ("opportunistic_group", opportunistic_group),
+    ("shuffles", shuffles),
 ];
 
 /// One less than a whole number of sub-groups: the kernels leave the last work-item out.
@@ -117,7 +118,7 @@ fn ballot_group() {
 
 fn fixed_size_group() {
     let text = include_str!("sycl/fixed_size_group.spvasm");
-    let size = sub_group_size();
+    let size = sub_group_size() as u32;
     for partition in (0..).map(|bit| 1 << bit).take_while(|&p| p <= size) {
         let module = text.replace("PARTITION", &partition.to_string());
         let outcome = run(&module, 5, COUNT * 16, Some(partition));
@@ -219,9 +220,63 @@ fn opportunistic_group() {
     }
 }
 
-/// `get_max_sub_group_size()`
-fn sub_group_size() -> u32 {
-    let source = "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }";
-    let found = Launch::new(source).output::<u32>(1).run(&[1], &[1]);
-    found.get::<u32>(0)[0]
+/// `half` in reductions, scans and shuffles; shifts, permutations and selections as `OpSubgroupShuffle*INTEL`.
+fn shuffles() {
+    if !has("cl_khr_fp16") {
+        return skip("no cl_khr_fp16");
+    }
+    let text = include_str!("sycl/shuffles.spvasm");
+    let size = sub_group_size() as u32;
+    for seed in [10, 11] {
+        let outcome = run(text, seed, COUNT * 16, None);
+        for i in 0..COUNT {
+            let x = outcome.values[i];
+            let lane = outcome.places[i].lane;
+            let all = together(&outcome.places, i, |_| true);
+            // What another work-item of the sub-group holds; nothing of the one that left the kernel.
+            let of_lane = |lane: u32| {
+                let other = all.iter().find(|&&j| outcome.places[j].lane == lane);
+                other.map(|&j| outcome.values[j])
+            };
+            let third = |j: usize| outcome.values[j] % 3 == 0;
+            let (of, at) = group(&outcome, i, |j| third(j) == third(i));
+            let cluster = |width: u32| {
+                let same = |j: usize| outcome.places[j].lane / width == lane / width;
+                group(&outcome, i, same).0
+            };
+            let sign = |x: i32| if x % 2 == 1 { 1 } else { -1 };
+            // The kernel's halves are halves of these numbers, and doubled again in the end.
+            let expected = [
+                of_lane((lane + 1) % size),
+                of_lane((lane + size - 1) % size),
+                of_lane(lane ^ 1),
+                of_lane((lane * 7 + 1) % size),
+                Some(sum(&of)),
+                Some(max(&of[..=at])),
+                Some(min(&of[..at]).min(2000)),
+                Some(of[0]),
+                Some(2 * of[..=at].iter().map(|&x| sign(x)).product::<i32>()),
+                Some(of[(at + 1).min(of.len() - 1)]),
+                Some(of[at.saturating_sub(1)] * 1000),
+                Some(((of.get(at ^ 1).copied().unwrap_or(x) * 9) as i8).into()),
+                Some(sum(&cluster(4))),
+                Some(max(&cluster(2))),
+                of_lane(lane ^ 1).map(|x| (21 * x + 48) / 2),
+                Some(match x % 2 {
+                    0 => x,
+                    _ => {
+                        let (odd, at) = group(&outcome, i, |j| outcome.values[j] % 2 == 1);
+                        sum(&odd[..=at])
+                    }
+                }),
+            ];
+            for (result, expected) in expected.iter().enumerate() {
+                let found = outcome.found[i * 16 + result];
+                assert!(
+                    expected.is_none_or(|expected| expected == found),
+                    "result {result} is {found}, expected {expected:?}: {at} of {of:?}"
+                );
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::function::FunctionEmitter;
 use crate::compiler::CompileError;
+use crate::compiler::capabilities::SubgroupOperations;
 use crate::compiler::ir::{Binary, Group, GroupOp, Inst, Scope, Type, Value};
 use rspirv::spirv::{self, Capability, GroupOperation};
 
@@ -27,70 +28,9 @@ impl FunctionEmitter<'_, '_> {
             return Err(self.unexpected(inst));
         };
         let ids = self.values(args)?;
-        let caps = self.emitter.capabilities.subgroup;
-        use Capability::*;
-        let (has, capability, op) = match group.op {
-            GroupOp::Elect => (true, GroupNonUniform, spirv::Op::GroupNonUniformElect),
-            GroupOp::All => (
-                caps.vote,
-                GroupNonUniformVote,
-                spirv::Op::GroupNonUniformAll,
-            ),
-            GroupOp::Any => (
-                caps.vote,
-                GroupNonUniformVote,
-                spirv::Op::GroupNonUniformAny,
-            ),
-            GroupOp::BroadcastFirst => (
-                caps.ballot,
-                GroupNonUniformBallot,
-                spirv::Op::GroupNonUniformBroadcastFirst,
-            ),
-            // The id is dynamically uniform, which version 1.5 accepts.
-            GroupOp::Broadcast => (
-                caps.ballot,
-                GroupNonUniformBallot,
-                spirv::Op::GroupNonUniformBroadcast,
-            ),
-            GroupOp::Shuffle => (
-                caps.shuffle,
-                GroupNonUniformShuffle,
-                spirv::Op::GroupNonUniformShuffle,
-            ),
-            GroupOp::ShuffleXor => (
-                caps.shuffle,
-                GroupNonUniformShuffle,
-                spirv::Op::GroupNonUniformShuffleXor,
-            ),
-            GroupOp::ShuffleUp => (
-                caps.shuffle_relative,
-                GroupNonUniformShuffleRelative,
-                spirv::Op::GroupNonUniformShuffleUp,
-            ),
-            GroupOp::ShuffleDown => (
-                caps.shuffle_relative,
-                GroupNonUniformShuffleRelative,
-                spirv::Op::GroupNonUniformShuffleDown,
-            ),
-            GroupOp::Rotate(_) => (
-                caps.rotate,
-                GroupNonUniformRotateKHR,
-                spirv::Op::GroupNonUniformRotateKHR,
-            ),
-            GroupOp::Reduce(op)
-            | GroupOp::InclusiveScan(op)
-            | GroupOp::ExclusiveScan(op)
-            | GroupOp::ClusteredReduce(op, _) => {
-                let ty = self.function.ty(result);
-                let op = map_arithmetic(op, ty).ok_or_else(|| self.unexpected(inst))?;
-                match group.op {
-                    GroupOp::ClusteredReduce(..) => (caps.clustered, GroupNonUniformClustered, op),
-                    _ => (caps.arithmetic, GroupNonUniformArithmetic, op),
-                }
-            }
-            GroupOp::AllEqual | GroupOp::Ballot => return Err(self.unexpected(inst)),
-        };
-        if !has {
+        let ty = self.function.ty(result);
+        let (capability, op) = map_op(group.op, ty).ok_or_else(|| self.unexpected(inst))?;
+        if !has(self.emitter.capabilities.subgroup, capability) {
             return Err(self.unexpected(inst));
         }
         self.emitter.asm.capability(capability);
@@ -135,6 +75,49 @@ impl FunctionEmitter<'_, '_> {
     }
 }
 
+/// The instruction of an operation on a type, and the capability that it needs; `None` for what was to be lowered.
+fn map_op(op: GroupOp, ty: Type) -> Option<(Capability, spirv::Op)> {
+    use Capability::*;
+    use spirv::Op;
+    Some(match op {
+        GroupOp::Elect => (GroupNonUniform, Op::GroupNonUniformElect),
+        GroupOp::All => (GroupNonUniformVote, Op::GroupNonUniformAll),
+        GroupOp::Any => (GroupNonUniformVote, Op::GroupNonUniformAny),
+        // The id is dynamically uniform, which version 1.5 accepts.
+        GroupOp::Broadcast => (GroupNonUniformBallot, Op::GroupNonUniformBroadcast),
+        GroupOp::BroadcastFirst => (GroupNonUniformBallot, Op::GroupNonUniformBroadcastFirst),
+        GroupOp::Shuffle => (GroupNonUniformShuffle, Op::GroupNonUniformShuffle),
+        GroupOp::ShuffleXor => (GroupNonUniformShuffle, Op::GroupNonUniformShuffleXor),
+        GroupOp::ShuffleUp => (GroupNonUniformShuffleRelative, Op::GroupNonUniformShuffleUp),
+        GroupOp::ShuffleDown => (
+            GroupNonUniformShuffleRelative,
+            Op::GroupNonUniformShuffleDown,
+        ),
+        GroupOp::Rotate(_) => (GroupNonUniformRotateKHR, Op::GroupNonUniformRotateKHR),
+        GroupOp::ClusteredReduce(op, _) => (GroupNonUniformClustered, map_arithmetic(op, ty)?),
+        GroupOp::Reduce(op) | GroupOp::InclusiveScan(op) | GroupOp::ExclusiveScan(op) => {
+            (GroupNonUniformArithmetic, map_arithmetic(op, ty)?)
+        }
+        GroupOp::AllEqual | GroupOp::Ballot => return None,
+    })
+}
+
+/// Whether the device has what a capability names.
+fn has(device: SubgroupOperations, capability: Capability) -> bool {
+    use Capability::*;
+    match capability {
+        GroupNonUniform => true,
+        GroupNonUniformVote => device.vote,
+        GroupNonUniformBallot => device.ballot,
+        GroupNonUniformShuffle => device.shuffle,
+        GroupNonUniformShuffleRelative => device.shuffle_relative,
+        GroupNonUniformRotateKHR => device.rotate,
+        GroupNonUniformArithmetic => device.arithmetic,
+        GroupNonUniformClustered => device.clustered,
+        _ => false,
+    }
+}
+
 fn map_operation(op: GroupOp) -> Option<GroupOperation> {
     Some(match op {
         GroupOp::Reduce(_) => GroupOperation::Reduce,
@@ -147,23 +130,24 @@ fn map_operation(op: GroupOp) -> Option<GroupOperation> {
 
 fn map_arithmetic(op: Binary, ty: Type) -> Option<spirv::Op> {
     let logical = ty == Type::Bool;
+    use spirv::Op;
     Some(match op {
-        Binary::Add => spirv::Op::GroupNonUniformIAdd,
-        Binary::Mul => spirv::Op::GroupNonUniformIMul,
-        Binary::UMin => spirv::Op::GroupNonUniformUMin,
-        Binary::UMax => spirv::Op::GroupNonUniformUMax,
-        Binary::SMin => spirv::Op::GroupNonUniformSMin,
-        Binary::SMax => spirv::Op::GroupNonUniformSMax,
-        Binary::FAdd => spirv::Op::GroupNonUniformFAdd,
-        Binary::FMul => spirv::Op::GroupNonUniformFMul,
-        Binary::FMin => spirv::Op::GroupNonUniformFMin,
-        Binary::FMax => spirv::Op::GroupNonUniformFMax,
-        Binary::And if logical => spirv::Op::GroupNonUniformLogicalAnd,
-        Binary::Or if logical => spirv::Op::GroupNonUniformLogicalOr,
-        Binary::Xor if logical => spirv::Op::GroupNonUniformLogicalXor,
-        Binary::And => spirv::Op::GroupNonUniformBitwiseAnd,
-        Binary::Or => spirv::Op::GroupNonUniformBitwiseOr,
-        Binary::Xor => spirv::Op::GroupNonUniformBitwiseXor,
+        Binary::Add => Op::GroupNonUniformIAdd,
+        Binary::Mul => Op::GroupNonUniformIMul,
+        Binary::UMin => Op::GroupNonUniformUMin,
+        Binary::UMax => Op::GroupNonUniformUMax,
+        Binary::SMin => Op::GroupNonUniformSMin,
+        Binary::SMax => Op::GroupNonUniformSMax,
+        Binary::FAdd => Op::GroupNonUniformFAdd,
+        Binary::FMul => Op::GroupNonUniformFMul,
+        Binary::FMin => Op::GroupNonUniformFMin,
+        Binary::FMax => Op::GroupNonUniformFMax,
+        Binary::And if logical => Op::GroupNonUniformLogicalAnd,
+        Binary::Or if logical => Op::GroupNonUniformLogicalOr,
+        Binary::Xor if logical => Op::GroupNonUniformLogicalXor,
+        Binary::And => Op::GroupNonUniformBitwiseAnd,
+        Binary::Or => Op::GroupNonUniformBitwiseOr,
+        Binary::Xor => Op::GroupNonUniformBitwiseXor,
         _ => return None,
     })
 }

@@ -183,4 +183,14 @@ impl<'a> Builder<'a> {
             otherwise: otherwise.into(),
         });
     }
+
+    /// Builds what is done only where the condition holds, and goes on after it.
+    pub fn only(&mut self, condition: Value, build: impl FnOnce(&mut Self)) {
+        let [then, after] = [(); 2].map(|()| self.function.add_block());
+        self.branch(condition, then, after);
+        self.switch_to(then);
+        build(self);
+        self.jump(after);
+        self.switch_to(after);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::decode::Instruction;
 use super::function::FunctionParser;
+use super::group_masks::lane;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, Binary, Builder, Compare, Group, GroupOp, Op as IrOp, Place, Scope, Type, Value,
@@ -13,10 +14,6 @@ use smallvec::smallvec;
 /// The largest size of a sub-group of this kernel, I32.
 fn max_size(b: &mut Builder<'_>) -> Value {
     b.op1(IrOp::WorkItem(WorkItem::SubgroupMaxSize), Type::I32)
-}
-
-pub(super) fn lane(b: &mut Builder<'_>) -> Value {
-    b.op1(IrOp::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
 }
 
 fn shuffle(b: &mut Builder<'_>, op: GroupOp, value: Value, index: Value) -> Value {

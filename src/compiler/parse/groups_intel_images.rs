@@ -6,7 +6,7 @@
 
 use super::decode::Instruction;
 use super::function::FunctionParser;
-use super::groups_intel::lane;
+use super::group_masks::lane;
 use crate::compiler::CompileError;
 use crate::compiler::image::{ImageField, TexelFormat};
 use crate::compiler::ir::{Access, Binary, Builder, Compare, Edge, Place, Type, Value, Values};
@@ -154,7 +154,7 @@ impl Column {
         self.each_byte(b, |b, index, sum| {
             let x = b.binary(Binary::Add, self.x, index);
             let inside = b.compare(Compare::ULess, x, self.row_bytes);
-            only(b, inside, |b| {
+            b.only(inside, |b| {
                 let amount = b.binary_const(Binary::Shl, index, 3);
                 let byte = b.binary(Binary::LShr, value, amount);
                 let byte = b.resize_int(byte, Type::I8, false);
@@ -164,15 +164,6 @@ impl Column {
             sum
         });
     }
-}
-
-fn only(b: &mut Builder<'_>, condition: Value, build: impl FnOnce(&mut Builder<'_>)) {
-    let (then, after) = (b.function.add_block(), b.function.add_block());
-    b.branch(condition, then, after);
-    b.switch_to(then);
-    build(b);
-    b.jump(after);
-    b.switch_to(after);
 }
 
 impl<'a> FunctionParser<'_, 'a> {
@@ -239,7 +230,7 @@ impl<'a> FunctionParser<'_, 'a> {
         b.switch_to(fast);
         for (index, &value) in values.iter().enumerate() {
             let (row, inside) = column.row(&mut b, index);
-            only(&mut b, inside, |b| {
+            b.only(inside, |b| {
                 let pointer = column.pointer(b, row, column.x);
                 let access = Access::aligned(column.align_bytes());
                 b.store1(Place::Pointer(pointer), value, access);
@@ -250,7 +241,7 @@ impl<'a> FunctionParser<'_, 'a> {
         b.switch_to(slow);
         for (index, &value) in values.iter().enumerate() {
             let (row, inside) = column.row(&mut b, index);
-            only(&mut b, inside, |b| column.write_bytes(b, row, value));
+            b.only(inside, |b| column.write_bytes(b, row, value));
         }
         b.jump(end);
         self.block = end;

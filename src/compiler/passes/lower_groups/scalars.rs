@@ -4,7 +4,12 @@ use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Builder, Compare, Convert, Type, Value, Values};
 use smallvec::smallvec;
 
-/// The value that leaves others as they are (cl_khr_subgroups: "the identity I").
+/// The value that leaves others as they are (cl_khr_subgroups: "the identity I"), as a constant.
+pub fn identity_value(b: &mut Builder<'_>, op: Binary, ty: Type) -> Result<Value, CompileError> {
+    Ok(b.constant(ty, identity(op, ty)?))
+}
+
+/// Its bits.
 pub fn identity(op: Binary, ty: Type) -> Result<u64, CompileError> {
     let float = |half: u64, single: f32, double: f64| match ty {
         Type::F16 => half,

@@ -12,7 +12,7 @@
 //! ```
 
 use super::Device;
-use super::scalars::{from_words, identity, to_words, word_count};
+use super::scalars::{from_words, identity, identity_value, to_words, word_count};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, Group, GroupOp, Op, Scope, Type, Unary, Value, Values,
@@ -132,15 +132,6 @@ fn native(b: &mut Builder<'_>, op: GroupOp, values: &[Value], types: &[Type]) ->
 /// This work-item's place in its sub-group.
 fn lane(b: &mut Builder<'_>) -> Value {
     b.op1(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
-}
-
-fn identity_value(b: &mut Builder<'_>, op: Binary, ty: Type) -> Result<Value, CompileError> {
-    let bits = match (ty, op) {
-        (Type::Bool, Binary::And) => 1,
-        (Type::Bool, _) => 0,
-        _ => identity(op, ty)?,
-    };
-    Ok(b.constant(ty, bits))
 }
 
 fn vote(b: &mut Builder<'_>, device: &Device<'_>, op: GroupOp, predicate: Value) -> Value {

@@ -12,7 +12,7 @@
 //! The totals are combined as many at a time as the sub-group has work-items, which for a device with 32 of
 //! them and work-groups of up to 1024 is all at once.
 
-use super::scalars::{from_words, identity, to_words, word_count};
+use super::scalars::{from_words, identity_value, to_words, word_count};
 use super::{Device, sub_group};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
@@ -134,7 +134,7 @@ fn broadcast(
         is_source = b.binary(Binary::And, is_source, same);
     }
     barrier(b);
-    only(b, is_source, |b| {
+    b.only(is_source, |b| {
         let mut offset = 0;
         for &component in components {
             for word in to_words(b, component) {
@@ -160,16 +160,6 @@ fn broadcast(
             from_words(b, &words, ty)
         })
         .collect()
-}
-
-/// Builds what only work-items with the condition do.
-fn only(b: &mut Builder<'_>, condition: Value, build: impl FnOnce(&mut Builder<'_>)) {
-    let (then, after) = (b.function.add_block(), b.function.add_block());
-    b.branch(condition, then, after);
-    b.switch_to(then);
-    build(b);
-    b.jump(after);
-    b.switch_to(after);
 }
 
 fn combine(
@@ -200,7 +190,7 @@ fn combine(
     let is_last = b.compare(Compare::Equal, lane, last);
     let words = to_words(b, total);
     barrier(b);
-    only(b, is_last, |b| {
+    b.only(is_last, |b| {
         for (number, &word) in (0u32..).zip(&words) {
             scratch.store(b, id, number * device.max_sub_groups, word);
         }
@@ -213,12 +203,7 @@ fn combine(
 
     // for (first = 0; first < count; first += size)
     //     sum = sum op sub-group reduction of totals[first + lane]
-    let neutral = match (ty, binary) {
-        (Type::Bool, Binary::And) => 1,
-        (Type::Bool, _) => 0,
-        _ => identity(binary, ty)?,
-    };
-    let neutral = b.constant(ty, neutral);
+    let neutral = identity_value(b, binary, ty)?;
     let zero = b.i32(0);
     let [header, body, exit] = [(); 3].map(|()| b.function.add_block());
     let first = b.function.add_param(header, Type::I32);

@@ -83,7 +83,7 @@ impl End {
                 let packets = unpack(b, id);
                 let is_in = b.compare(Compare::ULess, index, packets.count);
                 let packet = b.binary(Binary::Add, packets.first, index);
-                only(b, is_in, |b| self.copy(b, packet, pointer));
+                b.only(is_in, |b| self.copy(b, packet, pointer));
                 status(b, is_in)
             }
             (PipeOp::Reserve, &[count]) => {
@@ -99,7 +99,7 @@ impl End {
                     Scope::Workgroup | Scope::Subgroup => {
                         self.barrier(b);
                         let leads = self.leads(b);
-                        only(b, leads, |b| self.commit(b, packets.count));
+                        b.only(leads, |b| self.commit(b, packets.count));
                     }
                     _ => self.commit(b, packets.count),
                 }
@@ -132,7 +132,7 @@ impl End {
                 (packets.first, got)
             }
         };
-        only(b, got, |b| {
+        b.only(got, |b| {
             self.copy(b, packet, pointer);
             self.commit(b, one);
         });
@@ -317,7 +317,7 @@ impl End {
         let reserved = self.counter(b, Counter::Reserved, writes);
         let reserved = atomic(b, AtomicOp::Load, reserved, smallvec![], RELAXED);
         let complete = b.compare(Compare::Equal, now, reserved);
-        only(b, complete, |b| {
+        b.only(complete, |b| {
             let visible = self.counter(b, Counter::Visible, writes);
             let start = atomic(b, AtomicOp::Load, visible, smallvec![], RELAXED);
             let [header, raise, done] = [(); 3].map(|()| b.function.add_block());
@@ -396,16 +396,6 @@ fn sub_group(b: &mut Builder<'_>, op: GroupOp, values: Values, ty: Type) -> Valu
         scope: Scope::Subgroup,
     };
     b.op1(Op::Group(group, values), ty)
-}
-
-/// Builds what only work-items with the condition do.
-fn only(b: &mut Builder<'_>, condition: Value, build: impl FnOnce(&mut Builder<'_>)) {
-    let [then, after] = [(); 2].map(|()| b.function.add_block());
-    b.branch(condition, then, after);
-    b.switch_to(then);
-    build(b);
-    b.jump(after);
-    b.switch_to(after);
 }
 
 /// "0 if … successful and a negative value" else.
