@@ -70,7 +70,7 @@ pub(super) const TARGET_ARGUMENTS: [&str; 4] = [
 ];
 
 /// The arguments that ask for a SPIR-V module, beside the target.
-pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
+pub(super) const EMIT_ARGUMENTS: [&str; 9] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
@@ -81,6 +81,8 @@ pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
     // taken apart again.
     "-fno-vectorize",
     "-fno-slp-vectorize",
+    // Kernels look at their variables through pointers to other types, and no other driver minds.
+    "-fno-strict-aliasing",
     "-x",
     "cl",
     "-c",

@@ -17,6 +17,8 @@ pub const TESTS: &[Test] = &[
     ("narrow_neighbours", narrow_neighbours),
     ("booleans", booleans),
     ("private_arrays", private_arrays),
+    ("indices_by_remainder", indices_by_remainder),
+    ("punned_variables", punned_variables),
     ("private_structures", private_structures),
     ("memory_copies", memory_copies),
     ("many_arguments", many_arguments),
@@ -429,6 +431,75 @@ fn private_arrays() {
         .output::<u64>(64)
         .run(&[64], &[]);
     assert_equal(&found.get(1), &expected, |_| "private arrays".into());
+}
+
+/// `i * 37 % 100` comes as `i * 37 - 100 * (i * 37 / 100)`, times the size of an element.
+fn indices_by_remainder() {
+    let source = "
+    kernel void test(global const uint *in, global uint *out) {
+        uint own[100];
+        local uint shared[100];
+        for (int i = 0; i < 100; ++i) {
+            own[i] = in[i] + (uint)get_global_id(0);
+            shared[i] = 0;
+        }
+        for (int i = 0; i < 100; ++i) own[(i * 37) % 100] += own[i] >> 3;
+        for (int i = 0; i < 100; ++i) shared[(i * 37) % 100] += i;
+        uint sum = 0;
+        for (int i = 0; i < 100; ++i) sum = sum * 31 + own[i] + shared[i];
+        out[get_global_id(0)] = sum;
+    }";
+    let input = words(47, 100);
+    let expected: Vec<u32> = (0..16u32)
+        .map(|id| {
+            let mut own: Vec<u32> = input.iter().map(|word| word.wrapping_add(id)).collect();
+            let mut shared = [0u32; 100];
+            for i in 0..100 {
+                own[i * 37 % 100] = own[i * 37 % 100].wrapping_add(own[i] >> 3);
+            }
+            for i in 0..100 {
+                shared[i * 37 % 100] += i as u32;
+            }
+            own.iter().zip(shared).fold(0u32, |sum, (own, shared)| {
+                sum.wrapping_mul(31).wrapping_add(*own).wrapping_add(shared)
+            })
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&input)
+        .output::<u32>(16)
+        .run(&[16], &[1]);
+    assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
+}
+
+/// A variable seen through pointers to other types than its own.
+fn punned_variables() {
+    let source = "
+    kernel void test(global const uint *in, global uint *out) {
+        size_t i = get_global_id(0);
+        ulong wide = in[i];
+        uint *halves[2] = { (uint *)&wide, (uint *)&wide + 1 };
+        *halves[i & 1] = 17;
+        float number = 1.5f;
+        *(uint *)&number += in[i] & 0xff;
+        short *shorts = (short *)&number;
+        shorts[0] ^= 0x55;
+        out[i] = (uint)wide + (uint)(wide >> 32) * 3 + as_uint(number);
+    }";
+    let input = words(48, 64);
+    let expected: Vec<u32> = (0u32..)
+        .zip(&input)
+        .map(|(i, &word)| {
+            let (low, high) = if i & 1 == 0 { (17, 0) } else { (word, 17) };
+            let number = (1.5f32.to_bits() + (word & 0xff)) ^ 0x55;
+            low.wrapping_add(high * 3).wrapping_add(number)
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&input)
+        .output::<u32>(64)
+        .run(&[64], &[]);
+    assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
 fn private_structures() {

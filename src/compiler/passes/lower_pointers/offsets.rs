@@ -145,14 +145,15 @@ impl Offsets {
                     (Some(factor), None) => (y, factor),
                     (None, None) => return None,
                 };
-                let factor = factor as u32;
-                if !factor.is_multiple_of(1 << shift) {
+                // Signed, as a remainder is a number less a multiple of its quotient.
+                let factor = factor as u32 as i32;
+                if factor % (1 << shift) != 0 {
                     return None;
                 }
                 match factor >> shift {
                     1 => Some(x),
                     factor => {
-                        let factor = b.i32(factor);
+                        let factor = b.i32(factor as u32);
                         Some(b.op1(Op::Binary(Binary::Mul, x, factor), Type::I32))
                     }
                 }

@@ -163,6 +163,24 @@ fn memory_of_one_float_type_is_an_array_of_it_indexed_without_shifts() {
 }
 
 #[test]
+fn a_factor_may_be_negative() {
+    for space in [AddressSpace::Private, AddressSpace::Local] {
+        check(&function(space, &[Type::I32], |b, number, _, memory| {
+            fill(b, memory, Type::I32);
+            // Word 7 * number % 5, as compilers write it: 28 * number - 20 * (7 * number / 5) bytes.
+            let bytes = scaled(b, number, 28);
+            let words = scaled(b, number, 7);
+            let quotient = b.binary_const(Binary::UDiv, words, 5);
+            let less = b.binary_const(Binary::Mul, quotient, (-20i64) as u64);
+            let offset = b.binary(Binary::Add, less, bytes);
+            let at = b.ptr_add(memory, offset);
+            let read = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
+            b.terminate(Terminator::Return(smallvec![read]));
+        }));
+    }
+}
+
+#[test]
 fn bytes_on_a_device_without_them_have_a_word_each_in_private_memory() {
     let [_, text] = check(&function(
         AddressSpace::Private,
