@@ -40,6 +40,7 @@ pub struct Features {
 /// A kernel that can be printed, and reduced.
 #[derive(Clone)]
 pub struct Program {
+    pub name: String,
     pub items: Vec<Stmt>,
     pub local_size: u32,
 }
@@ -94,7 +95,11 @@ pub fn kernel(seed: u64, name: &str, features: Features) -> Program {
         generator.function(&mut items);
     }
     generator.kernel(&mut items);
-    Program { items, local_size }
+    Program {
+        name: name.into(),
+        items,
+        local_size,
+    }
 }
 
 impl Generator {

@@ -35,6 +35,9 @@ use std::process::ExitCode;
 /// Kernels that are tried without arguments.
 const FEW: u64 = 6;
 
+/// Seeds between two words of how far it is.
+const PROGRESS: u64 = 500;
+
 struct Arguments {
     seed: u64,
     count: u64,
@@ -200,6 +203,9 @@ fn run(arguments: &Arguments) -> ExitCode {
     while seed < end {
         let last = (seed + arguments.batch).min(end);
         comparison.batch(seed, last);
+        if last / PROGRESS > seed / PROGRESS {
+            println!("seed {last}: {} the same so far", comparison.same);
+        }
         seed = last;
     }
     comparison.report()
@@ -237,8 +243,8 @@ impl Comparison<'_> {
         for (at, seed) in (from..to).enumerate() {
             let one: Vec<_> = outcomes.iter().filter_map(|all| all.get(at)).collect();
             let verdict = match judge(&one) {
-                Verdict::Same => Verdict::Same,
-                // A platform that fails takes the rest of the program along: see who it is.
+                verdict @ (Verdict::Same | Verdict::FrontEnd) => verdict,
+                // See what the others say, and whether it is so without the rest of the program.
                 _ => {
                     let alone = self.make(seed, 0);
                     judge_alone(&mut self.platforms, &alone)

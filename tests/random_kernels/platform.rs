@@ -113,8 +113,29 @@ impl Platform {
         !self.name.is_empty()
     }
 
-    /// Runs the kernels of one program.
+    /// Runs kernels, as one program where it builds. One that keeps it from building is taken out: by its name,
+    /// if the build log says it, else by halving the program.
     pub fn run(&mut self, kernels: &[&Program]) -> Vec<Outcome> {
+        let mut outcomes = self.run_program(kernels);
+        let reason = match outcomes.first() {
+            Some(Err(reason)) if kernels.len() > 1 && outcomes.iter().all(Result::is_err) => reason,
+            _ => return outcomes,
+        };
+        let named = failing_kernel(reason)
+            .and_then(|name| kernels.iter().position(|kernel| kernel.name == name));
+        if let Some(at) = named {
+            let own = outcomes.remove(at);
+            let (before, after) = (&kernels[..at], &kernels[at + 1..]);
+            outcomes = self.run(&[before, after].concat());
+            outcomes.insert(at, own);
+            return outcomes;
+        }
+        let (first, second) = kernels.split_at(kernels.len() / 2);
+        [self.run(first), self.run(second)].concat()
+    }
+
+    /// Runs the kernels of one program.
+    fn run_program(&mut self, kernels: &[&Program]) -> Vec<Outcome> {
         if self.process.is_none() {
             let process = self.start();
             // The features are known.
@@ -128,7 +149,7 @@ impl Platform {
             .expect("the folder is writable");
         let sizes: Vec<_> = kernels
             .iter()
-            .map(|kernel| kernel.local_size.to_string())
+            .map(|kernel| format!("{}:{}", kernel.name, kernel.local_size))
             .collect();
         let process = self.process.as_mut().expect("it was started above");
         if let Some(input) = process.child.stdin.as_mut() {
@@ -161,4 +182,13 @@ impl Platform {
         }
         outcomes
     }
+}
+
+/// The kernel in which clang's back end gave up, or in one of whose functions: their names start with its own.
+fn failing_kernel(log: &str) -> Option<&str> {
+    let (_, function) = log.split_once("(in function: ")?;
+    let name = function
+        .strip_prefix("__clang_ocl_kern_imp_")
+        .unwrap_or(function);
+    name.split(['_', ')']).next()
 }

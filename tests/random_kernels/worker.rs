@@ -1,8 +1,7 @@
 //! Runs kernels on one OpenCL platform, in a process of its own: a platform that crashes or hangs takes
 //! nothing else along, and no two of them share a loader.
 //!
-//! On standard input a line for each program: `FILE LOCAL_SIZE…`, with the local sizes of its kernels `k0`,
-//! `k1` and so on. On standard output a line for each kernel: `@ok HEX`, with what its buffers hold in the end, or
+//! On standard input a line for each program: `FILE NAME:LOCAL_SIZE…`, with its kernels. On standard output a line for each kernel: `@ok HEX`, with what its buffers hold in the end, or
 //! `@error REASON`. The first line is `@features …`.
 
 use crate::generator::{COUNTERS, INPUTS, ITEM_SLOTS, ITEMS, RESULTS};
@@ -44,12 +43,15 @@ pub fn run() -> Result<(), String> {
         let line = line.map_err(|error| error.to_string())?;
         let mut words = line.split_whitespace();
         let path = words.next().ok_or("a line without a file")?;
-        let sizes: Vec<usize> = words.filter_map(|word| word.parse().ok()).collect();
+        let kernels: Vec<(&str, usize)> = words
+            .filter_map(|word| word.split_once(':'))
+            .filter_map(|(name, size)| Some((name, size.parse().ok()?)))
+            .collect();
         let source = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         let program = Program::create_and_build_from_source(&context, &source, &options);
-        for (at, &size) in sizes.iter().enumerate() {
+        for &(name, size) in &kernels {
             let result = match &program {
-                Ok(program) => launch(&context, &queue, program, &format!("k{at}"), size),
+                Ok(program) => launch(&context, &queue, program, name, size),
                 Err(log) => Err(format!("the program does not build: {log}")),
             };
             match result {
