@@ -65,6 +65,8 @@ pub fn run(
     }
     // Diagnostics are matched and shown: one language, no colour.
     command.env("LC_ALL", "C");
+    // Where clang crashes, naming the functions of its stack would take longer than the build that is tried next.
+    command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
     let child = command.spawn()?;
     let end = wait(child, limit)?;
     Ok(Finished {
