@@ -10,10 +10,7 @@
 //! (by the first platform named Pumice). Growth is the exponent between a size and the one before: 1 is linear, 2
 //! quadratic. `--passes` tells the passes of the largest program of each shape apart.
 
-#[path = "common/devices.rs"]
-mod devices;
-#[path = "common/plot.rs"]
-mod plot;
+mod support;
 
 use lexopt::prelude::*;
 use opencl3::context::Context;
@@ -25,13 +22,14 @@ use pumice::runtime::front_end::{FrontEnd, language_target};
 use pumice::runtime::platform::Platform;
 use pumice::toolchain::{BuildOptions, CompileRequest, DiskCache, LanguageTarget, compile_source};
 use pumice::vulkan::{Pipeline, PipelineOptions, ShaderModule};
-use std::error::Error;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use support::opencl::subjects;
+use support::report::save_plot;
+use support::table::Curves;
+use support::{Result, plot};
 
 /// A program of about so many lines.
 type Generator = fn(usize) -> String;
@@ -335,8 +333,8 @@ impl Bench {
 
 /// Seconds of `clBuildProgram` where the disk cache knows the program.
 fn warm_build(source: &str) -> Result<f64> {
-    let subjects = devices::subjects(&["Pumice".into()])?;
-    let device = &subjects.first().ok_or("the loader has no Pumice")?.device;
+    let subjects = subjects(&["Pumice".into()])?;
+    let device = &subjects[0].device;
     let context = Context::from_device(device)?;
     let mut least = f64::MAX;
     for round in 0..6 {
@@ -369,7 +367,7 @@ fn growth(points: &[(f64, f64)]) -> String {
 fn main() -> Result<()> {
     let arguments = arguments()?;
     let bench = Bench::new();
-    let mut lines = Vec::new();
+    let mut curves = Curves::new("Compile time", "lines", "milliseconds");
     let mut worst: f64 = 0.0;
     println!(
         "{:14}{:>7}{:>11}{:>7}{:>11}{:>7}{:>8}{:>11}{:>11}",
@@ -424,17 +422,11 @@ fn main() -> Result<()> {
             }
         }
         for (what, points) in [("clang", clang), ("passes", ours)] {
-            let name = format!("{name}: {what}");
-            let points = points.into_iter().map(|(x, y)| (x, y * 1e3)).collect();
-            lines.push(plot::Line { name, points });
+            for (size, seconds) in points {
+                curves.put(&format!("{name}: {what}"), size, seconds * 1e3);
+            }
         }
     }
     println!("\nour passes took at most {worst:.2} of clang's time");
-    let svg = plot::lines("Compile time", "lines", "milliseconds", &lines);
-    if let Some(folder) = arguments.svg.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(&arguments.svg, svg)?;
-    println!("plot: {}", arguments.svg.display());
-    Ok(())
+    save_plot(&arguments.svg, &plot::curves(&curves)?)
 }

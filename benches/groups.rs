@@ -2,7 +2,7 @@
 //! kernel written for Vulkan by hand, and Intel's block reads and writes against a copy of vectors.
 //!
 //! ```text
-//! cargo bench --bench groups -- [NAME…]
+//! cargo bench --bench groups -- [--out FOLDER] [NAME…]
 //! ```
 //!
 //! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
@@ -12,6 +12,9 @@
 
 mod support;
 
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::memory::Buffer;
 use pumice::runtime::platform::Platform;
 use pumice::vulkan::{
     MemoryKind, Pipeline, PipelineOptions, Recorder, ShaderModule, Timeline, info::DeviceType,
@@ -19,8 +22,10 @@ use pumice::vulkan::{
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::opencl::{Buffer, Context, Device, Queue, devices};
-use support::{Result, time};
+use support::opencl::{Subject, buffer, kernel, launch, queue, read, set_buffer, subjects, write};
+use support::report::Report;
+use support::table::{Table, Unit};
+use support::{Arguments, Result, time};
 
 /// Work-items of a group.
 const GROUP: usize = 256;
@@ -138,14 +143,25 @@ const COPIES: [Case; 4] = [
     copy("copy_by_blocks_uc16", "BLOCKS"),
 ];
 
-fn print(name: &str, count: usize, rounds: usize, seconds: f64) {
-    let bytes = (count * 8) as f64;
-    let collectives = (count / GROUP * rounds) as f64;
-    println!(
-        "  {name:32}{rounds:>4}{:>12.1}{:>12.2}",
-        bytes / seconds / 1e9,
-        seconds * 1e9 / collectives
-    );
+/// GB read and written in a second, and nanoseconds of one collective of a group.
+struct Figures {
+    bandwidth: Table,
+    collective: Table,
+}
+
+impl Figures {
+    fn put(&mut self, column: usize, name: &str, count: usize, rounds: usize, seconds: f64) {
+        let name = match rounds {
+            1 => name.to_owned(),
+            _ => format!("{name}, {rounds} rounds"),
+        };
+        let rate = (count * 8) as f64 / seconds / 1e9;
+        self.bandwidth
+            .put(column, &name, Unit::GIGABYTES_PER_SECOND, rate);
+        let collectives = (count / GROUP * rounds) as f64;
+        let ns = seconds * 1e9 / collectives;
+        self.collective.put(column, &name, Unit::less("ns"), ns);
+    }
 }
 
 /// What the first element of the result is, where that is easily said.
@@ -160,15 +176,15 @@ fn expected(case: Case, input: &[f32], rounds: usize) -> Option<f32> {
 }
 
 struct Memory {
-    source: Buffer,
-    target: Buffer,
+    source: Buffer<u8>,
+    target: Buffer<u8>,
     input: Vec<f32>,
 }
 
 /// Seconds of one launch.
 fn measure(
     context: &Context,
-    queue: &Queue,
+    queue: &CommandQueue,
     memory: &Memory,
     case: Case,
     rounds: usize,
@@ -177,18 +193,18 @@ fn measure(
         "-cl-std=CL3.0 -DGROUP={GROUP} -DROUNDS={rounds} -D{}",
         case.part
     );
-    let kernel = context.kernel(SOURCE, case.name, &options)?;
-    kernel.set_buffer(0, &memory.source)?;
-    kernel.set_buffer(1, &memory.target)?;
-    queue.write(&memory.target, true, &[0; 4])?;
+    let kernel = kernel(context, SOURCE, case.name, &options)?;
+    set_buffer(&kernel, 0, &memory.source)?;
+    set_buffer(&kernel, 1, &memory.target)?;
+    write(queue, &memory.target, true, &[0; 4])?;
     let seconds = time(7, || {
         for _ in 0..LAUNCHES {
-            queue.launch(&kernel, memory.input.len() / case.elements, GROUP)?;
+            launch(queue, &kernel, memory.input.len() / case.elements, GROUP)?;
         }
-        queue.finish()
+        Ok(queue.finish()?)
     })?;
     let mut first = [0; 4];
-    queue.read(&memory.target, true, &mut first)?;
+    read(queue, &memory.target, true, &mut first)?;
     let found = f32::from_le_bytes(first);
     if expected(case, &memory.input, rounds).is_some_and(|wanted| (wanted - found).abs() > 1e-4) {
         return Err(format!("it is wrong: {found}").into());
@@ -196,38 +212,28 @@ fn measure(
     Ok(seconds / LAUNCHES as f64)
 }
 
-fn opencl(device: &Device) -> Result<()> {
-    const CL_DEVICE_TYPE: u32 = 0x1000;
-    const GPU: u64 = 4;
-    let count: usize = match device.number(CL_DEVICE_TYPE)? & GPU {
-        0 => ON_A_PROCESSOR,
-        _ => ON_A_GPU,
+fn opencl(subject: &Subject, column: usize, figures: &mut Figures) -> Result<()> {
+    let count: usize = match subject.is_gpu() {
+        false => ON_A_PROCESSOR,
+        true => ON_A_GPU,
     };
-    println!(
-        " {}, {} KiB of floats{:>6}{:>12}{:>12}",
-        device.name,
-        count / 256,
-        "rounds",
-        "GB/s",
-        "ns/group"
-    );
-    let context = Context::new(device)?;
-    let queue = context.queue(0)?;
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
     // The first is not 0, which is what the target holds before.
     let input: Vec<f32> = (0..count).map(|i| ((i + 1) * 7 % 13) as f32).collect();
     let bytes: Vec<u8> = input.iter().flat_map(|x| x.to_le_bytes()).collect();
     let memory = Memory {
-        source: context.buffer(count * 4, 0)?,
-        target: context.buffer(count * 4, 0)?,
+        source: buffer(&context, count * 4)?,
+        target: buffer(&context, count * 4)?,
         input,
     };
-    queue.write(&memory.source, true, &bytes)?;
+    write(&queue, &memory.source, true, &bytes)?;
     let once = COLLECTIVES.iter().chain(&COPIES).map(|case| (*case, 1));
     let often = COLLECTIVES.iter().map(|case| (*case, 16));
     for (case, rounds) in once.chain(often) {
         match measure(&context, &queue, &memory, case, rounds) {
-            Ok(seconds) => print(case.name, count, rounds, seconds),
-            Err(error) => println!("  {:32}{error:>28}", case.name),
+            Ok(seconds) => figures.put(column, case.name, count, rounds, seconds),
+            Err(error) => println!("{}: {}: {error}", subject.name, case.name),
         }
     }
     Ok(())
@@ -316,7 +322,8 @@ fn assemble(text: &str) -> Result<Vec<u32>> {
     }
 }
 
-fn plain_vulkan() -> Result<()> {
+/// The sub-group functions' counterparts.
+fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
     let platform = Platform::instance();
     let device = platform.devices().first().ok_or("no Vulkan device")?;
     let vulkan = device.vulkan()?;
@@ -324,7 +331,6 @@ fn plain_vulkan() -> Result<()> {
         DeviceType::Cpu => ON_A_PROCESSOR,
         _ => ON_A_GPU,
     };
-    println!(" plain Vulkan, {} KiB of floats", count / 256);
     let source = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
     let target = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
     let mut push = source.device_address().to_le_bytes().to_vec();
@@ -334,8 +340,8 @@ fn plain_vulkan() -> Result<()> {
     let mut value = 0;
     for rounds in [1, 16] {
         for (name, operation) in [
-            ("subgroupAdd", "Reduce"),
-            ("subgroupInclusiveAdd", "InclusiveScan"),
+            ("sub_group_reduce", "Reduce"),
+            ("sub_group_scan", "InclusiveScan"),
         ] {
             let words = assemble(&assembly(operation, rounds))?;
             let module = ShaderModule::new(vulkan, &words)?;
@@ -353,22 +359,30 @@ fn plain_vulkan() -> Result<()> {
                 while !timeline.wait(value, Duration::from_secs(2))? {}
                 Ok(())
             })?;
-            print(name, count, rounds, seconds / LAUNCHES as f64);
+            figures.put(column, name, count, rounds, seconds / LAUNCHES as f64);
         }
     }
     Ok(())
 }
 
 fn main() -> Result<()> {
-    // cargo bench passes `--bench`.
-    let names: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|arg| !arg.starts_with("--"))
-        .collect();
-    for device in devices(&names)? {
-        if let Err(error) = opencl(&device) {
-            println!(" {}: {error}", device.name);
+    let arguments = Arguments::parse(&[])?;
+    let subjects = subjects(&arguments.names)?;
+    let mut columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    columns.push("plain Vulkan".to_owned());
+    let mut figures = Figures {
+        bandwidth: Table::new("Bytes read and written by a collective", &columns),
+        collective: Table::new("One collective of a group", &columns),
+    };
+    for (column, subject) in subjects.iter().enumerate() {
+        if let Err(error) = opencl(subject, column, &mut figures) {
+            println!("{}: {error}", subject.name);
         }
     }
-    plain_vulkan()
+    plain_vulkan(subjects.len(), &mut figures)?;
+    let report = Report {
+        tables: vec![figures.bandwidth, figures.collective],
+        ..Report::default()
+    };
+    report.show("groups", arguments.out.as_deref())
 }

@@ -1,7 +1,7 @@
 //! How fast images are copied, sampled and written, by texel.
 //!
 //! ```text
-//! cargo bench --bench images -- [NAME…]
+//! cargo bench --bench images -- [--out FOLDER] [NAME…]
 //! ```
 //!
 //! It speaks only OpenCL through the system's loader, so every ICD that the loader finds can be measured, in one
@@ -9,21 +9,22 @@
 //! order of the names; the first is the one that the others are compared with. Samples are read sixteen to a
 //! work-item, from a square of texels around it, and summed, so that little is written.
 
+mod support;
+
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
-use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, Device};
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{
-    Buffer, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA, CL_UNORM_INT8, Image,
+    CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA, CL_UNORM_INT8, Image,
 };
-use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use opencl3::types::{cl_image_desc, cl_image_format};
-use std::error::Error;
 use std::ptr;
 use std::time::Instant;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use support::opencl::{Subject, buffer, queue, subjects};
+use support::report::Report;
+use support::table::{Table, Unit};
+use support::{Arguments, Result};
 
 const SOURCE: &str = r#"
 constant sampler_t TEXELS = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
@@ -75,12 +76,7 @@ const FORMATS: [(&str, u32, u32, usize); 3] = [
     ("R32F", CL_R, CL_FLOAT, 4),
 ];
 
-/// A name, the unit, and a figure of it.
-struct Measure {
-    name: String,
-    unit: &'static str,
-    value: f64,
-}
+const GIGATEXELS_PER_SECOND: Unit = Unit::more("Gtexel/s");
 
 /// Seconds that one of `work` takes, many in a stream; the best of some streams.
 fn time(queue: &CommandQueue, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
@@ -100,33 +96,6 @@ fn time(queue: &CommandQueue, mut work: impl FnMut() -> Result<()>) -> Result<f6
         best = best.min(stream(count)?);
     }
     Ok(best)
-}
-
-struct Subject {
-    name: String,
-    device: Device,
-}
-
-/// Every device that the loader knows, those named first and in that order.
-fn subjects(names: &[String]) -> Result<Vec<Subject>> {
-    let mut all = Vec::new();
-    for platform in get_platforms()? {
-        for id in platform.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default() {
-            let device = Device::new(id);
-            let name = format!("{} / {}", platform.name()?.trim(), device.name()?.trim());
-            all.push(Subject { name, device });
-        }
-    }
-    if names.is_empty() {
-        return Ok(all);
-    }
-    let mut chosen = Vec::new();
-    for wanted in names {
-        let (take, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.name.contains(wanted));
-        chosen.extend(take);
-        all = rest;
-    }
-    Ok(chosen)
 }
 
 fn image(context: &Context, order: u32, ty: u32, size: usize) -> Result<Image> {
@@ -150,22 +119,19 @@ fn image(context: &Context, order: u32, ty: u32, size: usize) -> Result<Image> {
     Ok(unsafe { Image::create(context, CL_MEM_READ_WRITE, &format, &desc, ptr::null_mut())? })
 }
 
-fn measure(subject: &Subject) -> Result<Vec<Measure>> {
+fn measure(subject: &Subject, mut put: impl FnMut(&str, Unit, f64)) -> Result<()> {
     let context = Context::from_device(&subject.device)?;
-    let queue = CommandQueue::create_default_with_properties(&context, 0, 0)?;
+    let queue = queue(&context, 0)?;
     let program = Program::create_and_build_from_source(&context, SOURCE, "-cl-std=CL1.2")?;
-    // Beyond every cache, and done in a moment.
-    let is_cpu = subject.device.dev_type()? & CL_DEVICE_TYPE_CPU != 0;
-    let size: usize = if is_cpu { 1024 } else { 4096 };
+    // Beyond every cache of a GPU, and done in a moment on a processor.
+    let size: usize = if subject.is_gpu() { 4096 } else { 1024 };
     let texels = (size * size) as f64;
-    // SAFETY: no host memory is given.
-    let out = unsafe { Buffer::<f32>::create(&context, CL_MEM_READ_WRITE, size, ptr::null_mut())? };
-    let mut figures = Vec::new();
+    let out = buffer::<f32>(&context, size)?;
+    let (origin, region) = ([0_usize; 3], [size, size, 1]);
     for (format, order, ty, texel_bytes) in FORMATS {
         let from = image(&context, order, ty, size)?;
         let mut to = image(&context, order, ty, size)?;
         let color = [0.25_f32, 0.5, 0.75, 1.0];
-        let (origin, region) = ([0_usize; 3], [size, size, 1]);
         // SAFETY: four floats, and the whole of the image.
         unsafe {
             queue.enqueue_fill_image(
@@ -176,28 +142,24 @@ fn measure(subject: &Subject) -> Result<Vec<Measure>> {
                 &[],
             )?;
         }
-        // SAFETY: the whole of both images, which are alike.
-        let copy = |from: &Image, to: &mut Image| unsafe {
-            queue.enqueue_copy_image(
-                from,
-                to,
-                origin.as_ptr(),
-                origin.as_ptr(),
-                region.as_ptr(),
-                &[],
-            )
-        };
         let mut target = image(&context, order, ty, size)?;
-        copy(&to, &mut target)?;
         let seconds = time(&queue, || {
-            copy(&to, &mut target)?;
+            // SAFETY: the whole of both images, which are alike.
+            unsafe {
+                queue.enqueue_copy_image(
+                    &to,
+                    &mut target,
+                    origin.as_ptr(),
+                    origin.as_ptr(),
+                    region.as_ptr(),
+                    &[],
+                )?;
+            }
             Ok(())
         })?;
-        figures.push(Measure {
-            name: format!("{format} copy, read and written"),
-            unit: "GB/s",
-            value: 2.0 * texels * texel_bytes as f64 / seconds / 1e9,
-        });
+        let rate = 2.0 * texels * texel_bytes as f64 / seconds / 1e9;
+        let name = format!("{format} copy, read and written");
+        put(&name, Unit::GIGABYTES_PER_SECOND, rate);
         for (kernel, what, samples) in KERNELS {
             let kernel = Kernel::create(&program, kernel)?;
             let seconds = time(&queue, || {
@@ -211,11 +173,8 @@ fn measure(subject: &Subject) -> Result<Vec<Measure>> {
                 }
                 Ok(())
             })?;
-            figures.push(Measure {
-                name: format!("{format} {what}"),
-                unit: "Gtexel/s",
-                value: samples * texels / seconds / 1e9,
-            });
+            let rate = samples * texels / seconds / 1e9;
+            put(&format!("{format} {what}"), GIGATEXELS_PER_SECOND, rate);
         }
         let kernel = Kernel::create(&program, "through")?;
         let seconds = time(&queue, || {
@@ -229,53 +188,26 @@ fn measure(subject: &Subject) -> Result<Vec<Measure>> {
             }
             Ok(())
         })?;
-        figures.push(Measure {
-            name: format!("{format} read one, write one"),
-            unit: "Gtexel/s",
-            value: texels / seconds / 1e9,
-        });
+        let name = format!("{format} read one, write one");
+        put(&name, GIGATEXELS_PER_SECOND, texels / seconds / 1e9);
     }
-    Ok(figures)
+    Ok(())
 }
 
 fn main() -> Result<()> {
-    // cargo bench passes `--bench`.
-    let names: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|arg| !arg.starts_with("--"))
-        .collect();
-    let subjects = subjects(&names)?;
-    if subjects.is_empty() {
-        return Err("the loader has no OpenCL device of such a name".into());
-    }
-    let mut columns = Vec::new();
-    for (index, subject) in subjects.iter().enumerate() {
-        println!("[{index}] {}", subject.name);
-        match measure(subject) {
-            Ok(figures) => columns.push((index, figures)),
-            Err(error) => println!("    left out: {error}"),
+    let arguments = Arguments::parse(&[])?;
+    let subjects = subjects(&arguments.names)?;
+    let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    let mut table = Table::new("Images", &columns);
+    for (column, subject) in subjects.iter().enumerate() {
+        let put = |name: &str, unit, value| table.put(column, name, unit, value);
+        if let Err(error) = measure(subject, put) {
+            println!("{}: left out from here on: {error}", subject.name);
         }
     }
-    let Some((_, first)) = columns.first() else {
-        return Err("no device could be measured".into());
+    let report = Report {
+        tables: vec![table],
+        ..Report::default()
     };
-    print!("\n{:46}", "");
-    for (index, _) in &columns {
-        print!("{:>20}", format!("[{index}]"));
-    }
-    println!();
-    for (row, base) in first.iter().enumerate() {
-        print!("{:46}", format!("{} ({})", base.name, base.unit));
-        for (column, (_, figures)) in columns.iter().enumerate() {
-            let value = figures[row].value;
-            let ratio = if column == 0 {
-                String::new()
-            } else {
-                format!(" x{:.2}", value / base.value)
-            };
-            print!("{:>20}", format!("{value:.2}{ratio}"));
-        }
-        println!();
-    }
-    Ok(())
+    report.show("images", arguments.out.as_deref())
 }

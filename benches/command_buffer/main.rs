@@ -1,14 +1,15 @@
 //! What a replay of N small kernels costs: enqueued one by one, as a command buffer, and in plain Vulkan.
 //!
 //! ```text
-//! cargo bench --bench command_buffer -- [--quick] [--only GRAPH] [--out FOLDER] [NAME…]
+//! cargo bench --bench command_buffer -- [--quick] [--only GRAPH]… [--out FOLDER] [NAME…]
 //! ```
 //!
 //! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
 //! one, in that order). The first one is compared with all that follow, with plain Vulkan on the same device, and,
 //! if it is another driver's, with kernels enqueued one by one there: the kernel, the buffers and their contents are
-//! the same, and all check what came out. GRAPH is "in order", "independent" or "a chain". Host time ends when everything is handed to the device, wall time when it is done. Medians,
-//! microseconds; tables and, with `--out`, plots.
+//! the same, and all check what came out. GRAPH is "in order", "independent", "a chain", or "forms": plain Vulkan's
+//! command buffers laid out in several ways. Host time ends when everything is handed to the device, wall time when it
+//! is done. Medians, microseconds; tables and, with `--out`, plots.
 
 mod code;
 mod subject;
@@ -19,11 +20,11 @@ mod vulkan;
 mod work;
 
 use pumice::runtime::platform::Platform;
-use std::path::PathBuf;
 use subject::Subject;
-use support::Result;
-use support::opencl::{self, Device};
-use support::report::{Plot, save};
+use support::opencl::{self, subjects};
+use support::report::Report;
+use support::table::{Curves, Table, Unit};
+use support::{Arguments, Result};
 use times::Times;
 use vulkan::{Form, Vulkan};
 use work::Graph;
@@ -41,233 +42,137 @@ const FORMS: [Form; 6] = [
     Form::Secondary(10_000),
 ];
 
-struct Options {
-    counts: &'static [usize],
-    only: Option<String>,
-    out: Option<PathBuf>,
-    names: Vec<String>,
-}
-
-fn options() -> Result<Options> {
-    let mut options = Options {
-        counts: &COUNTS,
-        only: None,
-        out: None,
-        names: Vec::new(),
-    };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--quick" => options.counts = &QUICK_COUNTS,
-            "--only" => options.only = Some(arguments.next().ok_or("--only GRAPH")?),
-            "--out" => options.out = Some(arguments.next().ok_or("--out FOLDER")?.into()),
-            // What cargo bench passes.
-            flag if flag.starts_with("--") => {}
-            name => options.names.push(name.to_owned()),
-        }
-    }
-    Ok(options)
-}
-
-/// One way to do the work, at each number of commands.
-struct Series {
-    name: String,
-    points: Vec<(usize, Times)>,
-}
-
-impl Series {
-    fn measure(
-        name: String,
-        counts: &[usize],
-        mut run: impl FnMut(usize) -> Result<Times>,
-    ) -> Self {
-        let mut points = Vec::new();
-        for &count in counts {
-            match run(count) {
-                Ok(times) => points.push((count, times)),
-                Err(error) => eprintln!("{name}, {count} commands: {error}"),
-            }
-        }
-        Self { name, points }
-    }
-
-    fn at(&self, count: usize) -> Option<Times> {
-        let point = self.points.iter().find(|point| point.0 == count);
-        point.map(|point| point.1)
-    }
-}
-
-/// Everything measured for one graph.
-struct Results {
-    title: String,
-    series: Vec<Series>,
-}
-
-impl Results {
-    /// Host and wall time against the number of commands.
-    fn plots(&self) -> [Plot; 2] {
-        let plot = |what: &str, of: fn(&Times) -> f64| Plot {
-            curves: self
-                .series
-                .iter()
-                .map(|series| {
-                    let point = |(count, times): &(usize, Times)| (*count as f64, of(times));
-                    (
-                        series.name.clone(),
-                        series.points.iter().map(point).collect(),
-                    )
-                })
-                .collect(),
-            ..Plot::new(
-                &format!("{what} of a replay, {}", self.title),
-                "commands",
-                "us",
-            )
-        };
-        [
-            plot("Host time", |it| it.host),
-            plot("Wall time", |it| it.wall),
-        ]
-    }
-
-    fn report(&self, out: Option<&PathBuf>) -> Result<()> {
-        for (plot, kind) in self.plots().iter().zip(["host", "wall"]) {
-            println!("{}", plot.markdown());
-            if let Some(folder) = out {
-                let name = format!("{}-{kind}", self.title.replace([' ', ','], "-"));
-                save(folder, &format!("{name}.md"), &plot.markdown())?;
-                save(folder, &format!("{name}.svg"), &plot.svg())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn find(&self, name: &str) -> Option<&Series> {
-        self.series.iter().find(|series| series.name.contains(name))
-    }
-
-    /// The ratios that decide: command buffer to plain Vulkan, and one by one to the command buffer.
-    fn verdict(&self, counts: &[usize]) -> Option<String> {
-        let replayed = self.find(COMMAND_BUFFER)?;
-        let plain = self.find(PLAIN)?;
-        let mut text = format!(
-            "## Ratios, {}\n\n| commands | host, of plain Vulkan | wall, of plain Vulkan |",
-            self.title
-        );
-        let others: Vec<&Series> = self
-            .series
-            .iter()
-            .filter(|series| series.name.contains(ONE_BY_ONE))
-            .collect();
-        for other in &others {
-            text += &format!(" {}: host, times | wall, times |", other.name);
-        }
-        text += &format!("\n|---:|---:|---:|{}\n", "---:|".repeat(2 * others.len()));
-        for &count in counts {
-            let (Some(own), Some(plain)) = (replayed.at(count), plain.at(count)) else {
-                continue;
-            };
-            let (host, wall) = (own.host / plain.host, own.wall / plain.wall);
-            text += &format!("| {count} | {host:.2} | {wall:.2} |");
-            for other in &others {
-                let times = other.at(count);
-                let times = times.map(|it| (it.host / own.host, it.wall / own.wall));
-                text += &times.map_or(" – | – |".to_owned(), |(host, wall)| {
-                    format!(" {host:.1} | {wall:.2} |")
-                });
-            }
-            text.push('\n');
-        }
-        Some(text)
-    }
-}
-
 const ONE_BY_ONE: &str = "one by one";
 const COMMAND_BUFFER: &str = "command buffer";
 const PLAIN: &str = "plain Vulkan";
 
+/// Ways to do the same work, at several numbers of commands.
+struct Comparison {
+    title: String,
+    counts: &'static [usize],
+    host: Curves,
+    wall: Curves,
+}
+
+impl Comparison {
+    fn new(title: &str, counts: &'static [usize]) -> Self {
+        let curves = |what| Curves::new(&format!("{what} of a replay, {title}"), "commands", "us");
+        Self {
+            title: title.to_owned(),
+            counts,
+            host: curves("Host time"),
+            wall: curves("Wall time"),
+        }
+    }
+
+    fn measure(&mut self, name: &str, mut run: impl FnMut(usize) -> Result<Times>) {
+        for &count in self.counts {
+            match run(count) {
+                Ok(times) => {
+                    self.host.put(name, count as f64, times.host);
+                    self.wall.put(name, count as f64, times.wall);
+                }
+                Err(error) => eprintln!("{name}, {count} commands: {error}"),
+            }
+        }
+    }
+
+    /// The ratios that decide: command buffer to plain Vulkan, and one by one to the command buffer.
+    fn verdict(&self) -> Option<Table> {
+        let names: Vec<&str> = self.host.curves.iter().map(|it| it.0.as_str()).collect();
+        let find = |part: &str| names.iter().copied().find(|name| name.contains(part));
+        let (own, plain) = (find(COMMAND_BUFFER)?, find(PLAIN)?);
+        let mut pairs = vec![(format!("{own} / {PLAIN}"), own, plain)];
+        let one_by_one = names.iter().filter(|name| name.contains(ONE_BY_ONE));
+        pairs.extend(one_by_one.map(|name| (format!("{name} / {own}"), *name, own)));
+        let both = pairs
+            .iter()
+            .flat_map(|(name, ..)| ["host", "wall"].map(|it| format!("{it}: {name}")));
+        let mut table = Table::of_parts(
+            &format!("Ratios, {}", self.title),
+            &both.collect::<Vec<_>>(),
+        );
+        for &count in self.counts {
+            let row = format!("{count} commands");
+            for (index, (_, above, below)) in pairs.iter().enumerate() {
+                for (place, curves) in [&self.host, &self.wall].into_iter().enumerate() {
+                    let at = |name| curves.at(name, count as f64);
+                    if let (Some(above), Some(below)) = (at(above), at(below)) {
+                        table.put(2 * index + place, &row, Unit::less("times"), above / below);
+                    }
+                }
+            }
+        }
+        Some(table)
+    }
+}
+
 /// The same device in plain Vulkan, where it is one of ours.
-fn plain(device: &Device) -> Result<Vulkan> {
+fn plain(subject: &opencl::Subject) -> Result<Vulkan> {
     let platform = Platform::instance();
     let known = platform
         .devices()
         .iter()
-        .find(|known| device.name.contains(&known.info().name))
+        .find(|known| subject.name.contains(&known.info().name))
         .ok_or("no such Vulkan device")?;
     Vulkan::new(&known.info().name, code::Code::new(known)?)
 }
 
-fn results(options: &Options, devices: &[Device], graph: Graph, vulkan: &mut Vulkan) -> Results {
-    let counts = options.counts;
-    let mut series = Vec::new();
-    for device in devices {
-        let subject = match Subject::new(device, graph) {
+fn compare(
+    graph: Graph,
+    counts: &'static [usize],
+    subjects: &[opencl::Subject],
+    vulkan: &mut Vulkan,
+) -> Comparison {
+    let mut comparison = Comparison::new(graph.name(), counts);
+    for one in subjects {
+        let subject = match Subject::new(&one.device, graph) {
             Ok(subject) => subject,
             Err(error) => {
-                eprintln!("{}: {error}", device.name);
+                eprintln!("{}: {error}", one.name);
                 continue;
             }
         };
         if graph == Graph::InOrder {
-            let name = format!("{}, {ONE_BY_ONE}", device.name);
-            series.push(Series::measure(name, counts, |count| {
-                subject.one_by_one(count)
-            }));
+            let name = format!("{}, {ONE_BY_ONE}", one.name);
+            comparison.measure(&name, |count| subject.one_by_one(count));
         }
         if subject.has_command_buffers() {
-            let name = format!("{}, {COMMAND_BUFFER}", device.name);
-            series.push(Series::measure(name, counts, |count| {
-                subject.command_buffer(count, graph)
-            }));
+            let name = format!("{}, {COMMAND_BUFFER}", one.name);
+            comparison.measure(&name, |count| subject.command_buffer(count, graph));
         }
     }
     let name = format!("{PLAIN} / {}", vulkan.name);
-    series.push(Series::measure(name, counts, |count| {
-        vulkan.replay(count, graph, Form::One)
-    }));
-    Results {
-        title: graph.name().to_owned(),
-        series,
-    }
+    comparison.measure(&name, |count| vulkan.replay(count, graph, Form::One));
+    comparison
 }
 
 fn main() -> Result<()> {
-    let options = options()?;
-    let devices = opencl::devices(&options.names)?;
-    let first = devices.first().ok_or("no OpenCL device")?;
-    let mut vulkan = plain(first)?;
-    for graph in [Graph::InOrder, Graph::Independent, Graph::Chain] {
-        if options
-            .only
-            .as_ref()
-            .is_some_and(|only| only != graph.name())
-        {
-            continue;
-        }
-        let results = results(&options, &devices, graph, &mut vulkan);
-        results.report(options.out.as_ref())?;
-        if let Some(text) = results.verdict(options.counts) {
-            println!("{text}");
-            if let Some(folder) = &options.out {
-                save(
-                    folder,
-                    &format!("{}-ratios.md", graph.name().replace(' ', "-")),
-                    &text,
-                )?;
-            }
-        }
+    let graphs = [Graph::InOrder, Graph::Independent, Graph::Chain];
+    let names = graphs.map(Graph::name);
+    let arguments = Arguments::parse(&[&names[..], &["forms"]].concat())?;
+    let counts: &'static [usize] = if arguments.quick {
+        &QUICK_COUNTS
+    } else {
+        &COUNTS
+    };
+    let subjects = subjects(&arguments.names)?;
+    let mut vulkan = plain(&subjects[0])?;
+    let mut report = Report::default();
+    for graph in graphs.into_iter().filter(|it| arguments.wants(it.name())) {
+        let comparison = compare(graph, counts, &subjects, &mut vulkan);
+        report.tables.extend(comparison.verdict());
+        report.curves.extend([comparison.host, comparison.wall]);
     }
-    if options.only.as_ref().is_none_or(|only| only == "forms") {
-        let series = FORMS.iter().map(|form| {
-            Series::measure(form.name(), options.counts, |count| {
-                vulkan.replay(count, Graph::InOrder, *form)
-            })
-        });
-        let results = Results {
-            title: format!("{PLAIN}, in order, by the form of the command buffers"),
-            series: series.collect(),
-        };
-        results.report(options.out.as_ref())?;
+    if arguments.wants("forms") {
+        let title = format!("{PLAIN}, in order, by the form of the command buffers");
+        let mut comparison = Comparison::new(&title, counts);
+        for form in FORMS {
+            comparison.measure(&form.name(), |count| {
+                vulkan.replay(count, Graph::InOrder, form)
+            });
+        }
+        report.curves.extend([comparison.host, comparison.wall]);
     }
-    Ok(())
+    report.show("command_buffer", arguments.out.as_deref())
 }

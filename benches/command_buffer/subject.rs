@@ -1,19 +1,26 @@
 //! The work on an OpenCL device: enqueued one by one, and as a command buffer.
 
 use crate::support::Result;
-use crate::support::opencl::{Buffer, Context, Device, Kernel, Queue, check, functions};
+use crate::support::opencl::{
+    buffer, extension_function, kernel, launch, queue, read, set_buffer, set_value, write,
+};
 use crate::times::{Times, rounds, time};
 use crate::work::{self, BUFFER_BYTES, BUFFERS, Graph, ITEMS, KERNEL, SOURCE};
 use opencl_sys as cl;
+use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
+use opencl3::context::Context;
+use opencl3::device::Device;
+use opencl3::kernel::Kernel;
+use opencl3::memory::Buffer;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::time::Instant;
 
 /// A device with what the work needs.
 pub struct Subject {
-    queue: Queue,
+    queue: CommandQueue,
     kernel: Kernel,
-    buffers: Vec<Buffer>,
+    buffers: Vec<Buffer<u8>>,
     extension: Option<Extension>,
     _context: Context,
 }
@@ -42,13 +49,9 @@ struct Extension {
 impl Extension {
     /// `None` where the device's platform lacks it.
     fn load(device: &Device) -> Result<Option<Self>> {
-        let cl = functions()?;
-        let platform = device.number(opencl_sys::CL_DEVICE_PLATFORM)? as *mut c_void;
-        let find = |name: &CStr| {
-            // SAFETY: a valid platform and a C string.
-            unsafe { (cl.extension_function)(platform, name.as_ptr()) }
-        };
-        let found = [
+        let platform = device.platform()?;
+        let find = |name: &CStr| extension_function(platform, name);
+        let [create, release, finalize, enqueue, launch] = [
             c"clCreateCommandBufferKHR",
             c"clReleaseCommandBufferKHR",
             c"clFinalizeCommandBufferKHR",
@@ -56,6 +59,7 @@ impl Extension {
             c"clCommandNDRangeKernelKHR",
         ]
         .map(find);
+        let found = [create?, release?, finalize?, enqueue?, launch?];
         if found.iter().any(|address| address.is_null()) {
             return Ok(None);
         }
@@ -80,20 +84,28 @@ unsafe fn function<F>(address: *mut c_void) -> F {
     unsafe { std::mem::transmute_copy::<*mut c_void, F>(&address) }
 }
 
+fn check(code: cl::cl_int) -> Result<()> {
+    match code {
+        0 => Ok(()),
+        code => Err(format!("OpenCL error {code}").into()),
+    }
+}
+
 impl Subject {
     /// `graph` decides whether the queue is in order.
     pub fn new(device: &Device, graph: Graph) -> Result<Self> {
-        let context = Context::new(device)?;
-        let queue = context.queue(match graph {
+        let context = Context::from_device(device)?;
+        let properties = match graph {
             Graph::InOrder => 0,
-            _ => cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
-        })?;
-        let kernel = context.kernel(SOURCE, KERNEL, "")?;
+            _ => CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+        };
+        let queue = queue(&context, properties)?;
+        let kernel = kernel(&context, SOURCE, KERNEL, "")?;
         let buffers = (0..BUFFERS)
-            .map(|_| context.buffer(BUFFER_BYTES, cl::CL_MEM_READ_WRITE))
+            .map(|_| buffer(&context, BUFFER_BYTES))
             .collect::<Result<Vec<_>>>()?;
         for buffer in &buffers {
-            queue.write(buffer, true, &[0; BUFFER_BYTES])?;
+            write(&queue, buffer, true, &[0; BUFFER_BYTES])?;
         }
         Ok(Self {
             queue,
@@ -110,8 +122,8 @@ impl Subject {
 
     fn set(&self, index: usize) -> Result<()> {
         let (buffer, value) = work::command(index);
-        self.kernel.set_buffer(0, &self.buffers[buffer])?;
-        self.kernel.set(1, &value)
+        set_buffer(&self.kernel, 0, &self.buffers[buffer])?;
+        set_value(&self.kernel, 1, value)
     }
 
     /// Each run sets the arguments and enqueues every kernel.
@@ -119,7 +131,7 @@ impl Subject {
         let times = time(rounds(commands), || {
             for index in 0..commands {
                 self.set(index)?;
-                self.queue.launch(&self.kernel, ITEMS, ITEMS)?;
+                launch(&self.queue, &self.kernel, ITEMS, ITEMS)?;
             }
             self.hand_over()
         })?;
@@ -132,7 +144,7 @@ impl Subject {
         let extension = self.extension.as_ref().ok_or("no command buffers")?;
         let mut error = 0;
         // SAFETY: one queue, no properties.
-        let buffer = unsafe { (extension.create)(1, &self.queue.handle, ptr::null(), &mut error) };
+        let buffer = unsafe { (extension.create)(1, &self.queue.get(), ptr::null(), &mut error) };
         check(error)?;
         let mut point = 0;
         for index in 0..commands {
@@ -150,7 +162,7 @@ impl Subject {
                     buffer,
                     ptr::null_mut(),
                     ptr::null(),
-                    self.kernel.handle,
+                    self.kernel.get(),
                     1,
                     ptr::null(),
                     &ITEMS,
@@ -189,13 +201,13 @@ impl Subject {
     fn verify(&self, commands: usize) -> Result<()> {
         for (index, buffer) in self.buffers.iter().enumerate() {
             let mut bytes = [0; BUFFER_BYTES];
-            self.queue.read(buffer, true, &mut bytes)?;
+            read(&self.queue, buffer, true, &mut bytes)?;
             let words: Vec<u32> = bytes
                 .chunks_exact(4)
                 .map(|it| u32::from_ne_bytes([it[0], it[1], it[2], it[3]]))
                 .collect();
             work::check(commands, index, &words)?;
-            self.queue.write(buffer, true, &[0; BUFFER_BYTES])?;
+            write(&self.queue, buffer, true, &[0; BUFFER_BYTES])?;
         }
         Ok(())
     }

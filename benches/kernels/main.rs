@@ -15,27 +15,27 @@
 mod bitonic_sort;
 mod black_scholes;
 mod copy;
-#[path = "../common/devices.rs"]
-mod devices;
 mod histogram;
 mod mandelbrot;
 mod matrix_product;
 mod n_body;
-#[path = "../common/plot.rs"]
-mod plot;
 mod random;
 mod reduction;
 mod scan;
 mod sha256;
 mod stencil;
+#[path = "../support/mod.rs"]
+mod support;
 mod transpose;
 mod workload;
 
-use devices::{Subject, subjects};
 use lexopt::prelude::*;
-use opencl3::device::CL_DEVICE_TYPE_GPU;
 use std::path::PathBuf;
-use workload::{Bench, Case, Result, Size, Times};
+use support::opencl::{Subject, subjects};
+use support::report::{Report, save_plot};
+use support::table::{Table, Unit};
+use support::{Result, plot};
+use workload::{Bench, Case, Size};
 
 const CASES: [Case; 12] = [
     copy::CASE,
@@ -93,85 +93,46 @@ fn arguments() -> Result<Arguments> {
     Ok(arguments)
 }
 
-/// What a device took for each case, none where it failed.
-struct Column {
-    name: String,
-    times: Vec<Option<Times>>,
+/// The tables of the run.
+struct Figures {
+    device: Table,
+    host: Table,
+    rates: Table,
 }
 
-fn measure(subject: &Subject, cases: &[&Case], arguments: &Arguments, size: Size) -> Column {
-    let times = cases
-        .iter()
-        .map(|case| {
-            let measured = Bench::new(&subject.device, case, &arguments.options, size)
-                .and_then(|bench| bench.measure(case, arguments.runs));
-            match measured {
-                Ok(times) => Some(times),
-                Err(error) => {
-                    println!("    {}: {error}", case.name);
-                    None
-                }
+/// Measures all cases on one device: whether all were right.
+fn measure(
+    subject: &Subject,
+    cases: &[&Case],
+    arguments: &Arguments,
+    size: Size,
+    column: usize,
+    figures: &mut Figures,
+) -> bool {
+    let mut all_right = true;
+    for case in cases {
+        let measured = Bench::new(&subject.device, case, &arguments.options, size)
+            .and_then(|bench| bench.measure(case, arguments.runs));
+        match measured {
+            Ok(times) => {
+                let (device, host) = (times.device * 1e3, times.host * 1e3);
+                let rate = times.work.amount / times.device;
+                let unit = Unit::more(times.work.unit);
+                figures
+                    .device
+                    .put(column, case.name, Unit::MILLISECONDS, device);
+                figures
+                    .host
+                    .put(column, case.name, Unit::MILLISECONDS, host);
+                figures.rates.put(column, case.name, unit, rate);
             }
-        })
-        .collect();
-    Column {
-        name: subject.name.clone(),
-        times,
-    }
-}
-
-/// Each case's ratio of `other` to `first`.
-fn ratios(first: &Column, other: &Column, pick: fn(&Times) -> f64) -> Vec<Option<f64>> {
-    let pairs = first.times.iter().zip(&other.times);
-    pairs
-        .map(|(a, b)| Some(pick(b.as_ref()?) / pick(a.as_ref()?)))
-        .collect()
-}
-
-fn geometric_mean(ratios: &[Option<f64>]) -> Option<f64> {
-    let logs: Vec<f64> = ratios.iter().flatten().map(|ratio| ratio.ln()).collect();
-    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
-}
-
-fn print_table(title: &str, cases: &[&Case], columns: &[Column], pick: fn(&Times) -> f64) {
-    let Some(first) = columns.first() else {
-        return;
-    };
-    let ratios: Vec<_> = columns[1..]
-        .iter()
-        .map(|column| ratios(first, column, pick))
-        .collect();
-    print!("\n{title:16}{:>24}", "[0]");
-    for index in 1..columns.len() {
-        print!("{:>24}", format!("[{index}]"));
-    }
-    println!();
-    for (row, case) in cases.iter().enumerate() {
-        print!("{:16}", case.name);
-        for (index, column) in columns.iter().enumerate() {
-            let cell = match &column.times[row] {
-                None => "failed".into(),
-                Some(times) => {
-                    let seconds = pick(times);
-                    let beside = match index.checked_sub(1).map(|other| ratios[other][row]) {
-                        None => {
-                            format!("{:8.1} {}", times.work.amount / seconds, times.work.unit)
-                        }
-                        Some(ratio) => ratio.map_or(String::new(), |r| format!("  x{r:<6.2}")),
-                    };
-                    format!("{:.3} ms{beside}", seconds * 1e3)
-                }
-            };
-            print!("{cell:>24}");
+            Err(error) => {
+                println!("{}: {}: {error}", subject.name, case.name);
+                all_right = false;
+            }
         }
-        println!();
     }
-    print!("{:40}", "geometric mean");
-    for ratios in &ratios {
-        let mean = geometric_mean(ratios).map_or(String::new(), |mean| format!("x{mean:<6.2}"));
-        print!("{mean:>24}");
-    }
-    println!();
+    all_right
 }
 
 fn main() -> Result<()> {
@@ -181,41 +142,30 @@ fn main() -> Result<()> {
         .filter(|case| arguments.only.is_empty() || arguments.only.iter().any(|o| o == case.name))
         .collect();
     let subjects = subjects(&arguments.names)?;
-    if subjects.is_empty() {
-        return Err("the loader has no OpenCL device of such a name".into());
-    }
-    let all_gpus = subjects.iter().all(|s| {
-        s.device
-            .dev_type()
-            .is_ok_and(|t| t & CL_DEVICE_TYPE_GPU != 0)
-    });
-    let by_type = if all_gpus { Size::Gpu } else { Size::Processor };
+    let by_type = match subjects.iter().all(Subject::is_gpu) {
+        true => Size::Gpu,
+        false => Size::Processor,
+    };
     let size = arguments.size.unwrap_or(by_type);
-    let mut columns = Vec::new();
-    for (index, subject) in subjects.iter().enumerate() {
-        println!("[{index}] {}", subject.name);
-        columns.push(measure(subject, &cases, &arguments, size));
+    let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    let mut figures = Figures {
+        device: Table::new("Kernels by the device's clock", &columns),
+        host: Table::new("Kernels by the host's clock", &columns),
+        rates: Table::of_parts("What that is by the device's clock", &columns),
+    };
+    let mut all_right = true;
+    for (column, subject) in subjects.iter().enumerate() {
+        all_right &= measure(subject, &cases, &arguments, size, column, &mut figures);
     }
-    print_table("device time", &cases, &columns, |times| times.device);
-    print_table("host time", &cases, &columns, |times| times.host);
-
-    let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
-    let series: Vec<_> = columns[1..]
-        .iter()
-        .map(|column| plot::Bars {
-            name: format!("against {}", column.name),
-            values: ratios(&columns[0], column, |times| times.device),
-        })
-        .collect();
-    let title = format!("How many times as fast {} is", columns[0].name);
-    let svg = plot::bars(&title, "ratio of device times", &names, &series);
-    if let Some(folder) = arguments.svg.parent() {
-        std::fs::create_dir_all(folder)?;
+    let svg = plot::ratios(&figures.device)?;
+    let report = Report {
+        tables: vec![figures.device, figures.host, figures.rates],
+        ..Report::default()
+    };
+    report.show("kernels", None)?;
+    save_plot(&arguments.svg, &svg)?;
+    match all_right {
+        true => Ok(()),
+        false => Err("not every kernel was right on every device".into()),
     }
-    std::fs::write(&arguments.svg, svg)?;
-    println!("\nplot: {}", arguments.svg.display());
-    if columns.iter().any(|c| c.times.iter().any(Option::is_none)) {
-        return Err("not every kernel was right on every device".into());
-    }
-    Ok(())
 }

@@ -1,22 +1,21 @@
 //! A kernel with its data: prepared for a device, run, timed and checked.
 
+pub use crate::support::Result;
+use crate::support::opencl::buffer;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device;
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
+use opencl3::memory::{Buffer, ClMem};
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 use std::any::Any;
-use std::error::Error;
 use std::ptr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Clocks of an H200 take about so long to rise.
 const WARM_UP: Duration = Duration::from_millis(500);
-
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// One of the twelve.
 pub struct Case {
@@ -146,25 +145,17 @@ impl Bench {
     }
 
     pub fn memory<T>(&self, count: usize) -> Result<Memory<T>> {
-        // SAFETY: no host pointer is given.
-        let buffer =
-            unsafe { Buffer::create(&self.context, CL_MEM_READ_WRITE, count, ptr::null_mut())? };
-        Ok(Rc::new(buffer))
+        Ok(Rc::new(buffer(&self.context, count)?))
     }
 
     pub fn upload<T>(&self, values: &[T]) -> Result<Memory<T>> {
-        // SAFETY: no host pointer is given; the write blocks.
+        let mut buffer = buffer(&self.context, values.len())?;
+        // SAFETY: the write blocks and has the buffer's size.
         unsafe {
-            let mut buffer = Buffer::create(
-                &self.context,
-                CL_MEM_READ_WRITE,
-                values.len(),
-                ptr::null_mut(),
-            )?;
             self.queue
                 .enqueue_write_buffer(&mut buffer, CL_BLOCKING, 0, values, &[])?;
-            Ok(Rc::new(buffer))
         }
+        Ok(Rc::new(buffer))
     }
 
     pub fn read<T: Copy + Default>(&self, memory: &Memory<T>, count: usize) -> Result<Vec<T>> {

@@ -1,6 +1,6 @@
 //! The same work in Vulkan, called directly: what a driver on top of it can at best cost.
 
-use super::{Result, median};
+use crate::support::{Result, median};
 use ash::{ext, vk};
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,89 @@
+//! What the same work costs in plain Vulkan, and what a round trip there is made of.
+
+use crate::launches::{ENQUEUE, LAUNCHES, ROUND_TRIP, TO_START};
+use crate::support::Result;
+use crate::support::table::{Table, Unit};
+use crate::vulkan::{Around, First, Raw, Wait};
+
+/// Streams that are recorded.
+const STREAMS: usize = 20;
+
+/// Waits are polled for, which is the faster way on GPUs.
+const POLLED: Around = Around {
+    barrier: false,
+    to_host: false,
+    waits: false,
+    stamps: None,
+    reset: 0,
+    reused: false,
+    wait: Wait::Poll,
+};
+
+/// Plain Vulkan's figures for the rows that it has a counterpart of.
+pub fn counterparts(raw: &mut Raw, column: usize, table: &mut Table, rounds: usize) -> Result<()> {
+    let mut put = |name: &str, us: f64| table.put(column, name, Unit::MICROSECONDS, us);
+    put(ENQUEUE, raw.record(LAUNCHES, true, STREAMS)?);
+    put(ROUND_TRIP, raw.round_trip(POLLED, rounds)?.total_us);
+    let stamped = Around {
+        barrier: true,
+        stamps: Some(First::All),
+        ..POLLED
+    };
+    if let Some(to_start) = raw.round_trip(stamped, rounds)?.to_start_us {
+        put(TO_START, to_start);
+    }
+    Ok(())
+}
+
+/// One empty kernel, recorded, submitted and waited for in several ways.
+#[rustfmt::skip]
+fn variants() -> [(&'static str, Around); 13] {
+    let timed = Around { stamps: Some(First::All), ..POLLED };
+    let both = Around { barrier: true, to_host: true, ..POLLED };
+    [
+        ("recorded each time, blocked for", Around::default()),
+        ("polled for", POLLED),
+        ("polled for, a fence", Around { wait: Wait::Fence, ..POLLED }),
+        ("recorded once", Around { reused: true, ..POLLED }),
+        ("a barrier before", Around { barrier: true, ..POLLED }),
+        ("a barrier to the host after", Around { to_host: true, ..POLLED }),
+        ("both barriers", both),
+        ("waits for the one before, done", Around { waits: true, ..POLLED }),
+        ("two timestamps, first at the top", Around { stamps: Some(First::Top), ..POLLED }),
+        ("two timestamps, both after all", timed),
+        ("barrier before, timestamps after all", Around { barrier: true, ..timed }),
+        ("waits for the one before, timestamps", Around { waits: true, ..timed }),
+        ("both barriers, timestamps, 512 queries reset", Around { stamps: Some(First::All), reset: 512, ..both }),
+    ]
+}
+
+/// What a round trip of plain Vulkan is made of.
+pub fn dissect(raw: &mut Raw, rounds: usize) -> Result<Table> {
+    let columns = ["record", "submit", "total", "to the first timestamp"].map(str::to_owned);
+    let title = format!("One empty kernel in plain Vulkan, {}", raw.family);
+    let mut table = Table::of_parts(&title, &columns);
+    for (name, around) in variants() {
+        let times = raw.round_trip(around, rounds)?;
+        let values = [
+            Some(times.record_us),
+            Some(times.submit_us),
+            Some(times.total_us),
+            times.to_start_us,
+        ];
+        for (column, value) in values.into_iter().enumerate() {
+            if let Some(us) = value {
+                table.put(column, name, Unit::MICROSECONDS, us);
+            }
+        }
+    }
+    let mut put = |name: &str, us: f64| table.put(0, name, Unit::MICROSECONDS, us);
+    let ordered = raw.record(LAUNCHES, true, STREAMS)?;
+    put("one of 1000, a barrier before each", ordered);
+    let free = raw.record(LAUNCHES, false, STREAMS)?;
+    put("one of 1000, no barriers", free);
+    if let Some((deviation_ns, us)) = raw.calibration() {
+        put("vkGetCalibratedTimestampsEXT", us);
+        put("its deviation", deviation_ns as f64 / 1e3);
+    }
+    Ok(table)
+}

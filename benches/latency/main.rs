@@ -1,0 +1,93 @@
+//! What launches and transfers cost, against other OpenCL drivers and against plain Vulkan, in one run.
+//!
+//! ```text
+//! cargo bench --bench latency -- [--quick] [--only launches|transfers|vulkan]… [--out FOLDER] [NAME…]
+//! ```
+//!
+//! It speaks OpenCL through the system's loader, so that every ICD takes the same test. With names, only devices
+//! whose platform or device name contains one take part, in that order; the first is the one that the others are
+//! compared with: ratios above 1 mean that the first is better. Tables are printed; with `--out` they and their
+//! plots are written there as well. What grows with what is `--bench growth`, what runs together `--bench concurrency`.
+
+mod dissection;
+mod launches;
+#[path = "../support/mod.rs"]
+mod support;
+mod transfers;
+mod vulkan;
+
+use opencl3::context::Context;
+use support::opencl::{Subject, subjects};
+use support::report::Report;
+use support::table::Table;
+use support::{Arguments, Result};
+use vulkan::Raw;
+
+struct Figures {
+    launches: Table,
+    transfers: Table,
+}
+
+fn measure(
+    subject: &Subject,
+    column: usize,
+    figures: &mut Figures,
+    arguments: &Arguments,
+) -> Result<()> {
+    let context = Context::from_device(&subject.device)?;
+    if arguments.wants("launches") {
+        launches::measure(&context, column, &mut figures.launches, rounds(arguments))?;
+    }
+    if arguments.wants("transfers") {
+        let table = &mut figures.transfers;
+        transfers::measure(&subject.device, &context, column, table, arguments.quick)?;
+    }
+    Ok(())
+}
+
+fn rounds(arguments: &Arguments) -> usize {
+    if arguments.quick { 200 } else { 2000 }
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse(&["launches", "transfers", "vulkan"])?;
+    let subjects = subjects(&arguments.names)?;
+    let devices: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    let raw = match arguments.wants("vulkan") {
+        true => Raw::all(),
+        false => Err("not asked for".into()),
+    };
+    let mut columns = devices.clone();
+    let mut report = Report::default();
+    match &raw {
+        Ok((raws, memory)) => {
+            let name = raws
+                .first()
+                .map(|raw| format!("plain Vulkan / {}", raw.name));
+            columns.extend(name);
+            report.notes.clone_from(memory);
+        }
+        Err(error) => println!("plain Vulkan is left out: {error}"),
+    }
+    let mut figures = Figures {
+        launches: Table::new("Launches", &columns),
+        transfers: Table::new("Transfers of pageable memory", &devices),
+    };
+    for (column, subject) in subjects.iter().enumerate() {
+        if let Err(error) = measure(subject, column, &mut figures, &arguments) {
+            println!("{}: left out from here on: {error}", subject.name);
+        }
+    }
+    let mut parts = Vec::new();
+    for (index, raw) in raw.into_iter().flat_map(|(raws, _)| raws).enumerate() {
+        let mut raw = raw;
+        if index == 0 {
+            let table = &mut figures.launches;
+            dissection::counterparts(&mut raw, devices.len(), table, rounds(&arguments))?;
+        }
+        parts.push(dissection::dissect(&mut raw, rounds(&arguments))?);
+    }
+    report.tables = vec![figures.launches, figures.transfers];
+    report.tables.extend(parts);
+    report.show("latency", arguments.out.as_deref())
+}
