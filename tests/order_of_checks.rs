@@ -9,14 +9,15 @@ use std::ffi::c_void;
 use std::ptr;
 
 use opencl_sys::cl_function_types::{
-    clEnqueueCopyBuffer_t, clEnqueueMapBuffer_t, clEnqueueNDRangeKernel_t, clEnqueueNativeKernel_t,
-    clEnqueueReadBuffer_t, clEnqueueSVMMemcpy_t,
+    clCreateSubBuffer_t, clEnqueueCopyBuffer_t, clEnqueueMapBuffer_t, clEnqueueNDRangeKernel_t,
+    clEnqueueNativeKernel_t, clEnqueueReadBuffer_t, clEnqueueSVMMemcpy_t,
 };
 use opencl_sys::{
-    CL_FALSE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST,
-    CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION,
-    CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_MAP_READ, CL_MEM_HOST_NO_ACCESS,
-    CL_MEM_READ_WRITE, cl_event, cl_int, cl_mem, cl_uint,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_INVALID_BUFFER_SIZE, CL_INVALID_COMMAND_QUEUE,
+    CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
+    CL_MAP_READ, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
+    CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_region, cl_event, cl_int, cl_mem, cl_uint,
 };
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
@@ -150,6 +151,41 @@ fn of_a_copy_and_a_map() {
     assert_eq!(mapped(0, BAD_LIST), CL_INVALID_VALUE);
     assert_eq!(mapped(8, BAD_LIST), CL_INVALID_EVENT_WAIT_LIST);
     assert_eq!(mapped(8, NO_LIST), CL_INVALID_OPERATION);
+}
+
+#[test]
+fn of_a_sub_buffer() {
+    let Some(bench) = Bench::new() else { return };
+    let create = entry!(clCreateSubBuffer_t, "clCreateSubBuffer");
+    let code = |buffer: cl_mem, flags, kind, region: Option<(usize, usize)>| {
+        let region = region.map(|(origin, size)| cl_buffer_region { origin, size });
+        let region = region.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let mut code = 0;
+        // SAFETY: every call is refused.
+        let memory = unsafe { create(buffer, flags, kind, region.cast(), &mut code) };
+        assert!(memory.is_null());
+        code
+    };
+    let (buffer, none) = (bench.buffer.get(), ptr::null_mut());
+    let region = CL_BUFFER_CREATE_TYPE_REGION;
+    assert_eq!(code(none, !0, 0, None), CL_INVALID_MEM_OBJECT);
+    assert_eq!(
+        code(buffer, CL_MEM_USE_HOST_PTR, region, Some((1, 0))),
+        CL_INVALID_VALUE
+    );
+    assert_eq!(code(buffer, 0, 0, Some((1, 0))), CL_INVALID_VALUE);
+    assert_eq!(
+        code(buffer, 0, region, Some((BYTES + 1, 0))),
+        CL_INVALID_VALUE
+    );
+    assert_eq!(
+        code(buffer, 0, region, Some((1, 0))),
+        CL_INVALID_BUFFER_SIZE
+    );
+    assert_eq!(
+        code(buffer, 0, region, Some((1, 1))),
+        CL_MISALIGNED_SUB_BUFFER_OFFSET
+    );
 }
 
 #[test]

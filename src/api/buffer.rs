@@ -280,12 +280,12 @@ pub unsafe fn create_sub_buffer(
     // SAFETY: the caller's promise.
     let region = unsafe { buffer_create_info.cast::<cl_buffer_region>().as_ref() }
         .ok_or_else(|| Error::invalid_value("buffer_create_info is NULL"))?;
+    // "CL_INVALID_VALUE if the region specified by the cl_buffer_region structure … is out of bounds"
+    super::enqueue::check_bounds(&parent, region.origin, region.size)?;
     // "CL_INVALID_BUFFER_SIZE if the size field of the cl_buffer_region structure is 0."
     if region.size == 0 {
         return Err(Error::new(CL_INVALID_BUFFER_SIZE, "the region's size is 0"));
     }
-    // "CL_INVALID_VALUE if the region specified by the cl_buffer_region structure … is out of bounds"
-    super::enqueue::check_bounds(&parent, region.origin, region.size)?;
     // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which
     // the origin field … is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
     let aligned = parent.context().devices().iter().any(|device| {

@@ -232,10 +232,10 @@ pub unsafe fn get_kernel_suggested_local_work_size(
 ) -> Result<()> {
     let queue = handle::get::<crate::runtime::queue::Queue>(command_queue)?;
     let kernel = get(kernel)?;
-    enqueue_kernel::check_context(&queue, &kernel)?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for kernel
     // for the device associated with command_queue."
     let (_, code) = enqueue_kernel::code(&queue, &kernel)?;
+    enqueue_kernel::check_context(&queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
     enqueue_kernel::check_arguments(&kernel)?;
     // SAFETY: the caller's promise.
