@@ -51,6 +51,8 @@ const BY_EXTENSION: &[Entry] = {
                 C::DotProductInput4x8BitPacked,
             ],
         ),
+        // Reported with cl_khr_mipmap_image or not at all.
+        ("cl_khr_mipmap_image_writes", &[], &[C::ImageMipmap]),
         ("cl_khr_spirv_linkonce_odr", &[c"SPV_KHR_linkonce_odr"], &[]),
         (
             "cl_khr_spirv_no_integer_wrap_decoration",
