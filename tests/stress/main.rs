@@ -1,10 +1,12 @@
 //! Everything at once from many threads, handles released from callbacks, programs released while they are built;
 //! and everything over and over without growing.
 
+#[path = "../common/mod.rs"]
 mod common;
 #[macro_use]
-#[path = "common/entry.rs"]
+#[path = "../common/entry.rs"]
 mod entry;
+mod objects;
 
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -225,6 +227,37 @@ fn resident_bytes() -> usize {
     pages * 4096
 }
 
+/// Calls `once` with ever new numbers, in stretches of many rounds; in one of them the process must not grow.
+fn soak(once: impl FnMut(u32)) {
+    let mut once = once;
+    // A million rounds take ten minutes and more: PUMICE_SOAK=250000 cargo test --test stress -- nothing_grows
+    let rounds = std::env::var("PUMICE_SOAK").map_or(Ok(500), |rounds| rounds.parse());
+    let rounds: u32 = rounds.expect("PUMICE_SOAK is a number of rounds");
+    (0..300).for_each(&mut once);
+    // Allocators take more now and then; what leaks grows in every stretch, 1 KiB a round by 500 KiB.
+    let least = (0..4)
+        .map(|part| {
+            let before = resident_bytes();
+            (300 + part * rounds..300 + (part + 1) * rounds).for_each(&mut once);
+            resident_bytes().saturating_sub(before)
+        })
+        .min();
+    assert!(
+        least < Some(200 << 10),
+        "{least:?} bytes more in {rounds} rounds"
+    );
+}
+
+#[test]
+fn nothing_grows_of_objects_of_every_kind() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(device) = common::device() else {
+        return;
+    };
+    let bench = objects::Bench::new(device, SOURCE);
+    soak(|number| bench.round(number));
+}
+
 #[test]
 fn nothing_grows() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -234,26 +267,10 @@ fn nothing_grows() {
     let context = Context::from_device(&device).expect("a context");
     let program = Program::create_and_build_from_source(&context, SOURCE, "").expect("a program");
     let flags = [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE];
-    let once = |number: u32| {
+    soak(|number: u32| {
         let kernel = Kernel::create(&program, "test").expect("a kernel");
         let queue = queue(&context, &device, flags[number as usize % 2]);
         round(&context, &queue, &kernel, number);
         drop(Context::from_device(&device).expect("a context"));
-    };
-    // A million rounds take an hour and more: PUMICE_SOAK=250000 cargo test --test stress -- nothing_grows
-    let rounds = std::env::var("PUMICE_SOAK").map_or(Ok(500), |rounds| rounds.parse());
-    let rounds: u32 = rounds.expect("PUMICE_SOAK is a number of rounds");
-    (0..300).for_each(once);
-    // Allocators take more now and then; what leaks grows in every stretch, 1 KiB a round by 500 KiB.
-    let least = (0..4)
-        .map(|part| {
-            let before = resident_bytes();
-            (300 + part * rounds..300 + (part + 1) * rounds).for_each(once);
-            resident_bytes().saturating_sub(before)
-        })
-        .min();
-    assert!(
-        least < Some(200 << 10),
-        "{least:?} bytes more in {rounds} rounds"
-    );
+    });
 }
