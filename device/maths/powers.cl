@@ -159,6 +159,12 @@ float MATHS pumice_fmod(float x, float y)
         return NAN;
     if (size == INFINITY)
         return x;
+    if (size < 0x1p-100f) {
+        // Divisors that small need not be divided by precisely (Vulkan, precision of OpFDiv): 2^64 as great, both.
+        float great = size * 0x1p64f;
+        rest = pumice_far_mod(rest, great) * 0x1p64f;
+        return copysign(pumice_far_mod(rest, great) * 0x1p-64f, x);
+    }
     rest = rest < size * 0x1p22f ? near_mod(rest, size) : pumice_far_mod(rest, size);
     return copysign(rest, x);
 }

@@ -79,61 +79,78 @@ impl Imports {
                 || for_device(name, cx) != name
                 || (self.by_name.contains_key(name) && !wanted.contains(&name))
         })?;
-        modules
-            .iter()
-            .try_for_each(|words| self.merge(module, words, cx))
-    }
-
-    /// Merges a module of the library's.
-    fn merge(
-        &mut self,
-        module: &mut Module,
-        words: &[u32],
-        cx: &Context<'_>,
-    ) -> Result<(), CompileError> {
-        let parsed = parse::parse(words, cx.options)?;
-
-        // Functions of the parsed module by their id there.
-        let mut ids: Vec<Option<FuncId>> = vec![None; parsed.functions.len()];
+        let mut parts = Vec::new();
+        for words in &modules {
+            parts.push(Part::new(parse::parse(words, cx.options)?));
+        }
         // Exported names first: those that were asked for have a place already. Then the others get
         // one, behind whatever is asked for by `imports`.
-        let exports = parsed.exports.iter().map(|(name, id)| (name, id, false));
-        let imports = parsed.imports.iter().map(|(name, id)| (name, id, true));
-        let mut defined = Vec::new();
-        for (name, id, import) in exports.chain(imports) {
-            let name = for_device(name, cx);
-            let known = self.by_name.get(name).copied();
-            let new = match known {
-                Some(known) => known,
-                None if import => self.function(name),
+        for part in &mut parts {
+            self.place_exports(module, part);
+        }
+        for part in &mut parts {
+            for (name, id) in &part.parsed.imports {
+                part.ids[id.index()] = Some(self.function(for_device(name, cx)));
+            }
+        }
+        parts.into_iter().try_for_each(|part| part.merge(module))
+    }
+
+    /// Gives the functions of a part their places in the module.
+    fn place_exports(&mut self, module: &mut Module, part: &mut Part) {
+        for (name, id) in &part.parsed.exports {
+            let new = match self.by_name.get(name) {
+                Some(&known) => known,
                 None => {
                     let new = module.add_function(Function::new(name));
                     self.next = module.functions.len() as u32;
-                    self.by_name.insert(name.to_owned(), new);
+                    self.by_name.insert(name.clone(), new);
                     new
                 }
             };
-            ids[id.index()] = Some(new);
-            if !import {
-                defined.push(*id);
-            }
+            part.ids[id.index()] = Some(new);
+            part.defined.push(*id);
         }
+    }
+}
+
+/// Some of the library's functions, as parsed.
+struct Part {
+    parsed: Module,
+    /// The functions' ids in the module that they go to.
+    ids: Vec<Option<FuncId>>,
+    /// Those that have a body here.
+    defined: Vec<FuncId>,
+}
+
+impl Part {
+    fn new(parsed: Module) -> Self {
+        Self {
+            ids: vec![None; parsed.functions.len()],
+            defined: Vec::new(),
+            parsed,
+        }
+    }
+
+    /// Adds variables and bodies to the module.
+    fn merge(self, module: &mut Module) -> Result<(), CompileError> {
         let first_global = module.globals.len() as u32;
-        for mut global in parsed.globals {
+        for mut global in self.parsed.globals {
             (global.export, global.import) = (None, None);
             for relocation in &mut global.relocations {
                 relocation.target = GlobalId(relocation.target.0 + first_global);
             }
             module.add_global(global);
         }
-        let mut functions: Vec<Option<Function>> = parsed.functions.into_iter().map(Some).collect();
-        for id in defined {
+        let functions = self.parsed.functions.into_iter();
+        let mut functions: Vec<Option<Function>> = functions.map(Some).collect();
+        for id in self.defined {
             let Some(mut function) = functions[id.index()].take() else {
                 continue;
             };
-            relocate(&mut function, &ids, first_global)?;
+            relocate(&mut function, &self.ids, first_global)?;
             mark(&mut function);
-            if let Some(new) = ids[id.index()] {
+            if let Some(new) = self.ids[id.index()] {
                 *module.function_mut(new) = function;
             }
         }

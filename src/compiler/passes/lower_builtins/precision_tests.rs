@@ -429,3 +429,58 @@ fn relaxed_and_native_functions_call_nothing() {
             .all(|i| !matches!(function.inst(*i).op, Op::Call(..)))
     );
 }
+
+/// Both modules of the library at once, each with functions that call others.
+#[test]
+fn own_functions_and_those_of_libclc_meet() {
+    use crate::compiler::interp::Interpreter;
+    use crate::compiler::ir::{Builder, FuncId, Function, Module, Op, OpenClStd, Terminator};
+    let mut function = Function::new("f");
+    let ops = [
+        Std::sin,
+        Std::expm1,
+        Std::pow,
+        Std::lgamma,
+        Std::exp,
+        Std::rootn,
+    ];
+    function.return_types = vec![Type::F32; ops.len()];
+    let entry = function.entry();
+    let x = function.add_param(entry, Type::F32);
+    let mut b = Builder::new(&mut function, entry);
+    let two = b.i32(2);
+    let results = ops.map(|op| {
+        let args = match op {
+            Std::pow => vec![x, x],
+            Std::rootn => vec![x, two],
+            _ => vec![x],
+        };
+        let op = OpenClStd(op as u32);
+        b.op1(Op::OpenClStd(op, args.into_iter().collect()), Type::F32)
+    });
+    b.terminate(Terminator::Return(results.into_iter().collect()));
+    let mut module = Module::default();
+    module.add_function(function);
+    let caps = Capabilities::full();
+    crate::compiler::passes::testing::run_on(&mut module, &caps, super::run).unwrap();
+    let x = 2.5_f32;
+    let found = Interpreter::new(&module)
+        .run(FuncId(0), &[x.to_bits().into()])
+        .unwrap();
+    // The logarithm of gamma(2.5) is by another library.
+    let exact = [
+        x.sin(),
+        x.exp_m1(),
+        x.powf(x),
+        0.284_682_87,
+        x.exp(),
+        x.sqrt(),
+    ];
+    for ((op, found), exact) in ops.iter().zip(found).zip(exact) {
+        let found = f32::from_bits(found as u32);
+        assert!(
+            (found - exact).abs() < exact.abs() * 1e-6,
+            "{op:?} = {found}, not {exact}"
+        );
+    }
+}
