@@ -267,7 +267,12 @@ impl Queue {
                 }
                 let aftermath =
                     self.issue(&mut state, command, event, device, sequence, order, false)?;
-                let oldest = state.in_flight.front().map(|batch| batch.value);
+                // Only where a batch has just been handed over: to ask the driver for every command costs as much
+                // as the command.
+                let oldest = match state.open {
+                    Some(_) => None,
+                    None => state.in_flight.front().map(|batch| batch.value),
+                };
                 let backlog = state.in_flight.len();
                 drop(state);
                 aftermath.run();
