@@ -1,6 +1,9 @@
 //! What the compiler takes a Vulkan device's arithmetic to be, measured on the device: single operations,
 //! lowered for it, against Rust's.
 
+#[path = "common/skip.rs"]
+mod skip;
+
 use pumice::compiler::ir::{
     Access, Binary, Builder, BuiltIn, Compare, Convert, Function, Kernel, Module, Op, Place,
     Rounding, Terminator, Type, Unary, Value,
@@ -43,7 +46,7 @@ fn machine() -> Option<&'static Machine> {
         })
     });
     if machine.is_none() {
-        eprintln!("skipped: no usable Vulkan device");
+        skip::no_device();
     }
     machine.as_ref()
 }

@@ -1,6 +1,9 @@
 //! The end of a process, the library's unloading and `fork`, each with work under way: a C program of its own for
 //! each.
 
+#[path = "common/skip.rs"]
+mod skip;
+
 #[path = "common/layer.rs"]
 mod layer;
 
@@ -47,7 +50,7 @@ fn run_with(scenario: &str, environment: &[(&str, PathBuf)]) {
         .output()
         .expect("the program starts");
     if output.status.code() == Some(NO_DEVICE) {
-        eprintln!("skipped: no usable Vulkan device");
+        skip::no_device();
         return;
     }
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -1,5 +1,7 @@
 //! What the tests through the API share: the library, loaded as an OpenCL implementation.
 
+mod skip;
+
 use std::sync::OnceLock;
 
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
@@ -32,7 +34,7 @@ pub fn device() -> Option<Device> {
         .map(|platform| platform.get_devices(CL_DEVICE_TYPE_ALL).expect("devices"));
     let Some(id) = ids.as_deref().and_then(<[_]>::first) else {
         assert!(Platform::instance().devices().is_empty());
-        eprintln!("skipped: no usable Vulkan device");
+        skip::no_device();
         return None;
     };
     Some(Device::new(*id))

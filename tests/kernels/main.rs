@@ -33,6 +33,8 @@ mod pipes;
 mod pointers;
 mod printf;
 mod random;
+#[path = "../common/skip.rs"]
+mod skip;
 mod sub_groups;
 mod sycl_groups;
 mod threads;
@@ -135,7 +137,7 @@ fn main() -> ExitCode {
         return start_with_one_driver();
     }
     let Some(session) = harness::session() else {
-        eprintln!("skipped: no OpenCL device; is there a Vulkan driver?");
+        skip::no_device();
         return ExitCode::SUCCESS;
     };
     println!("running on {}", session.name());
