@@ -33,8 +33,9 @@ const COUNTS: [usize; 7] = [1, 10, 100, 300, 1000, 3000, 10_000];
 const QUICK_COUNTS: [usize; 4] = [1, 10, 100, 1000];
 
 /// Ways to lay the kernels out in plain Vulkan, beside the usual one.
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 7] = [
     Form::One,
+    Form::FullBarriers,
     Form::Exclusive,
     Form::Split(1000),
     Form::Secondary(100),

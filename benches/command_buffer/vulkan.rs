@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 pub enum Form {
     /// One, which may be pending several times.
     One,
+    /// The same with barriers between all commands of any kind, in place of those between kernels.
+    FullBarriers,
     /// One that is pending once at a time.
     Exclusive,
     /// So many kernels in each, all in one submission.
@@ -24,6 +26,7 @@ impl Form {
     pub fn name(self) -> String {
         match self {
             Self::One => "one command buffer".to_owned(),
+            Self::FullBarriers => "one, barriers for any command".to_owned(),
             Self::Exclusive => "one, not for simultaneous use".to_owned(),
             Self::Split(most) => format!("several of {most} kernels"),
             Self::Secondary(most) => format!("secondary ones of {most} kernels"),
@@ -61,6 +64,8 @@ struct Recorded {
     pool: vk::CommandPool,
     primary: Vec<vk::CommandBuffer>,
 }
+
+const ANY: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMANDS;
 
 const BYTES: u64 = (BUFFERS * BUFFER_BYTES) as u64;
 
@@ -180,14 +185,18 @@ impl Vulkan {
         let pool = unsafe { self.device.create_command_pool(&pool, None)? };
         let mut primary = Vec::new();
         match form {
-            Form::One | Form::Exclusive => {
+            Form::One | Form::FullBarriers | Form::Exclusive => {
                 let usage = match form {
-                    Form::One => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
-                    _ => vk::CommandBufferUsageFlags::empty(),
+                    Form::Exclusive => vk::CommandBufferUsageFlags::empty(),
+                    _ => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
                 };
                 let buffer = self.begin(pool, vk::CommandBufferLevel::PRIMARY, usage)?;
-                self.barrier(buffer);
-                self.kernels(buffer, 0..commands, graph);
+                self.barrier(buffer, ANY);
+                let stages = match form {
+                    Form::FullBarriers => ANY,
+                    _ => vk::PipelineStageFlags2::COMPUTE_SHADER,
+                };
+                self.kernels(buffer, 0..commands, graph, stages);
                 // SAFETY: recording.
                 unsafe { self.device.end_command_buffer(buffer)? };
                 primary.push(buffer);
@@ -201,9 +210,10 @@ impl Vulkan {
                 for first in (0..commands).step_by(most) {
                     let buffer = self.begin(pool, level, usage)?;
                     if first == 0 || graph.needs_barrier(first) {
-                        self.barrier(buffer);
+                        self.barrier(buffer, ANY);
                     }
-                    self.kernels(buffer, first..commands.min(first + most), graph);
+                    let stages = vk::PipelineStageFlags2::COMPUTE_SHADER;
+                    self.kernels(buffer, first..commands.min(first + most), graph, stages);
                     // SAFETY: recording.
                     unsafe { self.device.end_command_buffer(buffer)? };
                     primary.push(buffer);
@@ -245,14 +255,20 @@ impl Vulkan {
     }
 
     /// Kernels with the barriers between them; one before the first is not recorded.
-    fn kernels(&self, buffer: vk::CommandBuffer, range: std::ops::Range<usize>, graph: Graph) {
+    fn kernels(
+        &self,
+        buffer: vk::CommandBuffer,
+        range: std::ops::Range<usize>,
+        graph: Graph,
+        stages: vk::PipelineStageFlags2,
+    ) {
         let point = vk::PipelineBindPoint::COMPUTE;
         // SAFETY: recording.
         unsafe { self.device.cmd_bind_pipeline(buffer, point, self.pipeline) };
         let first = range.start;
         for index in range {
             if index > first && graph.needs_barrier(index) {
-                self.barrier(buffer);
+                self.barrier(buffer, stages);
             }
             let (target, value) = work::command(index);
             let address = self.address + (target * BUFFER_BYTES) as u64;
@@ -271,12 +287,11 @@ impl Vulkan {
         }
     }
 
-    fn barrier(&self, buffer: vk::CommandBuffer) {
-        let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+    fn barrier(&self, buffer: vk::CommandBuffer, stages: vk::PipelineStageFlags2) {
         let barriers = [vk::MemoryBarrier2::default()
-            .src_stage_mask(all)
+            .src_stage_mask(stages)
             .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
-            .dst_stage_mask(all)
+            .dst_stage_mask(stages)
             .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE)];
         let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
         // SAFETY: recording.
@@ -330,7 +345,7 @@ impl Vulkan {
         let pool = unsafe { self.device.create_command_pool(&pool, None)? };
         let usage = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
         let buffer = self.begin(pool, vk::CommandBufferLevel::PRIMARY, usage)?;
-        self.barrier(buffer);
+        self.barrier(buffer, ANY);
         record(self, buffer);
         // SAFETY: recording.
         unsafe { self.device.end_command_buffer(buffer)? };

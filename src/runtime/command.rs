@@ -59,6 +59,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether the device runs nothing but a kernel of the application for it, or nothing.
+    pub fn is_kernel(&self) -> bool {
+        matches!(self, Self::Dispatch(_) | Self::Nothing)
+    }
+
     /// The same transfer between other allocations, which `place` finds for the old ones and their numbers.
     ///
     /// # Errors

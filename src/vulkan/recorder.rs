@@ -123,6 +123,17 @@ impl Recorder {
         );
     }
 
+    /// The same between kernels: what is before and after, as far as the last and the next barrier, is nothing but
+    /// dispatches.
+    pub fn kernel_barrier(&mut self) {
+        self.barrier_between(
+            vk::PipelineStageFlags2::COMPUTE_SHADER,
+            vk::AccessFlags2::MEMORY_WRITE,
+            vk::PipelineStageFlags2::COMPUTE_SHADER,
+            vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+        );
+    }
+
     fn barrier_between(
         &mut self,
         from_stage: vk::PipelineStageFlags2,

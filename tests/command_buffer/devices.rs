@@ -225,6 +225,12 @@ fn what_devices_cannot_do_by_themselves_is_refused_on_demand() {
         false => 0,
     };
     assert_eq!(error, expected);
+    // Each queue is replaced by one of its own device.
+    let buffer = pair.setup.command_buffer();
+    assert_eq!(buffer.finalize(), 0);
+    let replaced = buffer.enqueue_on(&mut [pair.other.get()], &[]);
+    let expected = pair.differ.then_some(cl::CL_INVALID_DEVICE);
+    assert_eq!(replaced.err(), expected);
     let capabilities = cl::CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR;
     let platform = get_platforms().unwrap().remove(0);
     let told = platform.get_data(capabilities).unwrap();

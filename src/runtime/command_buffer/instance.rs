@@ -75,7 +75,7 @@ unsafe impl Sync for SlotRegion {}
 impl Instance {
     /// Records `commands`, given in the order of recording: a part for each of `devices`, in it the levels in
     /// ascending order, with a barrier between each and the next. The first begins after everything submitted
-    /// before, and what is submitted later finds it all done.
+    /// before; what comes later begins with a barrier of its own.
     pub fn record<'a>(
         devices: &[Arc<Device>],
         commands: impl Iterator<Item = Recordable<'a>>,
@@ -102,7 +102,7 @@ impl Instance {
         })
     }
 
-    /// Barriers in the `VkCommandBuffer`s. Three are in each: first, last, and towards the host.
+    /// Barriers in the `VkCommandBuffer`s, the first of each and the one towards the host among them.
     pub fn barriers(&self) -> u32 {
         self.parts.iter().map(|part| part.recorder.barriers()).sum()
     }
@@ -181,12 +181,19 @@ fn held_by(dispatch: &Dispatch) -> Held {
     pipelines.chain(allocations).chain(others).collect()
 }
 
+/// Whether the host may look at the memory without a command.
+fn is_seen_by_host(allocation: &Allocation) -> bool {
+    allocation.mapped().is_some() || allocation.is_addressed()
+}
+
 struct Recording {
     recorder: Recorder,
     arguments: Arena,
     held: Held,
     prints: Vec<Arc<Output>>,
     slots: HashMap<usize, Slot>,
+    /// A command writes memory that the host may look at.
+    for_host: bool,
     device: Arc<Device>,
 }
 
@@ -200,6 +207,7 @@ impl Recording {
             held: Held::new(),
             prints: Vec::new(),
             slots: HashMap::new(),
+            for_host: false,
             device: Arc::clone(device),
         })
     }
@@ -207,23 +215,33 @@ impl Recording {
     /// Records commands, in the order of their levels.
     fn commands(&mut self, ordered: &[Recordable<'_>]) -> Result<()> {
         self.recorder.full_barrier();
-        let mut reached = ordered.first().map_or(0, |first| first.place.level);
-        for recordable in ordered {
-            if recordable.place.level > reached {
-                self.recorder.full_barrier();
-                reached = recordable.place.level;
+        let mut only_kernels_before = true;
+        let levels = ordered.chunk_by(|one, other| one.place.level == other.place.level);
+        for (index, level) in levels.enumerate() {
+            let only_kernels = level.iter().all(|it| it.command.is_kernel());
+            match only_kernels && only_kernels_before {
+                _ if index == 0 => {}
+                true => self.recorder.kernel_barrier(),
+                false => self.recorder.full_barrier(),
             }
-            match (recordable.updatable, recordable.command) {
-                (Some(number), Command::Dispatch(dispatch)) => self.updatable(number, dispatch)?,
-                (_, command) => self.command(command)?,
+            only_kernels_before = only_kernels;
+            for recordable in level {
+                match (recordable.updatable, recordable.command) {
+                    (Some(number), Command::Dispatch(dispatch)) => {
+                        self.updatable(number, dispatch)?;
+                    }
+                    (_, command) => self.command(command)?,
+                }
             }
         }
         Ok(())
     }
 
     fn finish(mut self, commands: usize) -> Result<Part> {
-        self.recorder.full_barrier();
-        self.recorder.end()?;
+        match self.for_host {
+            true => self.recorder.end()?,
+            false => self.recorder.end_unseen()?,
+        }
         Ok(Part {
             recorder: self.recorder,
             commands: u32::try_from(commands).unwrap_or(u32::MAX),
@@ -245,7 +263,7 @@ impl Recording {
                 self.recorder
                     .copy(source.buffer(), target.buffer(), regions);
                 self.hold(source);
-                self.hold(target);
+                self.hold_written(target);
                 Ok(())
             }
             Command::Fill {
@@ -254,7 +272,7 @@ impl Recording {
                 size_bytes,
                 pattern,
             } => {
-                self.hold(target);
+                self.hold_written(target);
                 self.filler()
                     .fill(target, *offset_bytes, *size_bytes, pattern)
             }
@@ -264,7 +282,7 @@ impl Recording {
                 layout,
                 pattern,
             } => {
-                self.hold(target);
+                self.hold_written(target);
                 self.filler()
                     .fill_rectangle(target, *extent, *layout, pattern)
             }
@@ -282,6 +300,8 @@ impl Recording {
             // Without a slot, each update is another recording.
             return self.dispatch(dispatch);
         }
+        // Who knows what it writes after an update.
+        self.for_host = true;
         let mut slot = Slot {
             held: held_by(dispatch),
             ..Slot::default()
@@ -320,6 +340,10 @@ impl Recording {
 
     fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         self.prints.extend(dispatch.printf.as_ref().map(Arc::clone));
+        let mut written = dispatch.accesses.iter().filter(|access| access.write);
+        self.for_host |= dispatch.touches_anything
+            || dispatch.printf.is_some()
+            || written.any(|access| is_seen_by_host(&access.allocation));
         for region in &dispatch.regions {
             region.record(&mut self.recorder, &mut self.arguments, &self.device)?;
         }
@@ -337,6 +361,11 @@ impl Recording {
 
     fn hold(&mut self, allocation: &Arc<Allocation>) {
         self.held.push(Arc::clone(allocation) as _);
+    }
+
+    fn hold_written(&mut self, allocation: &Arc<Allocation>) {
+        self.for_host |= is_seen_by_host(allocation);
+        self.hold(allocation);
     }
 }
 

@@ -17,8 +17,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The barriers that every recording has: before all, after all, towards the host.
-const FRAME: u32 = 3;
+/// The barriers that every recording here has: before all, and towards the host.
+const FRAME: u32 = 2;
 const BYTES: u64 = 1024;
 
 fn queue(flags: u64) -> Option<Arc<Queue>> {
