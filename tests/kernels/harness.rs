@@ -85,6 +85,34 @@ impl Session {
         unsafe { Pipe::create(&self.context, 0, packet_bytes, max_packets) }.expect("a pipe")
     }
 
+    fn takes_cxx(&self) -> bool {
+        self.has("cl_ext_cxx_for_opencl")
+    }
+
+    fn build_source(&self, source: &str, options: &str) -> Program {
+        Program::create_and_build_from_source(&self.context, source, options)
+            .unwrap_or_else(|log| panic!("the program does not build:\n{log}\n{source}"))
+    }
+
+    fn build_module(&self, module: &[u8], options: &str) -> Program {
+        let devices = self.context.devices();
+        let mut program =
+            Program::create_from_il(&self.context, module).expect("the module is taken");
+        if let Err(error) = program.build(devices, options) {
+            let log = program.get_build_log(devices[0]).unwrap_or_default();
+            panic!("the module does not build: {error}\n{log}");
+        }
+        program
+    }
+
+    /// C++ for OpenCL, as [`Launch::cxx`].
+    pub fn build_cxx(&self, source: &str) -> Program {
+        match self.takes_cxx() {
+            true => self.build_source(source, CXX),
+            false => self.build_module(&cxx_module(source), ""),
+        }
+    }
+
     pub fn context(&self) -> &Context {
         &self.context
     }
@@ -109,6 +137,43 @@ impl Session {
 pub fn session() -> Option<&'static Session> {
     static SESSION: OnceLock<Option<Session>> = OnceLock::new();
     SESSION.get_or_init(Session::open).as_ref()
+}
+
+const CXX: &str = "-cl-std=CLC++2021";
+
+/// SPIR-V of C++ for OpenCL by clang alone, given the folder of Pumice's headers.
+fn cxx_module(source: &str) -> Vec<u8> {
+    let mut clang = Command::new("clang-22");
+    clang
+        .args([
+            "-target",
+            "spirv64",
+            CXX,
+            "-O2",
+            "-Xclang",
+            "-cl-ext=+all",
+            "-w",
+        ])
+        .args(["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/device")])
+        .args(["-x", "clcpp", "-c", "-", "-o", "-"]);
+    output_of(&mut clang, source)
+}
+
+/// What a tool makes of a text.
+fn output_of(tool: &mut Command, text: &str) -> Vec<u8> {
+    let mut child = tool
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{tool:?}: {error}"));
+    let mut input = child.stdin.take().expect("it is piped");
+    let text = text.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().expect("the tool ends");
+    let written = writer.join().expect("the writer ends");
+    written.expect("the tool reads");
+    assert!(output.status.success(), "{tool:?} refuses the text");
+    output.stdout
 }
 
 /// A type that host and device lay out alike.
@@ -191,24 +256,23 @@ impl Launch {
 
     /// A SPIR-V 1.4 module in the assembler's notation, with a kernel named `test`.
     pub fn assembly(text: &str) -> Self {
-        let mut assembler = Command::new("spirv-as")
-            .args(["--target-env", "spv1.4", "-o", "-", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("spirv-as is installed (apt install spirv-tools)");
-        let mut input = assembler.stdin.take().expect("it is piped");
-        let lines = text.to_owned();
-        let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-        let output = assembler.wait_with_output().expect("spirv-as ends");
-        writer
-            .join()
-            .expect("the writer ends")
-            .expect("spirv-as reads");
-        assert!(output.status.success(), "spirv-as refuses the module");
+        let mut assembler = Command::new("spirv-as");
+        assembler.args(["--target-env", "spv1.4", "-o", "-", "-"]);
+        Self::module(text, output_of(&mut assembler, text))
+    }
+
+    fn module(text: &str, module: Vec<u8>) -> Self {
         let mut launch = Self::new(text).only_options("");
-        launch.module = Some(output.stdout);
+        launch.module = Some(module);
         launch
+    }
+
+    /// C++ for OpenCL with a kernel named `test`, for a driver that takes it or one that takes SPIR-V.
+    pub fn cxx(source: &str) -> Self {
+        match session().is_some_and(Session::takes_cxx) {
+            true => Self::new(source).only_options(CXX),
+            false => Self::module(source, cxx_module(source)),
+        }
     }
 
     pub fn option(mut self, option: &str) -> Self {
@@ -286,22 +350,11 @@ impl Launch {
 
     fn build(&self, session: &Session) -> Kernel {
         record(&self.source);
-        if let Some(module) = &self.module {
-            let mut program =
-                Program::create_from_il(&session.context, module).expect("the module is taken");
-            if let Err(error) = program.build(session.context.devices(), &self.options) {
-                let log = program.get_build_log(session.context.devices()[0]);
-                panic!(
-                    "the module does not build: {error}\n{}",
-                    log.unwrap_or_default()
-                );
-            }
-            return Kernel::create(&program, "test").expect("a kernel named test");
-        }
-        match Program::create_and_build_from_source(&session.context, &self.source, &self.options) {
-            Ok(program) => Kernel::create(&program, "test").expect("a kernel named test"),
-            Err(log) => panic!("the program does not build:\n{log}\n{}", self.source),
-        }
+        let program = match &self.module {
+            Some(module) => session.build_module(module, &self.options),
+            None => session.build_source(&self.source, &self.options),
+        };
+        Kernel::create(&program, "test").expect("a kernel named test")
     }
 
     /// Launches; an empty local size leaves the choice to the driver.
