@@ -89,7 +89,7 @@ impl Session {
         self.has("cl_ext_cxx_for_opencl")
     }
 
-    fn build_source(&self, source: &str, options: &str) -> Program {
+    pub fn build_source(&self, source: &str, options: &str) -> Program {
         Program::create_and_build_from_source(&self.context, source, options)
             .unwrap_or_else(|log| panic!("the program does not build:\n{log}\n{source}"))
     }

@@ -11,6 +11,8 @@ use opencl3::device::CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES;
 use opencl3::error_codes::CL_INVALID_VALUE;
 use opencl3::kernel::Kernel;
 use opencl3::program::Program;
+use opencl3::types::{cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_uint};
+use std::ffi::{CStr, c_char, c_void};
 
 pub const TESTS: &[Test] = &[
     ("sub_group_queries", sub_group_queries),
@@ -191,29 +193,82 @@ fn logical_arithmetic() {
     });
 }
 
-/// `clGetKernelSubGroupInfoKHR`: its answers agree with each other and with what a kernel sees, and its errors.
+type GetKernelSubGroupInfo = unsafe extern "C" fn(
+    cl_kernel,
+    cl_device_id,
+    cl_uint,
+    usize,
+    *const c_void,
+    usize,
+    *mut c_void,
+    *mut usize,
+) -> cl_int;
+
+/// The core function as the loader has it, and the extension's, which not every loader has, as the driver gives it.
+fn queries_of_kernels(platform: cl_platform_id) -> [GetKernelSubGroupInfo; 2] {
+    // SAFETY: the loader is in the process already; this is another reference to it.
+    let loader = unsafe { libc::dlopen(c"libOpenCL.so.1".as_ptr(), libc::RTLD_NOW) };
+    let find = |name: &CStr| {
+        // SAFETY: the library stays open.
+        let address = unsafe { libc::dlsym(loader, name.as_ptr()) };
+        assert!(!address.is_null(), "the loader has no {name:?}");
+        address
+    };
+    type Lookup = unsafe extern "C" fn(cl_platform_id, *const c_char) -> *mut c_void;
+    // SAFETY: the function has this signature.
+    let lookup: Lookup =
+        unsafe { std::mem::transmute(find(c"clGetExtensionFunctionAddressForPlatform")) };
+    // SAFETY: the platform is valid.
+    let extension = unsafe { lookup(platform, c"clGetKernelSubGroupInfoKHR".as_ptr()) };
+    assert!(!extension.is_null());
+    // SAFETY: both functions have this signature.
+    [find(c"clGetKernelSubGroupInfo"), extension].map(|address| unsafe {
+        std::mem::transmute::<*mut c_void, GetKernelSubGroupInfo>(address)
+    })
+}
+
+/// `clGetKernelSubGroupInfo`, and `clGetKernelSubGroupInfoKHR`: the answers agree with each other and with what a
+/// kernel sees; and their errors.
 fn kernel_queries() {
+    let Some(session) = session() else { return };
+    record("clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR");
+    let program = session.build_source(
+        "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }",
+        "-cl-std=CL3.0",
+    );
+    let kernel = Kernel::create(&program, "test").expect("a kernel");
+    let platform = session
+        .device()
+        .platform()
+        .expect("a device has a platform");
+    for function in queries_of_kernels(platform) {
+        check_queries(|name, input| {
+            let mut answer = 0usize;
+            // SAFETY: input and answer are as large as is said.
+            let code = unsafe {
+                function(
+                    kernel.get(),
+                    session.device().id(),
+                    name,
+                    size_of_val(input),
+                    input.as_ptr().cast(),
+                    size_of_val(&answer),
+                    (&raw mut answer).cast(),
+                    std::ptr::null_mut(),
+                )
+            };
+            if code == 0 { Ok(answer) } else { Err(code) }
+        });
+    }
+}
+
+fn check_queries(query: impl Fn(u32, &[usize]) -> Result<usize, cl_int>) {
     const MAX_SIZE: u32 = 0x2033;
     const COUNT: u32 = 0x2034;
     const LOCAL_SIZE: u32 = 0x11B8;
     const MAX_COUNT: u32 = 0x11B9;
     const COMPILE_COUNT: u32 = 0x11BA;
-    let Some(session) = session() else { return };
-    record("clGetKernelSubGroupInfoKHR");
-    let source = "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }";
-    let found = Launch::new(source).output::<u32>(1).run(&[1], &[1]);
-    let size = found.get::<u32>(0)[0] as usize;
-    let program = Program::create_and_build_from_source(session.context(), source, "-cl-std=CL3.0")
-        .expect("it builds");
-    let kernel = Kernel::create(&program, "test").expect("a kernel");
-    let query = |name: u32, input: &[usize]| {
-        // opencl3 passes the slice's length as its size in bytes.
-        let mut values = input.to_vec();
-        values.resize(size_of_val(input), 0);
-        kernel
-            .get_kernel_sub_group_info_khr(session.device().id(), name, &values)
-            .map_err(|error| error.0)
-    };
+    let size = sub_group_size();
     for local in [&[1][..], &[size], &[size + 1], &[3, 5], &[4, 2, 3]] {
         let items: usize = local.iter().product();
         assert_eq!(query(MAX_SIZE, local), Ok(size.min(items)), "{local:?}");
