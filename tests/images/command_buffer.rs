@@ -16,14 +16,12 @@ fn image(session: &Session, texels: &[u8]) -> Image {
 #[test]
 fn recorded_commands_work_on_images_each_time() {
     let Some(session) = session() else { return };
-    let (grow, queue) = (
+    let kernel = session.kernel(
         "kernel void test(read_write image2d_t image) {
             int2 at = (int2)(get_global_id(0), get_global_id(1));
             write_imageui(image, at, read_imageui(image, at) + 1u);
         }",
-        &session.queue,
     );
-    let kernel = session.kernel(grow);
     let texels: Vec<u8> = (0..24).collect();
     let (grown, collage) = (image(&session, &texels), image(&session, &[0; 24]));
     let bytes = session.buffer_of(&[0_u8; 24]);
@@ -57,103 +55,45 @@ fn recorded_commands_work_on_images_each_time() {
         cl::clCommandCopyBufferToImageKHR_fn,
         "clCommandCopyBufferToImageKHR"
     );
-    let (queue_handle, no_queue) = (queue.get(), ptr::null_mut());
-    let none = || (0, ptr::null(), ptr::null_mut(), ptr::null_mut());
+    let queue_handle = session.queue.get();
     let mut error = 1;
     // SAFETY: valid handles and arrays throughout.
     unsafe {
         let commands = create(1, &queue_handle, ptr::null(), &mut error);
         assert_eq!(error, 0);
 
+        // The command buffer, and what all commands end with.
+        macro_rules! record {
+            ($function:ident($($argument:expr),*)) => {
+                let code = $function(
+                    commands,
+                    ptr::null_mut(),
+                    ptr::null(),
+                    $($argument,)*
+                    0,
+                    ptr::null(),
+                    ptr::null_mut(),
+                    ptr::null_mut(),
+                );
+                assert_eq!(code, 0, stringify!($function));
+            };
+        }
+        let (grown, collage, bytes_handle) = (grown.get(), collage.get(), bytes.get());
         let size = [WIDTH, HEIGHT];
-        let (count, points, point, handle) = none();
-        let code = launch(
-            commands,
-            no_queue,
-            ptr::null(),
-            kernel.get(),
-            2,
-            ptr::null(),
-            size.as_ptr(),
-            ptr::null(),
-            count,
-            points,
-            point,
-            handle,
-        );
-        assert_eq!(code, 0, "launch");
-
+        let (start, local) = (ptr::null(), ptr::null());
+        record!(launch(kernel.get(), 2, start, size.as_ptr(), local));
         let (color, at, region) = ([200_u32, 0, 0, 0], [1_usize, 1, 0], [3_usize, 2, 1]);
-        let (count, points, point, handle) = none();
-        let code = fill(
-            commands,
-            no_queue,
-            ptr::null(),
-            collage.get(),
-            color.as_ptr().cast(),
-            at.as_ptr(),
-            region.as_ptr(),
-            count,
-            points,
-            point,
-            handle,
-        );
-        assert_eq!(code, 0, "fill");
-
+        let color = color.as_ptr().cast();
+        record!(fill(collage, color, at.as_ptr(), region.as_ptr()));
         let (from, to, region) = ([0_usize, 2, 0], [2_usize, 0, 0], [4_usize, 2, 1]);
-        let (count, points, point, handle) = none();
-        let code = copy(
-            commands,
-            no_queue,
-            ptr::null(),
-            grown.get(),
-            collage.get(),
-            from.as_ptr(),
-            to.as_ptr(),
-            region.as_ptr(),
-            count,
-            points,
-            point,
-            handle,
-        );
-        assert_eq!(code, 0, "copy");
-
+        let (from, to) = (from.as_ptr(), to.as_ptr());
+        record!(copy(grown, collage, from, to, region.as_ptr()));
         let (whole, region) = ([0_usize; 3], [WIDTH, HEIGHT, 1]);
-        let (count, points, point, handle) = none();
-        let code = store(
-            commands,
-            no_queue,
-            ptr::null(),
-            collage.get(),
-            bytes.get(),
-            whole.as_ptr(),
-            region.as_ptr(),
-            0,
-            count,
-            points,
-            point,
-            handle,
-        );
-        assert_eq!(code, 0, "copy to the buffer");
-
+        let whole = whole.as_ptr();
+        record!(store(collage, bytes_handle, whole, region.as_ptr(), 0));
         // The last row comes again from the first.
         let (to, region) = ([0_usize, 3, 0], [WIDTH, 1, 1]);
-        let (count, points, point, handle) = none();
-        let code = load(
-            commands,
-            no_queue,
-            ptr::null(),
-            bytes.get(),
-            collage.get(),
-            0,
-            to.as_ptr(),
-            region.as_ptr(),
-            count,
-            points,
-            point,
-            handle,
-        );
-        assert_eq!(code, 0, "copy from the buffer");
+        record!(load(bytes_handle, collage, 0, to.as_ptr(), region.as_ptr()));
         assert_eq!(finalize(commands), 0);
 
         let mut expected = vec![0_u8; 24];
