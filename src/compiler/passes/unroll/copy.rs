@@ -54,7 +54,7 @@ fn prepend(
     let mut incoming = incoming.to_vec();
     for _ in 0..copies {
         let mut values: HashMap<Value, Value> = params.iter().copied().zip(incoming).collect();
-        let blocks = copy_blocks(function, candidate, &mut values);
+        let blocks = copy_blocks(function, candidate.blocks, candidate.header, &mut values);
         let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
         incoming = candidate.next.iter().map(resolve).collect();
         redirect(
@@ -91,23 +91,24 @@ fn redirect(function: &mut Function, from: Block, new: Block, args: &[Value], ol
 
 /// Copies the body. The header's copy has no parameters: `values` says what stands for them, and after it what
 /// stands for everything else in the body.
-fn copy_blocks(
+pub(super) fn copy_blocks(
     function: &mut Function,
-    candidate: &Candidate<'_>,
+    body: &[Block],
+    header: Block,
     values: &mut HashMap<Value, Value>,
 ) -> HashMap<Block, Block> {
     let mut blocks = HashMap::new();
-    for &block in candidate.blocks {
+    for &block in body {
         let copy = function.add_block();
         blocks.insert(block, copy);
-        if block != candidate.header {
+        if block != header {
             for param in function.block(block).params.clone() {
                 let ty = function.ty(param);
                 values.insert(param, function.add_param(copy, ty));
             }
         }
     }
-    for &block in candidate.blocks {
+    for &block in body {
         let mut insts = Vec::new();
         for inst in function.block(block).insts.clone() {
             let data = function.inst(inst).clone();
@@ -126,7 +127,7 @@ fn copy_blocks(
         });
         for edge in terminator.edges_mut() {
             // The edge back waits for the next copy.
-            if edge.block != candidate.header {
+            if edge.block != header {
                 edge.block = blocks.get(&edge.block).copied().unwrap_or(edge.block);
             }
         }

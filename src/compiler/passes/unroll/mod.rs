@@ -8,12 +8,14 @@
 //!   work-group size;
 //! - those that only compute, in one block: several rounds become one, as counting rounds costs as much as three or four
 //!   steps of the computation. On the H200 clpeak's 128 rounds of 16 multiply-adds run at 52.9 TFLOPS alone, at 63.0 by
-//!   fours. Loops that load are left to the driver, which then schedules them better.
+//!   fours. Loops that load are left to the driver, which then schedules them better. `four_rounds` does this where the
+//!   number of rounds is known only as the loop begins.
 //!
-//! Only loops are unrolled with one way out that every round passes: every work-item of a group makes
+//! Loops of the first two kinds have one way out that every round passes: every work-item of a group makes
 //! the same rounds, so barriers and collective operations keep their meaning.
 
 mod copy;
+mod four_rounds;
 mod rounds;
 
 #[cfg(test)]
@@ -53,6 +55,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             }
             changed = true;
         }
+        changed |= unroll_unknown(function);
     }
     if changed {
         // What was indexed by a counter is now by constants.
@@ -108,6 +111,24 @@ fn unroll_one(function: &mut Function, required: Option<[u32; 3]>) -> bool {
         return true;
     }
     false
+}
+
+/// Unrolls the innermost loops that only compute, a number of rounds known when they begin.
+fn unroll_unknown(function: &mut Function) -> bool {
+    let dominators = Dominators::new(function);
+    let loops = Loops::new(function, &dominators);
+    let all = loops.all();
+    let mut changed = false;
+    for (index, found) in all.iter().enumerate().take(LOOPS) {
+        if all.iter().any(|inner| inner.parent == Some(index)) {
+            continue;
+        }
+        if four_rounds::run(function, found) {
+            function.layout = function.reverse_postorder();
+            changed = true;
+        }
+    }
+    changed
 }
 
 /// What is done with a loop.

@@ -243,3 +243,57 @@ fn rounds_that_only_compute_are_joined() {
         );
     }
 }
+
+/// `while (round != limit && x * x < bound) { x = x * 3 + round; round++; }`, and what is left of both.
+#[test]
+fn loops_of_rounds_known_as_they_begin_make_four_at_once() {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32; 2];
+    let entry = function.entry();
+    let [limit, bound] = [(); 2].map(|()| function.add_param(entry, Type::I32));
+    let [round, body, done] = [0; 3].map(|_| function.add_block());
+    let [counter, x] = [(); 2].map(|()| function.add_param(round, Type::I32));
+    let results = [(); 2].map(|()| function.add_param(done, Type::I32));
+    let mut b = Builder::new(&mut function, entry);
+    let (zero, one) = (b.i32(0), b.i32(1));
+    b.jump(Edge::new(round, [zero, one]));
+    b.switch_to(round);
+    let at_end = b.compare(Compare::Equal, counter, limit);
+    b.branch(at_end, Edge::new(done, [counter, x]), body);
+    b.switch_to(body);
+    let next_counter = b.binary_const(Binary::Add, counter, 1);
+    let product = b.binary_const(Binary::Mul, x, 3);
+    let next = b.binary(Binary::Add, product, counter);
+    let near = b.compare(Compare::ULess, next, bound);
+    b.branch(
+        near,
+        Edge::new(round, [next_counter, next]),
+        Edge::new(done, [counter, next]),
+    );
+    b.switch_to(done);
+    b.terminate(Terminator::Return(results.into_iter().collect()));
+    let mut module = testing::module_of(function);
+
+    let model = |limit: u32, bound: u32| {
+        let (mut round, mut x) = (0u32, 1u32);
+        while round != limit {
+            let next = x.wrapping_mul(3).wrapping_add(round);
+            x = next;
+            if next >= bound {
+                break;
+            }
+            round += 1;
+        }
+        [u64::from(round), u64::from(x)]
+    };
+    testing::run(&mut module, run).unwrap();
+    let text = module.functions[0].to_string();
+    assert_eq!(text.matches("mul ").count(), 5, "{text}");
+    for limit in (0..14).chain([u32::MAX]) {
+        for bound in [0, 2, 5, 20, 100, 1000, 100_000, 1 << 31] {
+            let args = [limit, bound].map(u64::from);
+            let found = Interpreter::new(&module).run(FuncId(0), &args).unwrap();
+            assert_eq!(found, model(limit, bound), "{limit} {bound}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Four rounds at once of a loop that only computes, where the number of rounds is known only as it begins.
+//!
+//! Such a loop counts up to a limit and may have other ways out, as the search for the round in which a point leaves a
+//! circle has. Before it comes a loop whose rounds are four each and that goes on as long as more than four are left:
+//! within them the count is not looked at. The loop itself makes what is left.
+
+use super::copy::copy_blocks;
+use crate::compiler::analysis::Loop;
+use crate::compiler::ir::{Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value};
+use std::collections::HashSet;
+
+const ROUNDS: u64 = 4;
+/// Instructions and blocks of a loop at most: rounds must be short for the count to matter.
+const MOST_INSTS: usize = 24;
+const MOST_BLOCKS: usize = 5;
+
+/// A loop with one edge in, one back, and one way out by its count.
+struct Counted {
+    before: Block,
+    latch: Block,
+    /// The values of the header's parameters in the first round, and in the next.
+    first: Vec<Value>,
+    next: Vec<Value>,
+    /// Which of them counts, by one, up to the limit.
+    counter: usize,
+    limit: Value,
+    /// Where the count is compared, and where it goes on.
+    leaving: Block,
+    inside: Edge,
+}
+
+/// Puts the loop of four rounds before `found`, if that is worth it and can be done.
+pub fn run(function: &mut Function, found: &Loop) -> bool {
+    let Some(counted) = counted(function, found) else {
+        return false;
+    };
+    let header = found.header;
+    let params = function.block(header).params.clone();
+    let start = function.add_block();
+    let first_round = function.add_block();
+    let mut incoming: Vec<Value> = params
+        .iter()
+        .map(|&param| function.add_param(start, function.ty(param)))
+        .collect();
+    let counter = incoming[counted.counter];
+    let mut b = Builder::new(function, start);
+    let left = b.binary(Binary::Sub, counted.limit, counter);
+    let ty = b.ty(left);
+    let rounds = b.constant(ty, ROUNDS);
+    let enough = b.compare(Compare::ULess, rounds, left);
+    b.branch(
+        enough,
+        first_round,
+        Edge::new(header, incoming.iter().copied()),
+    );
+    let mut from = first_round;
+    for _ in 0..ROUNDS {
+        let mut values = params.iter().copied().zip(incoming).collect();
+        let blocks = copy_blocks(function, &found.blocks, header, &mut values);
+        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
+        incoming = counted.next.iter().map(resolve).collect();
+        let entry = Edge::new(blocks[&header], []);
+        match from == first_round {
+            true => function.block_mut(from).terminator = Terminator::Jump(entry),
+            false => redirect(function, from, header, entry),
+        }
+        let args = counted.inside.args.iter().map(resolve);
+        let inside = match counted.inside.block == header {
+            true => Edge::new(header, []),
+            false => Edge::new(blocks[&counted.inside.block], args),
+        };
+        function.block_mut(blocks[&counted.leaving]).terminator = Terminator::Jump(inside);
+        from = blocks[&counted.latch];
+    }
+    redirect(function, from, header, Edge::new(start, incoming));
+    redirect(
+        function,
+        counted.before,
+        header,
+        Edge::new(start, counted.first),
+    );
+    true
+}
+
+/// The edge from a block to the header becomes another.
+fn redirect(function: &mut Function, from: Block, header: Block, edge: Edge) {
+    for old in function.block_mut(from).terminator.edges_mut() {
+        if old.block == header {
+            *old = edge.clone();
+        }
+    }
+}
+
+fn counted(function: &Function, found: &Loop) -> Option<Counted> {
+    let &[latch] = found.latches.as_slice() else {
+        return None;
+    };
+    let header = found.header;
+    let is_inside = |block: Block| found.blocks.contains(&block);
+    let insts = || {
+        found
+            .blocks
+            .iter()
+            .flat_map(|&block| &function.block(block).insts)
+    };
+    if found.blocks.len() > MOST_BLOCKS
+        || insts().count() > MOST_INSTS
+        || insts().any(|&inst| !function.inst(inst).op.is_pure())
+        || is_used_outside(function, found)
+    {
+        return None;
+    }
+    let (mut entries, mut backs) = (Vec::new(), Vec::new());
+    for &block in &function.layout {
+        for edge in function.block(block).terminator.edges() {
+            if edge.block == header {
+                let edges = if is_inside(block) {
+                    &mut backs
+                } else {
+                    &mut entries
+                };
+                edges.push((block, edge.args.to_vec()));
+            }
+        }
+    }
+    let ([(before, first)], [(_, next)]) = (entries.as_slice(), backs.as_slice()) else {
+        return None;
+    };
+    let params = &function.block(header).params;
+    found.blocks.iter().find_map(|&leaving| {
+        let Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        } = &function.block(leaving).terminator
+        else {
+            return None;
+        };
+        let &Op::Compare(op @ (Compare::Equal | Compare::NotEqual), a, b) =
+            function.op_of(*condition)?
+        else {
+            return None;
+        };
+        let (exit, inside) = match op {
+            Compare::Equal => (then, otherwise),
+            _ => (otherwise, then),
+        };
+        if is_inside(exit.block) || !is_inside(inside.block) {
+            return None;
+        }
+        let (counter, limit) = [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
+            let at = counter_of(function, params, next, count)?;
+            (!is_defined_inside(function, found, limit)).then_some((at, limit))
+        })?;
+        Some(Counted {
+            before: *before,
+            latch,
+            first: first.clone(),
+            next: next.clone(),
+            counter,
+            limit,
+            leaving,
+            inside: inside.clone(),
+        })
+    })
+}
+
+/// Which parameter counts by one and is `count`, before or after it does.
+fn counter_of(
+    function: &Function,
+    params: &[Value],
+    next: &[Value],
+    count: Value,
+) -> Option<usize> {
+    let at = (0..params.len()).find(|&at| [params[at], next[at]].contains(&count))?;
+    let &Op::Binary(Binary::Add, a, b) = function.op_of(next[at])? else {
+        return None;
+    };
+    let one = |value: Value| function.constant(value) == Some(1);
+    (a == params[at] && one(b) || b == params[at] && one(a)).then_some(at)
+}
+
+fn is_defined_inside(function: &Function, found: &Loop, value: Value) -> bool {
+    found.blocks.iter().any(|&block| {
+        let data = function.block(block);
+        let mut results = data
+            .insts
+            .iter()
+            .flat_map(|&inst| &function.inst(inst).results);
+        data.params.contains(&value) || results.any(|&result| result == value)
+    })
+}
+
+/// Whether later code reads a value of the loop otherwise than by the arguments of its ways out. Those of four rounds
+/// have four of each.
+fn is_used_outside(function: &Function, found: &Loop) -> bool {
+    let mut inside = HashSet::new();
+    for &block in &found.blocks {
+        let data = function.block(block);
+        inside.extend(data.params.iter().copied());
+        inside.extend(
+            data.insts
+                .iter()
+                .flat_map(|&inst| function.inst(inst).results.iter().copied()),
+        );
+    }
+    let others = function
+        .layout
+        .iter()
+        .filter(|block| !found.blocks.contains(block));
+    others.copied().any(|block| {
+        let data = function.block(block);
+        let mut operands = data
+            .insts
+            .iter()
+            .flat_map(|&inst| function.inst(inst).op.operands());
+        operands.any(|value| inside.contains(&value))
+            || data
+                .terminator
+                .operands()
+                .iter()
+                .any(|value| inside.contains(value))
+    })
+}
