@@ -23,7 +23,6 @@ use std::ffi::c_void;
 /// # Safety
 /// `origin` and `region` are NULL or three numbers (four where [`Region::parse`] says so); `ptr` is writable for
 /// the region until the command is complete.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
     image: cl_mem,
@@ -58,7 +57,6 @@ pub unsafe fn enqueue_read_image(
 ///
 /// # Safety
 /// As [`enqueue_read_image`], `ptr` readable.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_write_image(
     command_queue: cl_command_queue,
     image: cl_mem,
@@ -179,7 +177,6 @@ pub unsafe fn enqueue_copy_buffer_to_image(
 ///
 /// # Safety
 /// `origin`, `region` are NULL or three numbers; `image_row_pitch`, `image_slice_pitch` are NULL or writable.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_map_image(
     command_queue: cl_command_queue,
     image: cl_mem,

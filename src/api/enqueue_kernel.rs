@@ -188,7 +188,6 @@ fn launch(
 }
 
 /// `clEnqueueNativeKernel`
-#[allow(clippy::too_many_arguments)]
 pub fn enqueue_native_kernel(
     command_queue: cl_command_queue,
     user_func: NativeKernel,

@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// # Safety
 /// `buffer_origin`, `host_origin`, `region` are NULL or three numbers; `ptr` is writable for the rectangle
 /// until the command is complete.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_read_buffer_rect(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -66,7 +65,6 @@ pub unsafe fn enqueue_read_buffer_rect(
 ///
 /// # Safety
 /// As [`enqueue_read_buffer_rect`], `ptr` readable.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_write_buffer_rect(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -112,7 +110,6 @@ pub unsafe fn enqueue_write_buffer_rect(
 ///
 /// # Safety
 /// `src_origin`, `dst_origin`, `region` are NULL or three numbers.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn enqueue_copy_buffer_rect(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,

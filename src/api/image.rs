@@ -50,7 +50,6 @@ pub unsafe fn create_image_2d(
 ///
 /// # Safety
 /// As [`create_image`].
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn create_image_3d(
     context: cl_context,
     flags: cl_mem_flags,

@@ -118,7 +118,6 @@ pub unsafe fn build_program(
 ///
 /// # Safety
 /// As the specification says of its pointers.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn compile_program(
     program: cl_program,
     num_devices: cl_uint,
@@ -194,7 +193,6 @@ fn has_module(program: &Program, device: &Arc<Device>) -> bool {
 ///
 /// # Safety
 /// As the specification says of its pointers.
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn link_program(
     context: cl_context,
     num_devices: cl_uint,

@@ -34,13 +34,16 @@ pub(super) struct Held {
 
 /// Whether a command can be recorded.
 pub(super) enum Resolution {
-    Ready {
-        device: DeviceWaits,
-        /// The latest command of this queue among the events.
-        sequence: Option<u64>,
-    },
+    Ready(Ready),
     NotYet,
     Failed,
+}
+
+/// What a command that can be recorded comes after.
+pub(super) struct Ready {
+    pub device: DeviceWaits,
+    /// The latest command of its own queue among the events.
+    pub sequence: Option<u64>,
 }
 
 /// Submissions of other queues that the device waits for.
@@ -49,7 +52,7 @@ pub(super) type DeviceWaits = SmallVec<[(Arc<Queue>, u64); 2]>;
 impl Queue {
     /// Whether a command that waits for `waits` would be recorded at once.
     pub(super) fn would_issue(self: &Arc<Self>, waits: &Waits) -> bool {
-        matches!(self.resolve(waits), Resolution::Ready { .. })
+        matches!(self.resolve(waits), Resolution::Ready(_))
             && !self.must_hold(&self.lock(), Order::default())
     }
 
@@ -124,7 +127,7 @@ impl Queue {
         for (queue, value) in &device {
             queue.flush_to(*value);
         }
-        Resolution::Ready { device, sequence }
+        Resolution::Ready(Ready { device, sequence })
     }
 
     /// Registers for the end of a command of `queue`; whether it is still to come.
@@ -175,7 +178,7 @@ impl Queue {
                     state = self.lock();
                 }
                 // Only this thread takes commands out, so `index` still names the same one.
-                let (device, sequence) = match resolution {
+                let ready = match resolution {
                     Resolution::NotYet => {
                         if self.is_in_order() || order.before_all {
                             break;
@@ -190,21 +193,13 @@ impl Queue {
                         }
                         continue;
                     }
-                    Resolution::Ready { device, sequence } => (device, sequence),
+                    Resolution::Ready(ready) => ready,
                 };
                 let Some(held) = state.held.list.remove(index) else {
                     break;
                 };
                 let event = Arc::clone(&held.event);
-                match self.issue(
-                    &mut state,
-                    held.command,
-                    Some(&event),
-                    device,
-                    sequence,
-                    order,
-                    true,
-                ) {
+                match self.issue(&mut state, held.command, Some(&event), ready, order, true) {
                     Ok(more) => aftermath.merge(more),
                     Err(error) => {
                         log::debug!("a held command failed: {error}");

@@ -17,7 +17,7 @@ use super::error::{Error, Result};
 use super::event::{Aftermath, Event};
 use super::failure::Failure;
 use super::hazard::Hazards;
-use super::held::{DeviceWaits, HeldCommands, Resolution};
+use super::held::{HeldCommands, Ready, Resolution};
 use super::object::{Handle, Kind, Object};
 use super::process;
 use super::trace::{self, Trace};
@@ -246,16 +246,16 @@ impl Queue {
                 }
             }
             Resolution::NotYet => self.hold(command, held_event(), waits, order),
-            Resolution::Ready { device, sequence } => {
+            Resolution::Ready(ready) => {
                 let mut state = self.lock();
                 if self.must_hold(&state, order) {
                     drop(state);
                     self.hold(command, held_event(), waits, order);
                     return Ok(());
                 }
-                if matches!(command, Command::Nothing) && device.is_empty() {
+                if matches!(command, Command::Nothing) && ready.device.is_empty() {
                     let needs_all = self.is_in_order() || order.after_all;
-                    if state.is_idle() || !needs_all && sequence.is_none() {
+                    if state.is_idle() || !needs_all && ready.sequence.is_none() {
                         drop(state);
                         let now_ns = host_now_ns();
                         if let Some(event) = event {
@@ -265,8 +265,7 @@ impl Queue {
                         return Ok(());
                     }
                 }
-                let aftermath =
-                    self.issue(&mut state, command, event, device, sequence, order, false)?;
+                let aftermath = self.issue(&mut state, command, event, ready, order, false)?;
                 // Only where a batch has just been handed over: to ask the driver for every command costs as much
                 // as the command.
                 let oldest = match state.open {
@@ -305,17 +304,19 @@ impl Queue {
     }
 
     /// Records `command` into the open batch. Its times are taken for `event` only.
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn issue(
         self: &Arc<Self>,
         state: &mut State,
         command: Command,
         event: Option<&Arc<Event>>,
-        device: DeviceWaits,
-        after: Option<u64>,
+        ready: Ready,
         order: Order,
         was_held: bool,
     ) -> Result<Aftermath> {
+        let Ready {
+            device,
+            sequence: after,
+        } = ready;
         let mut aftermath = Aftermath::default();
         let (waits_for_others, signals_others) = match &command {
             Command::Semaphores { waits, signals } => (!waits.is_empty(), !signals.is_empty()),

@@ -18,6 +18,7 @@
 
 pub mod buffer;
 pub mod conv;
+mod create_device;
 pub mod device;
 pub mod error;
 pub mod external;

@@ -1,0 +1,259 @@
+//! What a `VkDevice` is created with: every feature and extension that is of use and exists, and its queues.
+
+use std::ffi::CStr;
+
+use ash::{ext, khr, vk};
+
+use super::device::{MAX_QUEUES, Priority, UNUSUAL};
+use super::error::Error;
+use super::info::{Features, PhysicalDeviceInfo};
+use super::instance::{Instance, PhysicalDevice};
+
+fn flag(on: bool) -> vk::Bool32 {
+    if on { vk::TRUE } else { vk::FALSE }
+}
+
+/// Creates the `VkDevice`.
+///
+/// # Errors
+/// `vkCreateDevice`'s.
+pub(super) fn create_raw(
+    instance: &Instance,
+    physical: &PhysicalDevice,
+    queue_family: u32,
+) -> Result<ash::Device, Error> {
+    let info = &physical.info;
+    let features = &info.features;
+    let is_1_3 = (info.api_version.0, info.api_version.1) >= (1, 3);
+    let mut v11 = features_1_1(features);
+    let mut v12 = features_1_2(info);
+    let mut v13 = features_1_3(info);
+    let mut sync2 = vk::PhysicalDeviceSynchronization2Features {
+        synchronization2: vk::TRUE,
+        ..Default::default()
+    };
+    let mut optional = OptionalFeatures::new(info);
+
+    let mut all = vk::PhysicalDeviceFeatures2::default()
+        .features(core_features(features))
+        .push_next(&mut v11)
+        .push_next(&mut v12);
+    let mut extensions: Vec<&CStr> = Vec::new();
+    if is_1_3 {
+        all = all.push_next(&mut v13);
+    } else {
+        extensions.push(khr::synchronization2::NAME);
+        all = all.push_next(&mut sync2);
+    }
+    all = optional.push(features, info, all, &mut extensions);
+    for name in [
+        ext::external_memory_host::NAME,
+        ext::calibrated_timestamps::NAME,
+        ext::memory_budget::NAME,
+        khr::external_semaphore_fd::NAME,
+        khr::external_memory_fd::NAME,
+        ext::external_memory_dma_buf::NAME,
+        khr::portability_subset::NAME,
+    ] {
+        if info.has_extension(&name.to_string_lossy()) {
+            extensions.push(name);
+        }
+    }
+
+    let priorities = priorities(info);
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(queue_family)
+        .queue_priorities(&priorities)];
+    let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+    let create = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut all);
+    // SAFETY: every structure that `create` reaches outlives the call, and asks only for features and
+    // extensions that the device reported.
+    unsafe { instance.raw.create_device(physical.handle, &create, None) }
+        .map_err(Error::of("vkCreateDevice"))
+}
+
+/// Of Vulkan 1.0.
+fn core_features(features: &Features) -> vk::PhysicalDeviceFeatures {
+    vk::PhysicalDeviceFeatures {
+        shader_int16: flag(features.shader_int16),
+        shader_int64: flag(features.shader_int64),
+        shader_sampled_image_array_dynamic_indexing: flag(features.sampled_image_arrays),
+        shader_float64: flag(features.shader_float64),
+        shader_storage_image_read_without_format: flag(features.storage_image_read_without_format),
+        shader_storage_image_write_without_format: flag(
+            features.storage_image_write_without_format,
+        ),
+        shader_storage_image_extended_formats: flag(features.storage_image_extended_formats),
+        sampler_anisotropy: flag(features.sampler_anisotropy),
+        ..Default::default()
+    }
+}
+
+/// Of Vulkan 1.1.
+fn features_1_1(features: &Features) -> vk::PhysicalDeviceVulkan11Features<'static> {
+    vk::PhysicalDeviceVulkan11Features {
+        storage_buffer16_bit_access: flag(features.storage_buffer_16bit),
+        storage_push_constant16: flag(features.push_constant_16bit),
+        variable_pointers: flag(features.variable_pointers),
+        variable_pointers_storage_buffer: flag(features.variable_pointers_storage_buffer),
+        ..Default::default()
+    }
+}
+
+/// Of Vulkan 1.2.
+fn features_1_2(info: &PhysicalDeviceInfo) -> vk::PhysicalDeviceVulkan12Features<'static> {
+    let features = &info.features;
+    vk::PhysicalDeviceVulkan12Features {
+        storage_buffer8_bit_access: flag(features.storage_buffer_8bit),
+        storage_push_constant8: flag(features.push_constant_8bit),
+        shader_buffer_int64_atomics: flag(features.buffer_int64_atomics),
+        shader_shared_int64_atomics: flag(features.shared_int64_atomics),
+        shader_float16: flag(features.shader_float16),
+        shader_int8: flag(features.shader_int8),
+        buffer_device_address: vk::TRUE,
+        timeline_semaphore: vk::TRUE,
+        host_query_reset: flag(features.host_query_reset),
+        descriptor_indexing: flag(features.sampled_image_arrays),
+        descriptor_binding_partially_bound: flag(features.sampled_image_arrays),
+        descriptor_binding_sampled_image_update_after_bind: flag(features.sampled_image_arrays),
+        descriptor_binding_update_unused_while_pending: flag(features.sampled_image_arrays),
+        vulkan_memory_model: flag(features.vulkan_memory_model),
+        vulkan_memory_model_device_scope: flag(features.vulkan_memory_model_device_scope),
+        scalar_block_layout: flag(features.scalar_block_layout),
+        shader_subgroup_extended_types: flag(info.subgroup.extended_types),
+        subgroup_broadcast_dynamic_id: flag(info.subgroup.broadcast_dynamic_id),
+        ..Default::default()
+    }
+}
+
+/// Of Vulkan 1.3.
+fn features_1_3(info: &PhysicalDeviceInfo) -> vk::PhysicalDeviceVulkan13Features<'static> {
+    let features = &info.features;
+    vk::PhysicalDeviceVulkan13Features {
+        synchronization2: vk::TRUE,
+        maintenance4: flag(features.maintenance4),
+        subgroup_size_control: flag(info.subgroup.size_control),
+        compute_full_subgroups: flag(info.subgroup.full_subgroups),
+        shader_integer_dot_product: flag(features.integer_dot_product),
+        shader_zero_initialize_workgroup_memory: flag(features.zero_initialize_workgroup_memory),
+        ..Default::default()
+    }
+}
+
+/// Of the queues, one after the other: all the same but the last ones, where there are enough.
+fn priorities(info: &PhysicalDeviceInfo) -> Vec<f32> {
+    let count = info.compute_queues.min(MAX_QUEUES) as usize;
+    let mut priorities = vec![0.5_f32; count];
+    if count > UNUSUAL.len() {
+        for (index, unusual) in UNUSUAL.iter().enumerate() {
+            priorities[count - 1 - index] = match unusual {
+                Priority::High => 1.0,
+                Priority::Medium => 0.5,
+                Priority::Low => 0.0,
+            };
+        }
+    }
+    priorities
+}
+
+/// Feature structures of extensions.
+struct OptionalFeatures {
+    explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR<'static>,
+    reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
+    rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'static>,
+    clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
+    expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR<'static>,
+    placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT<'static>,
+    atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+}
+
+impl OptionalFeatures {
+    fn new(info: &PhysicalDeviceInfo) -> Self {
+        let features = &info.features;
+        Self {
+            explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
+                workgroup_memory_explicit_layout: vk::TRUE,
+                workgroup_memory_explicit_layout8_bit_access: flag(
+                    features.workgroup_explicit_layout_8bit,
+                ),
+                workgroup_memory_explicit_layout16_bit_access: flag(
+                    features.workgroup_explicit_layout_16bit,
+                ),
+                ..Default::default()
+            },
+            reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR {
+                shader_maximal_reconvergence: vk::TRUE,
+                ..Default::default()
+            },
+            rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
+                shader_subgroup_rotate: vk::TRUE,
+                shader_subgroup_rotate_clustered: flag(info.subgroup.rotate_clustered),
+                ..Default::default()
+            },
+            clock: vk::PhysicalDeviceShaderClockFeaturesKHR {
+                shader_subgroup_clock: flag(features.shader_subgroup_clock),
+                shader_device_clock: flag(features.shader_device_clock),
+                ..Default::default()
+            },
+            expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR {
+                shader_expect_assume: vk::TRUE,
+                ..Default::default()
+            },
+            placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT {
+                memory_map_placed: vk::TRUE,
+                ..Default::default()
+            },
+            atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT {
+                shader_buffer_float32_atomics: flag(features.buffer_float32_atomics),
+                shader_buffer_float32_atomic_add: flag(features.buffer_float32_atomic_add),
+                shader_buffer_float64_atomic_add: flag(features.buffer_float64_atomic_add),
+                shader_shared_float32_atomic_add: flag(features.shared_float32_atomic_add),
+                shader_shared_float64_atomic_add: flag(features.shared_float64_atomic_add),
+                ..Default::default()
+            },
+        }
+    }
+
+    /// Chains the structures of what the device has, and names their extensions.
+    fn push<'a>(
+        &'a mut self,
+        features: &Features,
+        info: &PhysicalDeviceInfo,
+        mut all: vk::PhysicalDeviceFeatures2<'a>,
+        extensions: &mut Vec<&'static CStr>,
+    ) -> vk::PhysicalDeviceFeatures2<'a> {
+        if features.workgroup_explicit_layout {
+            extensions.push(khr::workgroup_memory_explicit_layout::NAME);
+            all = all.push_next(&mut self.explicit_layout);
+        }
+        if features.maximal_reconvergence {
+            extensions.push(khr::shader_maximal_reconvergence::NAME);
+            all = all.push_next(&mut self.reconvergence);
+        }
+        if info.subgroup.rotate {
+            extensions.push(khr::shader_subgroup_rotate::NAME);
+            all = all.push_next(&mut self.rotate);
+        }
+        if features.shader_subgroup_clock || features.shader_device_clock {
+            extensions.push(khr::shader_clock::NAME);
+            all = all.push_next(&mut self.clock);
+        }
+        if features.expect_assume {
+            extensions.push(khr::shader_expect_assume::NAME);
+            all = all.push_next(&mut self.expect);
+        }
+        if info.places_mappings() {
+            extensions.push(khr::map_memory2::NAME);
+            extensions.push(ext::map_memory_placed::NAME);
+            all = all.push_next(&mut self.placed);
+        }
+        if info.has_extension(&ext::shader_atomic_float::NAME.to_string_lossy()) {
+            extensions.push(ext::shader_atomic_float::NAME);
+            all = all.push_next(&mut self.atomic_float);
+        }
+        all
+    }
+}
