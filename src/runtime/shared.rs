@@ -1,6 +1,10 @@
 //! Memory with one address for the host and the devices: shared virtual memory (`clSVMAlloc`) and unified
 //! shared memory (cl_intel_unified_shared_memory).
 //!
+//! In a context of several devices an allocation is one for all of them where each reads and writes the host's own
+//! memory. Elsewhere it belongs to one device, the first that can, and commands of the others fail: a second device
+//! gives its memory addresses of its own.
+//!
 //! An allocation is found by any address within it. How the host gets at it depends on the device, see
 //! [`HostView`]: the same memory, or host memory at the same addresses that maps and unmaps copy.
 
