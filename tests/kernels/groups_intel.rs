@@ -94,8 +94,8 @@ fn vector_shuffles() {
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         for round in rounds() {
             let turn = round as usize + ty.len();
-            let vectors = [2, 3, 4, 8, 16].map(|width| {
-                let number = (width as usize).ilog2() as usize + turn;
+            let vectors = [2usize, 3, 4, 8, 16].map(|width| {
+                let number = width.ilog2() as usize + turn;
                 (SHUFFLES[number % 4], width)
             });
             check_shuffles::<T>(ty, exchanged, &vectors);
