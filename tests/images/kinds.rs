@@ -68,11 +68,10 @@ fn depth_is_one_number() {
 }
 
 /// OpenCL specification, section 8.3.1.1.
-fn linear_of_srgb(byte: u8) -> f64 {
-    let c = f64::from(byte) / 255.0;
-    match c <= 0.04045 {
-        true => c / 12.92,
-        false => ((c + 0.055) / 1.055).powf(2.4),
+fn srgb_of_linear(c: f64) -> f64 {
+    match c < 0.003_130_8 {
+        true => 12.92 * c,
+        false => 1.055 * c.powf(1.0 / 2.4) - 0.055,
     }
 }
 
@@ -101,19 +100,16 @@ fn colours_are_read_and_written_on_the_srgb_curve() {
     s.launch(&kernel, &[from.get(), to.get(), plain.get(), out.get()], 64);
     let found = s.values(&out, 3 * 256);
     for (index, &byte) in bytes.iter().enumerate() {
-        let unorm = f64::from(byte) / 255.0;
-        let wanted = match index % 4 {
-            // Alpha is linear.
-            3 => unorm,
-            _ => linear_of_srgb(byte),
-        };
-        for (part, wanted, precision) in [(0, wanted, 1e-5), (1, wanted, 2e-3), (2, unorm, 1e-4)] {
+        for (part, is_curved) in [(0, true), (1, true), (2, false)] {
             let got = f64::from(found[256 * part + index]);
+            // Alpha is linear. Texture units have few bits for dark colours, which the curve makes more of.
+            let unorm = match is_curved && index % 4 != 3 {
+                true => srgb_of_linear(got),
+                false => got,
+            };
+            let error = (unorm * 255.0 - f64::from(byte)).abs();
             let what = format!("{byte} of component {}, read {part}", index % 4);
-            assert!(
-                (got - wanted).abs() < precision,
-                "{what}: {got} not {wanted}"
-            );
+            assert!(error < 0.25, "{what}: {got}");
         }
     }
     assert_eq!(s.read::<u8>(&to, &[0; 3], [64, 1, 1], 256), bytes);

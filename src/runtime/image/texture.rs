@@ -4,8 +4,8 @@ use super::Image;
 use crate::compiler::image::{self, Addressing, ChannelNumbers, ImageDimension};
 use crate::vulkan::textures::{AddressMode, SamplerSettings, TexelNumbers, TextureDescription};
 
-/// Larger texels are not filtered faster by texture units than by code: an H200's filters 129 billion RGBA32F
-/// texels a second in linear memory.
+/// Larger texels are filtered faster by code than by texture units: of RGBA32F in linear memory an H200's filter 129
+/// billion a second, code filters 441.
 const LARGEST_FILTERED_BITS: u32 = 64;
 
 impl Image {
