@@ -2,10 +2,13 @@
 //!
 //! After it no `Op::Copy` is left. A copy of a small constant size becomes straight code, any other a loop.
 //! Both move as many bytes at once as alignment and size allow, up to 16 (four words).
+//!
+//! `memset` comes as a copy of a constant whose bytes are all the same: nothing is read for it, and what is
+//! known of that constant's alignment does not matter.
 
 use crate::compiler::ir::{
-    Access, Binary, Builder, Compare, Edge, Module, Op, Place, Rewrite, Type, Value, Values,
-    rewrite_instructions,
+    Access, AddressSpace, Binary, Builder, Compare, Edge, Global, Module, Op, Place, Rewrite, Type,
+    Value, Values, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context};
 
@@ -14,6 +17,7 @@ const STRAIGHT_LOADS: u64 = 32;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+    let patterns: Vec<Option<u8>> = module.globals.iter().map(repeated_byte).collect();
     for function in &mut module.functions {
         rewrite_instructions(function, |b, inst| {
             let Op::Copy {
@@ -26,11 +30,16 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
             else {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
+            let fill = match b.function.op_of(from) {
+                Some(Op::GlobalAddress(global)) => patterns.get(global.index()).copied().flatten(),
+                _ => None,
+            };
             let copy = Copy {
                 to,
                 from,
                 to_access,
                 from_access,
+                fill,
             };
             match b.function.constant(size_bytes) {
                 Some(size) => copy.constant(b, size),
@@ -42,11 +51,28 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
+/// The byte that a constant consists of.
+fn repeated_byte(global: &Global) -> Option<u8> {
+    let plain = global.space == AddressSpace::Constant
+        && global.import.is_none()
+        && global.relocations.is_empty();
+    match &global.initializer {
+        _ if !plain => None,
+        None => Some(0),
+        Some(bytes) => {
+            let first = *bytes.first()?;
+            bytes.iter().all(|&byte| byte == first).then_some(first)
+        }
+    }
+}
+
 struct Copy {
     to: Value,
     from: Value,
     to_access: Access,
     from_access: Access,
+    /// What all bytes are that `from` points to, if that is known.
+    fill: Option<u8>,
 }
 
 impl Copy {
@@ -74,7 +100,10 @@ impl Copy {
 
     /// Bytes that one load can move wherever it stands in the copy.
     fn unit_bytes(&self) -> u64 {
-        let align = self.to_access.align_bytes.min(self.from_access.align_bytes);
+        let align = match self.fill {
+            Some(_) => self.to_access.align_bytes,
+            None => self.to_access.align_bytes.min(self.from_access.align_bytes),
+        };
         u64::from(align.clamp(1, 4))
     }
 
@@ -126,9 +155,17 @@ impl Copy {
                 },
             )
         };
-        let (from, from_access) = at(b, self.from, self.from_access);
+        let values = match self.fill {
+            Some(byte) => {
+                let word = b.constant(ty, u64::from_ne_bytes([byte; 8]) & ty.mask());
+                Values::from_elem(word, count as usize)
+            }
+            None => {
+                let (from, from_access) = at(b, self.from, self.from_access);
+                b.load(from, ty, count as usize, from_access)
+            }
+        };
         let (to, to_access) = at(b, self.to, self.to_access);
-        let values = b.load(from, ty, count as usize, from_access);
         b.store(to, values, to_access);
     }
 }
@@ -137,7 +174,7 @@ impl Copy {
 mod tests {
     use super::*;
     use crate::compiler::interp::Interpreter;
-    use crate::compiler::ir::{AddressSpace, FuncId, Function, Terminator};
+    use crate::compiler::ir::{FuncId, Function, GlobalId, Terminator};
     use crate::compiler::passes::testing;
     use smallvec::smallvec;
 
@@ -181,6 +218,47 @@ mod tests {
             for size in [0, 1, 2, 3, 4, 7, 8, 15, 16, 31] {
                 check(Some(size), align, false);
             }
+        }
+    }
+
+    #[test]
+    fn copies_of_a_repeated_byte_read_nothing() {
+        for (initializer, byte) in [(None, 0), (Some(vec![0xa5; 600]), 0xa5)] {
+            let mut function = Function::new("k");
+            let entry = function.entry();
+            let to = function.add_param(entry, Type::Ptr(AddressSpace::Global));
+            let mut b = Builder::new(&mut function, entry);
+            let constant = Type::Ptr(AddressSpace::Constant);
+            let from = b.op1(Op::GlobalAddress(GlobalId(0)), constant);
+            let size_bytes = b.i64(599);
+            b.op0(Op::Copy {
+                to,
+                from,
+                size_bytes,
+                to_access: Access::aligned(4),
+                from_access: Access::aligned(1),
+            });
+            b.terminate(Terminator::Return(smallvec![]));
+            let mut module = testing::module_of(function);
+            module.add_global(Global {
+                name: "bytes".into(),
+                space: AddressSpace::Constant,
+                size_bytes: 600,
+                align_bytes: 1,
+                initializer,
+                relocations: Vec::new(),
+                spec_id: None,
+                export: None,
+                import: None,
+            });
+            testing::run(&mut module, run).unwrap();
+            let text = module.to_string();
+            assert!(!text.contains("load"), "{text}");
+            let mut interpreter = Interpreter::new(&module);
+            let to = interpreter.allocate(&[0xee; 616]);
+            interpreter.run(FuncId(0), &[to]).unwrap();
+            assert_eq!(interpreter.bytes(to, 599), [byte; 599]);
+            assert_eq!(interpreter.bytes(to + 599, 17), [0xee; 17]);
         }
     }
 
