@@ -77,13 +77,15 @@ pub fn kernel(context: &Context, source: &str, name: &str, options: &str) -> Res
 /// Sets a buffer as an argument.
 pub fn set_buffer<T>(kernel: &Kernel, index: u32, buffer: &Buffer<T>) -> Result<()> {
     // SAFETY: the value is a buffer; OpenCL refuses it where the argument is none.
-    Ok(unsafe { kernel.set_arg(index, &buffer.get())? })
+    unsafe { kernel.set_arg(index, &buffer.get())? };
+    Ok(())
 }
 
 /// Sets a number as an argument.
 pub fn set_value<T: Copy>(kernel: &Kernel, index: u32, value: T) -> Result<()> {
     // SAFETY: OpenCL compares the size with the argument's.
-    Ok(unsafe { kernel.set_arg(index, &value)? })
+    unsafe { kernel.set_arg(index, &value)? };
+    Ok(())
 }
 
 fn loader() -> Result<&'static OpenClRuntime> {
