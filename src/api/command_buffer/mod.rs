@@ -21,7 +21,6 @@ use super::out::{EventArguments, Info, Written};
 use super::{enqueue, handle};
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::device::Device;
-use crate::runtime::event::Event;
 use crate::runtime::object::Object;
 use crate::runtime::queue::Queue;
 use opencl_sys::{
@@ -250,8 +249,8 @@ pub unsafe fn enqueue_command_buffer(
     // "CL_INVALID_CONTEXT if context associated with command_buffer and events in event_wait_list are not the
     // same.", "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, …"
     let wait_list = enqueue::wait_list(&buffer.queues()[0], &events)?;
-    let event: Arc<Event> = buffer.enqueue(&queues, &wait_list)?;
-    events.give(event);
+    let wants_event = events.wants_event();
+    events.give_if(buffer.enqueue(&queues, &wait_list, wants_event)?);
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use crate::runtime::event::Event;
 use crate::runtime::queue::{Queue, Waits};
 use crate::runtime::residence::{Use, WaitList};
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ struct PartExecution {
     after: Vec<usize>,
     uses: Vec<Use>,
 }
+
+type PartExecutions = SmallVec<[PartExecution; 1]>;
 
 /// The memory that a part's commands use.
 #[derive(Default)]
@@ -45,11 +48,17 @@ impl PartUses {
 }
 
 impl CommandBuffer {
-    /// `clEnqueueCommandBufferKHR`, on `queues` or the ones that it was created with.
+    /// `clEnqueueCommandBufferKHR`, on `queues` or the ones that it was created with. Without `wants_event` there need
+    /// not be an event.
     ///
     /// # Errors
     /// "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
-    pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn enqueue(
+        &self,
+        queues: &[Arc<Queue>],
+        wait_list: &[Arc<Event>],
+        wants_event: bool,
+    ) -> Result<Option<Arc<Event>>> {
         let queues = match queues {
             [] => &self.queues,
             queues => queues,
@@ -62,13 +71,16 @@ impl CommandBuffer {
         {
             let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
             queue.bring(&part.uses, &mut waits)?;
-            return enqueue_replay(queue, part.replay, &waits);
+            let replay = Command::Replay(part.replay);
+            let (waits, order) = (Waits::on(&waits), Ordering::default());
+            let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
+            return queue.enqueue_if(wants_event, kind, replay, waits, order);
         }
-        enqueue_parts(queues, parts, wait_list)
+        enqueue_parts(queues, parts, wait_list).map(Some)
     }
 
     /// The parts as they are to be executed now.
-    fn begin_execution(&self, state: &mut State) -> Result<(Vec<PartExecution>, Leftovers)> {
+    fn begin_execution(&self, state: &mut State) -> Result<(PartExecutions, Leftovers)> {
         let current = state.versions.current().ok_or_else(not_executable)?;
         let mut leftovers = Leftovers::default();
         if current.is_exclusive() && !current.is_idle() {
@@ -113,7 +125,7 @@ fn enqueue_marker(queue: &Arc<Queue>, waits: &[Arc<Event>]) -> Result<Arc<Event>
 /// Enqueues the parts so that the whole stands in the order of each of `queues`. Answers with the event of the whole.
 fn enqueue_parts(
     queues: &[Arc<Queue>],
-    parts: Vec<PartExecution>,
+    parts: PartExecutions,
     wait_list: &[Arc<Event>],
 ) -> Result<Arc<Event>> {
     let distinct: Vec<&Arc<Queue>> = queues

@@ -86,7 +86,7 @@ fn a_wide_graph_gets_one_barrier_a_level() {
     }
     buffer.finalize().unwrap();
     assert_eq!(barriers(&buffer), 1);
-    let event = buffer.enqueue(&[], &[]).unwrap();
+    let event = buffer.enqueue(&[], &[], true).unwrap().unwrap();
     assert!(!targets[0].is_idle(), "it is pending");
     assert_eq!(event.wait(), 0);
     assert!(targets.iter().all(|target| target.is_idle()));
@@ -108,7 +108,8 @@ fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
     buffer.finalize().unwrap();
     // The fills run together; each copy reads what the one before wrote.
     assert_eq!(barriers(&buffer), 5);
-    assert_eq!(buffer.enqueue(&[], &[]).unwrap().wait(), 0);
+    let event = buffer.enqueue(&[], &[], true).unwrap().unwrap();
+    assert_eq!(event.wait(), 0);
     assert!(all.iter().all(|allocation| first_byte(allocation) == 5));
 }
 
