@@ -258,7 +258,11 @@ fn special_values() {
         (Std::atan, vec![f32::NEG_INFINITY], -1.570_796_4),
         (Std::asin, vec![-0.0], -0.0),
         (Std::atan2, vec![-0.0, 0.0], -0.0),
-        (Std::atan2, vec![f32::INFINITY; 2], 0.785_398_2),
+        (
+            Std::atan2,
+            vec![f32::INFINITY; 2],
+            std::f32::consts::FRAC_PI_4,
+        ),
         (Std::atan2, vec![-1.0, f32::INFINITY], -0.0),
         (Std::cbrt, vec![-0.0], -0.0),
         (Std::cbrt, vec![f32::NEG_INFINITY], f32::NEG_INFINITY),
