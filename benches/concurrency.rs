@@ -121,6 +121,21 @@ fn run(spinning: &Spinning, queues: &[&CommandQueue]) -> Result<(f64, Vec<Span>)
     Ok((seconds, events.iter().map(span).collect::<Result<_>>()?))
 }
 
+/// The same on queues without profiling, where nothing is written between the kernels: seconds by the host.
+fn run_untimed(spinning: &Spinning, queues: &[&CommandQueue]) -> Result<f64> {
+    let start = Instant::now();
+    for ((kernel, _), queue) in spinning.work.iter().zip(queues.iter().cycle()) {
+        launch(queue, kernel, 1, 1)?;
+    }
+    for queue in queues {
+        queue.flush()?;
+    }
+    for queue in queues {
+        queue.finish()?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
 fn overlap(context: &Context, column: usize, table: &mut Table) -> Result<()> {
     let spinning = Spinning::new(context)?;
     let profiling = CL_QUEUE_PROFILING_ENABLE;
@@ -151,6 +166,28 @@ fn overlap(context: &Context, column: usize, table: &mut Table) -> Result<()> {
         let by_device = format!("{name}, by its timestamps");
         table.put(column, &by_device, TIMES_ONE, median(device));
         table.put(column, name, AT_ONCE, median(at_once));
+    }
+    let ordered = queue(context, 0)?;
+    let unordered = queue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)?;
+    let several: Vec<CommandQueue> = (0..KERNELS)
+        .map(|_| queue(context, 0))
+        .collect::<Result<_>>()?;
+    let several: Vec<&CommandQueue> = several.iter().collect();
+    for (name, queues) in [
+        (
+            "8 kernels, one in-order queue, no profiling",
+            &[&ordered][..],
+        ),
+        (
+            "8 kernels, one out-of-order queue, no profiling",
+            &[&unordered][..],
+        ),
+        ("8 kernels, 8 queues, no profiling", &several[..]),
+    ] {
+        run_untimed(&spinning, queues)?;
+        let times = (0..ROUNDS).map(|_| Ok(run_untimed(&spinning, queues)? / spinning.alone));
+        let times = times.collect::<Result<Vec<f64>>>()?;
+        table.put(column, name, TIMES_ONE, median(times));
     }
     beside_a_transfer(context, &spinning, column, table)
 }

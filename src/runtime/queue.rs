@@ -38,8 +38,11 @@ use std::time::Duration;
 const BACKLOG: usize = 4;
 const MOST_BACKLOG: usize = 64;
 
-/// An idle device gets a batch of this many commands at once, a busy one a full batch.
-const ENOUGH_COMMANDS: u32 = 16;
+/// An idle device gets a batch of this many commands at once, a busy one a full batch. Twice as many the next time, up
+/// to the greatest: a stream's first commands begin early, and the driver is not called for every few of thousands.
+/// Drivers submit under a lock of the whole device: threads that submit on queues of their own wait for each other.
+const FIRST_ENOUGH: u32 = 16;
+const MOST_ENOUGH: u32 = 64;
 
 /// A command queue.
 pub struct Queue {
@@ -89,6 +92,8 @@ pub(super) struct State {
     sequence: u64,
     barrier_sequence: u64,
     last_value: u64,
+    /// So many commands are enough for an idle device.
+    enough: u32,
     /// A waiter thread runs.
     pub(super) waiter: bool,
 }
@@ -381,8 +386,9 @@ impl Queue {
             aftermath.merge(event.issue(batch.value, sequence, was_held));
         }
         let full = batch.weight >= MOST_COMMANDS;
-        let enough = replay || batch.commands.is_multiple_of(ENOUGH_COMMANDS);
+        let enough = replay || batch.commands.is_multiple_of(state.enough);
         if full || signals_others || enough && self.device_is_idle() {
+            state.enough = (state.enough * 2).clamp(FIRST_ENOUGH, MOST_ENOUGH);
             self.submit_open(state);
         }
         Ok(aftermath)
@@ -401,6 +407,9 @@ impl Queue {
         };
         batch.begin(state.last_value + 1);
         state.last_value += 1;
+        if state.in_flight.is_empty() {
+            state.enough = FIRST_ENOUGH;
+        }
         state.hazards.clear();
         state.barrier_sequence = state.sequence;
         state.open = Some(batch);
