@@ -25,6 +25,7 @@ pub const TESTS: &[Test] = &[
     ("promotion", promotion),
     ("double_shifts", double_shifts),
     ("bounds_of_extended_numbers", bounds_of_extended_numbers),
+    ("signs_of_extended_numbers", signs_of_extended_numbers),
 ];
 
 const OPERATORS: &str = "
@@ -278,6 +279,31 @@ fn double_shifts() {
         .run(&[numbers.len() / 2], &[]);
     assert_equal(&found.get(1), &expected, |i| {
         format!("operation {} by {}", i % 3, i / 3 % 32)
+    });
+}
+
+/// `select` takes an element by the sign bit of its mask.
+fn signs_of_extended_numbers() {
+    let source = "
+        kernel void test(global const int2 *in, global long *out) {
+            size_t i = get_global_id(0);
+            long2 chosen = select((long2)(1, 3), (long2)(2, 4), convert_long2(in[i]));
+            out[i * 2] = chosen.x;
+            out[i * 2 + 1] = chosen.y;
+        }";
+    let mut random = Random::new(6);
+    let numbers: Vec<i32> = (0..64).map(|_| random.number() as i32).collect();
+    let expected: Vec<i64> = numbers
+        .iter()
+        .zip([1, 3].into_iter().cycle())
+        .map(|(&x, first)| first + i64::from(x < 0))
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&numbers)
+        .output::<i64>(64)
+        .run(&[32], &[]);
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("the sign of {}", numbers[i])
     });
 }
 

@@ -406,6 +406,23 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
             let bits = sweep.constant(narrow, bits);
             Some(make(sweep, Op::Compare(op, x, bits), Type::Bool))
         }
+        // The sign bit. (llvmpipe of Mesa 22.3 needs it where the number was sign-extended: it takes all for positive.)
+        Op::Binary(Binary::LShr, x, by)
+            if constant(sweep, by) == Some(u64::from(ty.bits()) - 1) =>
+        {
+            if bits > 1 {
+                return truth(sweep, !wants_equal);
+            }
+            let (low, high) = match (bits == 1) == wants_equal {
+                true => (x, sweep.constant(ty, 0)),
+                false => (sweep.constant(ty, ty.mask()), x),
+            };
+            Some(make(
+                sweep,
+                Op::Compare(Compare::SLess, low, high),
+                Type::Bool,
+            ))
+        }
         // x + c == d
         Op::Binary(Binary::Add, x, y) => {
             let other = constant(sweep, y)?;

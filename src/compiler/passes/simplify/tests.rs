@@ -141,6 +141,24 @@ fn comparisons_of_sign_extended_numbers_with_constants_are_narrowed() {
 }
 
 #[test]
+fn a_sign_bit_that_is_asked_for_is_a_comparison() {
+    let text = check(function(&[Type::Bool; 4], |b, [x, _, _]| {
+        let wide = b.convert(Convert::SignExtend, x, Type::I64);
+        let sign = b.binary_const(Binary::LShr, wide, 63);
+        let [zero, one, two] = [0, 1, 2].map(|n| b.i64(n));
+        let results = [
+            b.compare(Compare::NotEqual, sign, zero),
+            b.compare(Compare::Equal, sign, zero),
+            b.compare(Compare::Equal, sign, one),
+            b.compare(Compare::Equal, sign, two),
+        ];
+        b.terminate(Terminator::Return(results.into_iter().collect()));
+    }));
+    assert_eq!(text.matches("sign_extend").count(), 0, "{text}");
+    assert_eq!(text.matches("shr").count(), 0, "{text}");
+}
+
+#[test]
 fn a_decided_branch_and_its_dead_side_go() {
     let text = check(function(&[Type::I32], |b, [x, y, _]| {
         let (then, otherwise, join) = (
