@@ -14,6 +14,7 @@ use super::create_device::create_raw;
 use super::error::Error;
 use super::info::PhysicalDeviceInfo;
 use super::instance::{Instance, PhysicalDevice};
+use super::pipeline_layouts::PipelineLayouts;
 use super::submit::UsedTimeline;
 use super::textures::Textures;
 use super::unified::{Unification, UnifiedPools};
@@ -50,7 +51,7 @@ pub struct Device {
     pub(super) addresses_are_pointers: OnceLock<bool>,
     pub(super) unified: UnifiedPools,
     pub(super) calibrated: Option<Calibrated>,
-    pub(super) pipeline_layout: vk::PipelineLayout,
+    pub(super) pipeline_layouts: PipelineLayouts,
     pub(super) textures: Option<Textures>,
     pub(super) physical: vk::PhysicalDevice,
     pub(super) pipeline_cache: vk::PipelineCache,
@@ -134,30 +135,12 @@ impl Device {
             .map(|queue| Mutex::new(unsafe { raw.get_device_queue(queue_family, queue) }))
             .collect();
 
-        let push_constants = [vk::PushConstantRange {
-            stage_flags: vk::ShaderStageFlags::COMPUTE,
-            offset: 0,
-            size: info.limits.max_push_constant_bytes,
-        }];
         let mut textures = match info.features.sampled_image_arrays {
             true => Some(Textures::new(raw)?),
             false => None,
         };
-        let sets: Vec<_> = textures.iter().map(|textures| textures.layout).collect();
-        let layout = vk::PipelineLayoutCreateInfo::default()
-            .set_layouts(&sets)
-            .push_constant_ranges(&push_constants);
-        // SAFETY: a live device; the range is the device's own limit.
-        let pipeline_layout = match unsafe { raw.create_pipeline_layout(&layout, None) } {
-            Ok(layout) => layout,
-            Err(result) => {
-                if let Some(textures) = &mut textures {
-                    // SAFETY: used by nobody.
-                    unsafe { textures.destroy(raw) };
-                }
-                return Err(Error::from_vk("vkCreatePipelineLayout", result));
-            }
-        };
+        let set = textures.as_ref().map(|textures| textures.layout);
+        let pipeline_layouts = PipelineLayouts::new(info.limits.max_push_constant_bytes, set);
         // SAFETY: a live device, no initial data.
         let cache =
             unsafe { raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) };
@@ -166,7 +149,6 @@ impl Device {
             Err(result) => {
                 // SAFETY: made above, used by nobody.
                 unsafe {
-                    raw.destroy_pipeline_layout(pipeline_layout, None);
                     if let Some(textures) = &mut textures {
                         textures.destroy(raw);
                     }
@@ -186,7 +168,7 @@ impl Device {
             addresses_are_pointers: OnceLock::new(),
             unified: UnifiedPools::default(),
             calibrated,
-            pipeline_layout,
+            pipeline_layouts,
             textures,
             physical: physical.handle,
             pipeline_cache,
@@ -289,7 +271,7 @@ impl Drop for Device {
                 self.raw.destroy_semaphore(used.handle, None);
             }
             self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
-            self.raw.destroy_pipeline_layout(self.pipeline_layout, None);
+            self.pipeline_layouts.destroy(&self.raw);
             if let Some(textures) = &mut self.textures {
                 textures.destroy(&self.raw);
             }

@@ -28,6 +28,7 @@ pub mod instance;
 mod messenger;
 pub mod pipeline;
 pub mod pipeline_cache;
+mod pipeline_layouts;
 mod query_info;
 pub mod recorder;
 pub mod semaphore;

@@ -48,11 +48,14 @@ pub struct PipelineOptions {
     pub full_subgroups: bool,
     /// The kernel may read images through their descriptors.
     pub reads_textures: bool,
+    /// Bytes of push constants that a dispatch is given; as many as the device takes without.
+    pub push_constant_bytes: Option<u32>,
 }
 
 /// A compute `VkPipeline`, entry point `main`.
 pub struct Pipeline {
     pub(super) handle: vk::Pipeline,
+    pub(super) layout: vk::PipelineLayout,
     pub(super) reads_textures: bool,
     device: Arc<Device>,
 }
@@ -96,9 +99,11 @@ impl Pipeline {
         if options.full_subgroups {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
         }
+        let layouts = &device.pipeline_layouts;
+        let layout = layouts.of(&device.raw, options.push_constant_bytes)?;
         let create = [vk::ComputePipelineCreateInfo::default()
             .stage(stage)
-            .layout(device.pipeline_layout)];
+            .layout(layout)];
         let cache = cache.map_or(device.pipeline_cache, |cache| cache.handle);
         let _code = device.change_code();
         // SAFETY: everything that `create` reaches outlives the call; the module is the device's.
@@ -115,6 +120,7 @@ impl Pipeline {
         };
         Ok(Self {
             handle,
+            layout,
             reads_textures: options.reads_textures,
             device: Arc::clone(device),
         })

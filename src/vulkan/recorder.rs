@@ -33,7 +33,8 @@ pub struct Recorder {
     pool: vk::CommandPool,
     device: Arc<Device>,
     bound: vk::Pipeline,
-    textures_are_bound: bool,
+    /// The layout that the textures are bound with: they stay bound for pipelines of the same.
+    textures_bound: vk::PipelineLayout,
     /// Recorded since `begin`.
     barriers: u32,
 }
@@ -54,7 +55,7 @@ impl Recorder {
             pool,
             device: Arc::clone(device),
             bound: vk::Pipeline::null(),
-            textures_are_bound: false,
+            textures_bound: vk::PipelineLayout::null(),
             barriers: 0,
         };
         let allocate = vk::CommandBufferAllocateInfo::default()
@@ -87,7 +88,7 @@ impl Recorder {
         }
         .map_err(Error::of("vkResetCommandPool"))?;
         self.bound = vk::Pipeline::null();
-        self.textures_are_bound = false;
+        self.textures_bound = vk::PipelineLayout::null();
         self.barriers = 0;
         let begin = vk::CommandBufferBeginInfo::default().flags(usage);
         // SAFETY: the pool was reset above.
@@ -157,7 +158,7 @@ impl Recorder {
         self.barriers
     }
 
-    /// Runs `pipeline` over `groups` work-groups; `push_constants` fit the device's limit.
+    /// Runs `pipeline` over `groups` work-groups; `push_constants` fit what the pipeline was made for.
     pub fn dispatch(&mut self, pipeline: &Pipeline, push_constants: &[u8], groups: [u32; 3]) {
         self.bind(pipeline, push_constants);
         let raw = &self.device.raw;
@@ -191,21 +192,21 @@ impl Recorder {
             }
             self.bound = pipeline.handle;
         }
-        let layout = self.device.pipeline_layout;
+        let layout = pipeline.layout;
         if let (Some(textures), true) = (&self.device.textures, pipeline.reads_textures)
-            && !self.textures_are_bound
+            && self.textures_bound != layout
         {
             let point = vk::PipelineBindPoint::COMPUTE;
             // SAFETY: recording; the set is the layout's only one, and lives as long as the device.
             unsafe {
                 raw.cmd_bind_descriptor_sets(self.handle, point, layout, 0, &[textures.set], &[]);
             }
-            self.textures_are_bound = true;
+            self.textures_bound = layout;
         }
         let whole = push_constants.len() & !3;
         let stage = vk::ShaderStageFlags::COMPUTE;
         if whole > 0 {
-            // SAFETY: recording; a multiple of 4 bytes within the layout's range.
+            // SAFETY: recording; a multiple of 4 bytes within the layout's range, by the caller's word.
             unsafe {
                 raw.cmd_push_constants(self.handle, layout, stage, 0, &push_constants[..whole]);
             }

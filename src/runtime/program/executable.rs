@@ -10,7 +10,7 @@ use super::binary::{Modules, StoredExecutable};
 use super::initializers;
 use super::kept_pipelines::{self, Recipe};
 use crate::compiler::image::ImageField;
-use crate::compiler::program::{Argument, ArgumentKind};
+use crate::compiler::program::{Argument, ArgumentKind, Placement};
 use crate::compiler::specialize::specialize;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
@@ -277,6 +277,10 @@ impl Executable {
             reads_textures: kernel.arguments.iter().any(|argument| {
                 matches!(&argument.kind, ArgumentKind::Image { fields, .. }
                     if fields.iter().any(|(field, _)| *field == ImageField::Texture))
+            }),
+            push_constant_bytes: Some(match kernel.argument_block.placement {
+                Placement::PushConstants => kernel.argument_block.size_bytes,
+                Placement::DeviceAddress => ADDRESS_BYTES,
             }),
         }
     }
