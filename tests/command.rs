@@ -162,3 +162,32 @@ fn a_kernel_is_compiled_to_opencl_spirv_and_its_errors_are_shown() {
     let module = fs::read(&output).expect("module");
     assert!(pumice::toolchain::words::from_bytes(&module).is_some());
 }
+
+#[test]
+fn a_kernel_may_use_all_that_a_device_of_the_kind_offers() {
+    let pumice = Installation::new("compile-features");
+    let source = pumice.0.join("k.cl");
+    let path = source.to_str().expect("path");
+    fs::write(
+        &source,
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+        kernel void k(global float *out, read_only image2d_t from, read_only pipe int numbers) {
+            int number = 0;
+            read_pipe(numbers, &number);
+            float texel = read_imagef(from, (int2)(number, 0)).x;
+            half h = (half)texel;
+            global atomic_int *counter = (global atomic_int *)out;
+            atomic_fetch_add(counter, 1);
+            out[1] = sub_group_reduce_add(texel) + sub_group_shuffle_xor(texel, 1) + h + work_group_any(number);
+        #ifdef cl_khr_fp64
+            out[2] = (float)sqrt((double)texel);
+        #endif
+        }",
+    )
+    .expect("source");
+    for device in ["full", "lavapipe", "swiftshader"] {
+        let options = ["--options", "-cl-std=CL3.0", "--device-like", device];
+        let text = pumice.stdout(&[&["compile", path][..], &options].concat());
+        assert!(text.contains("OpEntryPoint GLCompute"), "{device}: {text}");
+    }
+}

@@ -12,13 +12,21 @@ pub fn has_int64(info: &PhysicalDeviceInfo) -> bool {
 /// The widths in bits of floats that can be loaded, stored, added to, and compared atomically: all that is
 /// needed is a compare-exchange on as many bits.
 pub fn float_bits(info: &PhysicalDeviceInfo) -> impl Iterator<Item = u32> {
-    let has_double = info.features.shader_float64 && has_int64(info);
+    widths(has_double(info))
+}
+
+/// Whether doubles are among them.
+pub fn has_double(info: &PhysicalDeviceInfo) -> bool {
+    info.features.shader_float64 && has_int64(info)
+}
+
+fn widths(has_double: bool) -> impl Iterator<Item = u32> {
     [32].into_iter().chain(has_double.then_some(64))
 }
 
 /// The features of OpenCL C that cl_ext_float_atomics defines.
-pub fn float_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
-    let names: Vec<&'static str> = float_bits(info)
+pub fn float_features(has_double: bool) -> Vec<Versioned> {
+    let names: Vec<&'static str> = widths(has_double)
         .flat_map(|bits| match bits {
             32 => &SINGLE[..],
             _ => &DOUBLE[..],
@@ -61,6 +69,6 @@ mod tests {
         info.features.shared_int64_atomics = true;
         assert!(has_int64(&info));
         assert_eq!(float_bits(&info).collect::<Vec<_>>(), [32, 64]);
-        assert_eq!(float_features(&info).len(), 8);
+        assert_eq!(float_features(has_double(&info)).len(), 8);
     }
 }

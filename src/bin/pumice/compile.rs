@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use lexopt::prelude::*;
 use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram};
 use pumice::config::Config;
+use pumice::runtime::extensions::language_target;
 use pumice::runtime::front_end::FrontEnd;
-use pumice::toolchain::{BuildOptions, CompileRequest, LanguageTarget, compile_source, words};
+use pumice::toolchain::{BuildOptions, CompileRequest, compile_source, words};
 use rspirv::binary::Disassemble;
 
 use crate::Failure;
@@ -158,28 +159,6 @@ fn opencl_module(request: &Request, front_end: &FrontEnd) -> Result<Vec<u32>, Fa
     outcome
         .spirv
         .ok_or_else(|| format!("{name}: not compiled").into())
-}
-
-/// What OpenCL C offers on a device with these capabilities.
-fn language_target(capabilities: &Capabilities) -> LanguageTarget {
-    let mut extensions = vec![
-        "cl_khr_byte_addressable_store",
-        "cl_khr_fp16",
-        "cl_khr_global_int32_base_atomics",
-        "cl_khr_global_int32_extended_atomics",
-        "cl_khr_local_int32_base_atomics",
-        "cl_khr_local_int32_extended_atomics",
-    ];
-    if capabilities.float64 {
-        extensions.push("cl_khr_fp64");
-    }
-    LanguageTarget {
-        extensions: extensions.into_iter().map(String::from).collect(),
-        features: vec!["__opencl_c_int64".into()],
-        images: false,
-        fused_multiply_add: capabilities.fused_fma32,
-        device_version: 300,
-    }
 }
 
 fn disassembly(kernels: &[&CompiledKernel]) -> Result<String, Failure> {
