@@ -98,7 +98,7 @@ impl Entry {
     fn run<T>(&self, function: impl FnOnce() -> Result<T>) -> Result<T> {
         if process::is_over() {
             return Err(Error::out_of_resources(
-                "a child of the process that used OpenCL can't use it, nor can a callback at the end",
+                "a child of the process that used OpenCL can't use it, nor can a callback or a destructor at the end",
             ));
         }
         let _at_work = AtWork::begin_call()?;

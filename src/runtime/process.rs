@@ -5,7 +5,8 @@
 //! of ours that are inside the driver, since what they use there is destroyed next. A thread that calls the
 //! application is not waited for meanwhile: the application may call `exit` there, or never return.
 //! From then on the application is not called back any more, and what it calls from within a callback fails. Its own
-//! threads go on as before: destructors of static objects, which run after our handler, release what they hold.
+//! threads go on until the handler is done. What comes after it, destructors of static objects for one, finds drivers and
+//! layers taken down: no call reaches them then.
 //!
 //! **Children.** A child made by `fork` has our memory but none of our threads, nor the driver's, and locks may
 //! be held by threads that are gone. A child that executes another program, or that was made before the parent's
@@ -26,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
+static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
@@ -36,9 +38,9 @@ thread_local! {
     static OWN_WORK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Whether this thread is no place to go on: in a child, or one of ours at the end of the process.
+/// Whether this thread is no place to go on: in a child, one of ours at the end of the process, or any after it.
 pub fn is_over() -> bool {
-    is_child() || is_ending() && IS_OURS.get()
+    is_child() || is_ending() && (IS_OURS.get() || HAS_ENDED.load(Ordering::Acquire))
 }
 
 /// Whether this is a child of the process that used us.
@@ -174,4 +176,5 @@ extern "C" fn at_exit() {
         }
     });
     drop(waited);
+    HAS_ENDED.store(true, Ordering::Release);
 }
