@@ -13,7 +13,7 @@ impl Lower<'_, '_> {
         rounding: Option<Rounding>,
     ) -> Option<Value> {
         match (self.b.ty(x), ty) {
-            (Type::F16, Type::F32) => self.is_integer_half().then(|| self.single_of_half(x)),
+            (Type::F16, Type::F32) if self.is_integer_half() => Some(self.single_of_half(x)),
             (Type::F32, Type::F64) if self.flushes_when_widening() => {
                 Some(self.double_of_single(x))
             }

@@ -225,9 +225,12 @@ fn floats_to_floats() {
         for to in types.into_iter().filter(|to| *to != from) {
             for rounding in ROUNDINGS {
                 let op = Convert::FloatToFloat(rounding);
-                check_conversion(&sloppy(), op, from, to, &inputs);
-                if from != Type::F16 {
-                    check_conversion(&Capabilities::full(), op, from, to, &inputs);
+                for caps in [sloppy(), Capabilities::full()] {
+                    check_conversion(&caps, op, from, to, &inputs);
+                    let lowered = Lowered::convert(&caps, op, from, to);
+                    let rounded =
+                        |op: &Op| matches!(op, Op::Convert(Convert::FloatToFloat(Some(_)), _));
+                    assert!(!lowered.operations().iter().any(rounded), "{op:?} {from:?}");
                 }
             }
         }
