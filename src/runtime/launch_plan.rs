@@ -148,7 +148,8 @@ pub fn local_size(
 }
 
 /// The local size that a range runs with: the given one, unless it fills less than a sub-group and the kernel
-/// can't tell. A device runs a work-group of one work-item at the cost of a whole sub-group.
+/// can't tell. A device runs a work-group of one work-item at the cost of a whole sub-group. A size that the kernel
+/// requires may be a literal in its code, and loops may have been unrolled by it: it stays.
 fn executed_size(
     kernel: &CompiledKernel,
     range: &NdRange,
@@ -156,9 +157,10 @@ fn executed_size(
     limits: &WorkLimits,
 ) -> [u32; 3] {
     let work_items: u32 = local.iter().product();
-    match kernel.sees_work_groups || work_items >= limits.subgroup_size {
-        true => local,
-        false => choose_any_local_size(range.global, limits),
+    let is_free = !kernel.sees_work_groups && kernel.attributes.required_work_group_size.is_none();
+    match is_free && work_items < limits.subgroup_size {
+        true => choose_any_local_size(range.global, limits),
+        false => local,
     }
 }
 
@@ -499,5 +501,8 @@ mod tests {
         assert_eq!(executed(&kernel, [7, 1, 1]), [256, 1, 1]);
         // A whole sub-group is the application's choice of what runs near what.
         assert_eq!(executed(&kernel, [1, 8, 1]), [1, 8, 1]);
+        // What a kernel requires is in its code.
+        kernel.attributes.required_work_group_size = Some([1, 1, 1]);
+        assert_eq!(executed(&kernel, [1, 1, 1]), [1, 1, 1]);
     }
 }

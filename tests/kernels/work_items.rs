@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
     ("non_uniform_required_size", non_uniform_required_size),
     ("odd_ranges", odd_ranges),
     ("required_size", required_size),
+    ("small_required_sizes", small_required_sizes),
     ("linear_ids", linear_ids),
     ("out_of_range_dimensions", out_of_range),
     ("large_range", large_range),
@@ -180,6 +181,29 @@ fn required_size() {
         })
         .collect();
     assert_equal(&found.get(0), &expected, |_| "required size".into());
+}
+
+/// Work-groups smaller than a sub-group, in a kernel that cannot tell.
+fn small_required_sizes() {
+    for standard in ["-cl-std=CL1.2", "-cl-std=CL3.0"] {
+        for size in [1, 2] {
+            let source = format!(
+                "kernel __attribute__((reqd_work_group_size({size}, 1, 1))) void test(global uint *out) {{
+                    out[get_global_id(0)] = get_global_id(0);
+                }}"
+            );
+            let expected: Vec<u32> = (0..100).collect();
+            for local in [&[size][..], &[]] {
+                let found = Launch::new(&source)
+                    .only_options(standard)
+                    .output::<u32>(100)
+                    .run(&[100], local);
+                assert_equal(&found.get(0), &expected, |at| {
+                    format!("{standard}, {size}, item {at}")
+                });
+            }
+        }
+    }
 }
 
 fn linear_ids() {
