@@ -1,7 +1,9 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
 mod dominators;
+mod known_bits;
 mod loops;
 
 pub use dominators::Dominators;
+pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops};

@@ -2,6 +2,7 @@
 
 use super::function::entity;
 use super::{AddressSpace, Function, Type};
+use crate::compiler::MAX_WORK_GROUP_SIZE;
 use crate::compiler::printf::PrintfCall;
 use crate::compiler::program::{
     Argument, ArgumentBlock, ArgumentInfo, ImageType, KernelAttributes,
@@ -162,6 +163,22 @@ impl Module {
     pub fn add_global(&mut self, global: Global) -> GlobalId {
         self.globals.push(global);
         GlobalId(self.globals.len() as u32 - 1)
+    }
+
+    /// What `BuiltIn::LocalInvocationId` stays below in each dimension: the size that the module's kernel requires of
+    /// its work-groups, or what any work-group stays within.
+    pub fn most_local_sizes(&self) -> [u32; 3] {
+        let most = u32::from(MAX_WORK_GROUP_SIZE);
+        let [kernel] = self.kernels.as_slice() else {
+            return [most; 3];
+        };
+        let required = kernel.attributes.required_work_group_size;
+        match (required, kernel.linear_groups) {
+            (Some(sizes), false) => sizes,
+            (Some(sizes), true) => [sizes.into_iter().fold(1, u32::saturating_mul), 1, 1],
+            (None, false) => [most; 3],
+            (None, true) => [most, 1, 1],
+        }
     }
 
     pub fn array(&self, id: ArrayId) -> &Array {

@@ -43,14 +43,11 @@ const LOOPS: usize = 64;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    let required = match module.kernels.as_slice() {
-        [kernel] => kernel.attributes.required_work_group_size,
-        _ => None,
-    };
+    let local_sizes = module.most_local_sizes();
     let mut changed = false;
     for function in &mut module.functions {
         for _ in 0..LOOPS {
-            if !unroll_one(function, required) {
+            if !unroll_one(function, local_sizes) {
                 break;
             }
             changed = true;
@@ -86,7 +83,7 @@ struct Candidate<'a> {
     exit: Edge,
 }
 
-fn unroll_one(function: &mut Function, required: Option<[u32; 3]>) -> bool {
+fn unroll_one(function: &mut Function, local_sizes: [u32; 3]) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
@@ -97,7 +94,7 @@ fn unroll_one(function: &mut Function, required: Option<[u32; 3]>) -> bool {
         let Some((kind, most)) = most_rounds(function, &candidate) else {
             continue;
         };
-        let Some(rounds) = rounds::count(function, &candidate, required, most) else {
+        let Some(rounds) = rounds::count(function, &candidate, local_sizes, most) else {
             continue;
         };
         match kind {

@@ -1,7 +1,8 @@
 //! How often a loop runs.
 
 use super::Candidate;
-use crate::compiler::ir::{Binary, BuiltIn, Compare, Convert, Function, Op, Value};
+use crate::compiler::analysis::KnownBits;
+use crate::compiler::ir::{Binary, Compare, Function, Op, Value};
 
 /// How deep an expression is followed.
 const DEPTH: u32 = 8;
@@ -17,7 +18,7 @@ struct Sum {
 pub fn count(
     function: &Function,
     candidate: &Candidate<'_>,
-    required: Option<[u32; 3]>,
+    local_sizes: [u32; 3],
     most: usize,
 ) -> Option<usize> {
     let &Op::Compare(op, a, b) = function.op_of(candidate.condition)? else {
@@ -27,7 +28,7 @@ pub fn count(
     if !ty.is_int() {
         return None;
     }
-    let sides = [a, b].map(|side| Side::new(function, candidate, required, side));
+    let sides = [a, b].map(|side| Side::new(function, candidate, local_sizes, side));
     let [Some(a), Some(b)] = sides else {
         return None;
     };
@@ -52,7 +53,7 @@ impl Side {
     fn new(
         function: &Function,
         candidate: &Candidate<'_>,
-        required: Option<[u32; 3]>,
+        local_sizes: [u32; 3],
         value: Value,
     ) -> Option<Self> {
         let sum = sum(function, value, DEPTH);
@@ -75,7 +76,10 @@ impl Side {
         };
         let (low, high) = match start.base {
             None => (0, 0),
-            Some(base) => range(function, required, base, DEPTH)?,
+            Some(base) => {
+                let known = KnownBits::of(function, local_sizes, base);
+                (known.least.into(), known.most.into())
+            }
         };
         Some(Self {
             low: low + start.plus,
@@ -124,50 +128,6 @@ fn sum(function: &Function, value: Value, depth: u32) -> Sum {
         },
         _ => unknown,
     }
-}
-
-/// The least and the greatest number that the bits of a value can be, unsigned.
-fn range(
-    function: &Function,
-    required: Option<[u32; 3]>,
-    value: Value,
-    depth: u32,
-) -> Option<(i128, i128)> {
-    if let Some(bits) = function.constant(value) {
-        return Some((bits.into(), bits.into()));
-    }
-    let inner = |value: Value| range(function, required, value, depth.checked_sub(1)?);
-    match *function.op_of(value)? {
-        Op::BuiltIn(BuiltIn::LocalInvocationId(dimension)) => {
-            let size = *required?.get(usize::from(dimension))?;
-            Some((0, i128::from(size) - 1))
-        }
-        Op::Convert(Convert::ZeroExtend, from) => inner(from),
-        Op::Convert(Convert::Truncate, from) => {
-            let (low, high) = inner(from)?;
-            (high <= i128::from(function.ty(value).mask())).then_some((low, high))
-        }
-        Op::Binary(Binary::And, a, b) => {
-            let mask = function.constant(b)?;
-            match inner(a) {
-                // All bits that can be set stay.
-                Some((low, high)) if high >= 0 && is_low_mask(mask) && high <= mask.into() => {
-                    Some((low, high))
-                }
-                _ => Some((0, mask.into())),
-            }
-        }
-        Op::Binary(Binary::LShr, a, b) => {
-            let (low, high) = inner(a)?;
-            let amount = function.constant(b).filter(|&amount| amount < 64)?;
-            Some((low >> amount, high >> amount))
-        }
-        _ => None,
-    }
-}
-
-fn is_low_mask(mask: u64) -> bool {
-    mask & mask.wrapping_add(1) == 0
 }
 
 /// Whether a comparison of numbers of two ranges holds, if it is the same for all of them. Numbers beyond what

@@ -68,7 +68,10 @@ fn check(mut module: Module, ids: u32) -> String {
             .flat_map(|id| [0u64, 1, 7, 0xffff_fff0].map(|x| (id, x)))
             .map(|(id, x)| {
                 let mut interpreter = Interpreter::new(module);
-                interpreter.inputs.insert(BuiltIn::LocalInvocationId(1), id);
+                for dimension in 0..2 {
+                    let input = BuiltIn::LocalInvocationId(dimension);
+                    interpreter.inputs.insert(input, id);
+                }
                 interpreter.run(FuncId(0), &[x])
             })
             .collect()
@@ -148,11 +151,12 @@ fn a_counter_that_wraps_around_ends_where_it_does() {
 }
 
 /// Rows of a tile, from the local id on, in steps of 8, below 32; clang counts from 8 less.
-fn rows() -> Module {
+fn rows(dimension: u8) -> Module {
     kernel(
         Type::I64,
         |b, _| {
-            let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(1)), Type::I32);
+            let input = BuiltIn::LocalInvocationId(dimension);
+            let id = b.op1(Op::BuiltIn(input), Type::I32);
             let wide = b.convert(Convert::ZeroExtend, id, Type::I64);
             b.binary_const(Binary::Add, wide, (-8i64) as u64)
         },
@@ -167,7 +171,7 @@ fn rows() -> Module {
 
 #[test]
 fn a_required_work_group_size_tells_the_rounds() {
-    let mut module = rows();
+    let mut module = rows(1);
     module.kernels[0].attributes.required_work_group_size = Some([32, 8, 1]);
     let text = check(module, 8);
     assert!(!is_loop(&text), "{text}");
@@ -175,11 +179,22 @@ fn a_required_work_group_size_tells_the_rounds() {
 
 #[test]
 fn local_ids_of_any_size_leave_the_loop() {
-    assert!(is_loop(&check(rows(), 8)));
+    assert!(is_loop(&check(rows(1), 8)));
     // 0 to 9: rounds differ.
-    let mut module = rows();
+    let mut module = rows(1);
     module.kernels[0].attributes.required_work_group_size = Some([32, 10, 1]);
     assert!(is_loop(&check(module, 10)));
+}
+
+/// In a work-group of one row the first local id is the place in all of it.
+#[test]
+fn a_row_of_work_items_is_as_long_as_the_work_group() {
+    let mut module = rows(0);
+    module.kernels[0].attributes.required_work_group_size = Some([8, 2, 1]);
+    module.kernels[0].linear_groups = true;
+    assert!(is_loop(&check(module.clone(), 16)));
+    module.kernels[0].attributes.required_work_group_size = Some([4, 2, 1]);
+    assert!(!is_loop(&check(module, 8)));
 }
 
 #[test]
