@@ -26,6 +26,7 @@ pub const TESTS: &[Test] = &[
     ("double_shifts", double_shifts),
     ("bounds_of_extended_numbers", bounds_of_extended_numbers),
     ("signs_of_extended_numbers", signs_of_extended_numbers),
+    ("numbers_extended_differently", numbers_extended_differently),
 ];
 
 const OPERATORS: &str = "
@@ -304,6 +305,50 @@ fn signs_of_extended_numbers() {
         .run(&[32], &[]);
     assert_equal(&found.get(1), &expected, |i| {
         format!("the sign of {}", numbers[i])
+    });
+}
+
+fn numbers_extended_differently() {
+    let source = "
+        kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+        void test(global const int *in, global const uint *others, global int *out) {
+            size_t i = get_global_id(0);
+            int x = in[i];
+            uint y = others[i];
+            out[i] = ((long)get_local_id(0) <= (long)x) + 2 * ((long)y <= (long)x) + 4 * ((long)y < (long)x)
+                + 8 * ((long)x < (long)y) + 16 * ((long)x == (long)y);
+        }";
+    let mut random = Random::new(8);
+    let numbers: Vec<i32> = (0..64)
+        .map(|_| random.number() as i32 >> (random.number() % 32))
+        .collect();
+    let others: Vec<u32> = numbers
+        .iter()
+        .map(|&x| match random.number() % 3 {
+            0 => x as u32,
+            1 => (x as u32).wrapping_add(1),
+            _ => random.number() as u32,
+        })
+        .collect();
+    let expected: Vec<i32> = numbers
+        .iter()
+        .zip(&others)
+        .map(|(&x, &y)| {
+            let (x, y) = (i64::from(x), i64::from(y));
+            [0 <= x, y <= x, y < x, x < y, x == y]
+                .iter()
+                .zip(0..)
+                .map(|(&holds, bit)| i32::from(holds) << bit)
+                .sum()
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&numbers)
+        .buffer(&others)
+        .output::<i32>(64)
+        .run(&[64], &[1]);
+    assert_equal(&found.get(2), &expected, |i| {
+        format!("{} and {}", numbers[i], others[i])
     });
 }
 

@@ -1,96 +1,9 @@
-//! What is known of the bits of integers.
+//! Parts of integers, taken out and put together.
 
 use super::values::Sweep;
-use crate::compiler::MAX_WORK_GROUP_SIZE;
-use crate::compiler::ir::{Binary, BuiltIn, Convert, InstFlags, Op, Type, Value};
+use crate::compiler::ir::{Binary, Convert, InstFlags, Op, Type, Value};
 
 const DEPTH: u32 = 6;
-
-/// Bits of an integer that are zero whatever happens.
-pub fn known_zero(sweep: &Sweep<'_>, value: Value) -> u64 {
-    zeros(sweep, value, DEPTH)
-}
-
-fn zeros(sweep: &Sweep<'_>, value: Value, depth: u32) -> u64 {
-    let ty = sweep.ty(value);
-    let mask = ty.mask();
-    let Some(op) = sweep.function.op_of(value) else {
-        return 0;
-    };
-    if let Op::Const(bits) = op {
-        return !bits & mask;
-    }
-    if depth == 0 {
-        return 0;
-    }
-    let of = |value: Value| zeros(sweep, value, depth - 1);
-    let amount = |value: Value| {
-        sweep
-            .function
-            .constant(value)
-            .filter(|&n| n < u64::from(ty.bits()))
-    };
-    let known = match *op {
-        Op::Convert(Convert::ZeroExtend, from) => {
-            let from_mask = sweep.ty(from).mask();
-            of(from) | (mask & !from_mask)
-        }
-        Op::Convert(Convert::Truncate, from) => of(from),
-        Op::Binary(Binary::And, a, b) => of(a) | of(b),
-        Op::Binary(Binary::Or | Binary::Xor, a, b) => of(a) & of(b),
-        Op::Binary(Binary::Shl, a, b) => match amount(b) {
-            Some(n) => of(a) << n | ((1 << n) - 1),
-            None => 0,
-        },
-        Op::Binary(Binary::LShr, a, b) => match amount(b) {
-            Some(n) => of(a) >> n | (mask & !(mask >> n)),
-            None => 0,
-        },
-        Op::Select(_, a, b) => of(a) & of(b),
-        Op::Binary(Binary::Add, a, b) => {
-            let (a, b) = (Ends::of(of(a), ty), Ends::of(of(b), ty));
-            // A carry takes one.
-            let leading = a.leading.min(b.leading).saturating_sub(1);
-            Ends {
-                leading,
-                trailing: a.trailing.min(b.trailing),
-            }
-            .bits(ty)
-        }
-        Op::Binary(Binary::Mul, a, b) => {
-            let (a, b) = (Ends::of(of(a), ty), Ends::of(of(b), ty));
-            Ends {
-                leading: (a.leading + b.leading).saturating_sub(ty.bits()),
-                trailing: (a.trailing + b.trailing).min(ty.bits()),
-            }
-            .bits(ty)
-        }
-        Op::BuiltIn(BuiltIn::LocalInvocationId(_)) => !u64::from(MAX_WORK_GROUP_SIZE),
-        _ => 0,
-    };
-    known & mask
-}
-
-/// How many bits at the ends of an integer are zero.
-struct Ends {
-    leading: u32,
-    trailing: u32,
-}
-
-impl Ends {
-    fn of(zeros: u64, ty: Type) -> Self {
-        let above = !ty.mask();
-        Self {
-            leading: (zeros | above).leading_ones() - (64 - ty.bits()),
-            trailing: zeros.trailing_ones().min(ty.bits()),
-        }
-    }
-
-    fn bits(&self, ty: Type) -> u64 {
-        let below = |count: u32| 1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1);
-        (ty.mask() & !below(ty.bits() - self.leading)) | below(self.trailing)
-    }
-}
 
 /// `width` bits of an integer from bit `low` on, as a value of that width, where one is at hand.
 pub fn extract(sweep: &mut Sweep<'_>, value: Value, low: u32, width: u32) -> Option<Value> {
@@ -110,7 +23,7 @@ fn extract_within(
         return Some(value);
     }
     let range = (wanted.mask()).checked_shl(low)?;
-    if low + width <= ty.bits() && known_zero(sweep, value) & range == range {
+    if low + width <= ty.bits() && sweep.known(value).zeros & range == range {
         return Some(sweep.constant(wanted, 0));
     }
     let op = sweep.function.op_of(value)?.clone();
@@ -121,7 +34,7 @@ fn extract_within(
         Op::Const(bits) => Some(sweep.constant(wanted, bits >> low)),
         Op::Binary(Binary::Or, a, b) => {
             for (one, other) in [(a, b), (b, a)] {
-                if known_zero(sweep, other) & range == range {
+                if sweep.known(other).zeros & range == range {
                     return extract_within(sweep, one, low, width, depth - 1);
                 }
             }

@@ -106,7 +106,7 @@ fn shift(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Opt
     if amount >= width {
         return None;
     }
-    let zero = bits::known_zero(sweep, a);
+    let zero = sweep.known(a).zeros;
     match op {
         Binary::LShr if zero == ty.mask() & !((1 << amount) - 1) => {
             return Some(sweep.constant(ty, 0));
@@ -275,7 +275,7 @@ fn with_constant(
         }
         // A choice is cheaper than a product. NVIDIA's driver (580.159) also computes `(x & 1) * 6` wrong
         // where the remainder of the same 64-bit `x` is taken.
-        Mul if (bits::known_zero(sweep, a) | 1) & all == all => {
+        Mul if (sweep.known(a).zeros | 1) & all == all => {
             let zero = sweep.constant(ty, 0);
             let is_one = make(sweep, Op::Compare(Compare::NotEqual, a, zero), Type::Bool);
             return Some(make(sweep, Op::Select(is_one, b, zero), ty));
@@ -285,7 +285,7 @@ fn with_constant(
             return Some(make(sweep, Op::Binary(And, a, mask), ty));
         }
         And => {
-            let zero = bits::known_zero(sweep, a);
+            let zero = sweep.known(a).zeros;
             if (zero | bits) & all == all {
                 return Some(a);
             }
@@ -356,7 +356,9 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         {
             return Some(make(sweep, Op::Compare(op, x, y), Type::Bool));
         }
-        if let Some(result) = sign_extended_and_constant(sweep, op, a, b) {
+        if let Some(result) = sign_extended_and_constant(sweep, op, a, b)
+            .or_else(|| extended_differently(sweep, op, a, b))
+        {
             return Some(result);
         }
     }
@@ -462,6 +464,42 @@ fn sign_extended_and_constant(
     Some(make(sweep, Op::Compare(op, x, y), Type::Bool))
 }
 
+/// A comparison of a zero-extended number with a sign-extended one, both of one type: in that type, where the sign
+/// is asked for first unless the other has none. (llvmpipe of Mesa 22.3 takes the sign-extended one for positive.)
+fn extended_differently(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Value> {
+    let (&Op::Convert(first, x), &Op::Convert(second, y)) =
+        (sweep.function.op_of(a)?, sweep.function.op_of(b)?)
+    else {
+        return None;
+    };
+    let (signed, unsigned) = match (first, second) {
+        (Convert::SignExtend, Convert::ZeroExtend) => (x, y),
+        (Convert::ZeroExtend, Convert::SignExtend) => (y, x),
+        _ => return None,
+    };
+    let narrow = sweep.ty(x);
+    if sweep.ty(y) != narrow {
+        return None;
+    }
+    if sweep.known(unsigned).most <= narrow.mask() >> 1 {
+        return Some(make(sweep, Op::Compare(op, x, y), Type::Bool));
+    }
+    // A negative number is below all zero-extended ones, and read as unsigned above them.
+    let (narrow_op, holds_if_negative) = match op {
+        Compare::Equal | Compare::NotEqual => (op, op == Compare::NotEqual),
+        Compare::SLess => (Compare::ULess, signed == x),
+        Compare::SLessEqual => (Compare::ULessEqual, signed == x),
+        Compare::ULess | Compare::ULessEqual => (op, signed == y),
+        _ => return None,
+    };
+    let zero = sweep.constant(narrow, 0);
+    let is_negative = make(sweep, Op::Compare(Compare::SLess, signed, zero), Type::Bool);
+    let otherwise = make(sweep, Op::Compare(narrow_op, x, y), Type::Bool);
+    let holds = sweep.constant(Type::Bool, holds_if_negative.into());
+    let choice = Op::Select(is_negative, holds, otherwise);
+    Some(make(sweep, choice, Type::Bool))
+}
+
 /// Whether a pointer is the address of something.
 fn is_address(sweep: &Sweep<'_>, mut pointer: Value) -> bool {
     loop {
@@ -532,14 +570,14 @@ fn convert(sweep: &mut Sweep<'_>, op: Convert, a: Value, ty: Type) -> Option<Val
         // The bits cut off were zero anyway.
         (Convert::ZeroExtend, Op::Convert(Convert::Truncate, x)) if sweep.ty(x) == ty => {
             let cut = ty.mask() & !from.mask();
-            let zero = bits::known_zero(sweep, x);
+            let zero = sweep.known(x).zeros;
             if zero & cut == cut {
                 return Some(x);
             }
             let mask = sweep.constant(ty, from.mask());
             Some(make(sweep, Op::Binary(Binary::And, x, mask), ty))
         }
-        (Convert::SignExtend, _) if bits::known_zero(sweep, a) >> (from.bits() - 1) & 1 == 1 => {
+        (Convert::SignExtend, _) if sweep.known(a).zeros >> (from.bits() - 1) & 1 == 1 => {
             Some(make(sweep, Op::Convert(Convert::ZeroExtend, a), ty))
         }
         (Convert::Truncate, inner) => truncate(sweep, a, inner, ty),

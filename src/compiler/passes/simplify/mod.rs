@@ -27,16 +27,17 @@ const ROUNDS: usize = 6;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+    let local_sizes = module.most_local_sizes();
     for function in &mut module.functions {
-        simplify(function, &module.globals);
+        simplify(function, &module.globals, local_sizes);
     }
     Ok(())
 }
 
-fn simplify(function: &mut Function, globals: &[Global]) {
+fn simplify(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
     for _ in 0..ROUNDS {
         function.layout = function.reverse_postorder();
-        let mut changed = values::sweep(function, globals);
+        let mut changed = values::sweep(function, globals, local_sizes);
         changed |= flow::run(function);
         changed |= dead::run(function);
         if !changed {

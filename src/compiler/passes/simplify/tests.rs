@@ -141,6 +141,26 @@ fn comparisons_of_sign_extended_numbers_with_constants_are_narrowed() {
 }
 
 #[test]
+fn comparisons_of_numbers_extended_differently_are_narrowed() {
+    use Compare::{Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual};
+    let operations = [Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual];
+    for mask in [0xffff_ffff, 0xffff] {
+        let text = check(function(&[Type::Bool; 12], |b, [x, y, _]| {
+            let x = b.binary_const(Binary::And, x, mask);
+            let x = b.convert(Convert::ZeroExtend, x, Type::I64);
+            let y = b.convert(Convert::SignExtend, y, Type::I64);
+            let results = operations
+                .iter()
+                .flat_map(|&op| [b.compare(op, x, y), b.compare(op, y, x)])
+                .collect();
+            b.terminate(Terminator::Return(results));
+        }));
+        assert!(!text.contains("extend"), "{text}");
+        assert_eq!(text.contains("select"), mask == 0xffff_ffff, "{text}");
+    }
+}
+
+#[test]
 fn a_sign_bit_that_is_asked_for_is_a_comparison() {
     let text = check(function(&[Type::Bool; 4], |b, [x, _, _]| {
         let wide = b.convert(Convert::SignExtend, x, Type::I64);

@@ -1,7 +1,7 @@
 //! One walk over the instructions: fold, rewrite, share.
 
 use super::{fold, identities, memory};
-use crate::compiler::analysis::Dominators;
+use crate::compiler::analysis::{Dominators, KnownBits};
 use crate::compiler::ir::{
     Block, Function, Global, Inst, InstFlags, Op, Place, Type, Value, Values,
 };
@@ -12,13 +12,14 @@ use std::hash::{Hash, Hasher};
 const DEPTH: u32 = 12;
 
 /// Simplifies every instruction. The layout is in reverse postorder without unreachable blocks.
-pub fn sweep(function: &mut Function, globals: &[Global]) -> bool {
+pub fn sweep(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) -> bool {
     let dominators = Dominators::new(function);
     let mut sweep = Sweep {
         block: function.entry(),
         replacements: vec![None; function.value_count()],
         function,
         globals,
+        local_sizes,
         dominators,
         table: HashMap::new(),
         insts: Vec::new(),
@@ -35,6 +36,8 @@ pub fn sweep(function: &mut Function, globals: &[Global]) -> bool {
 pub struct Sweep<'a> {
     pub function: &'a mut Function,
     pub globals: &'a [Global],
+    /// `Module::most_local_sizes`
+    local_sizes: [u32; 3],
     dominators: Dominators,
     /// By value.
     replacements: Vec<Option<Value>>,
@@ -240,6 +243,10 @@ impl Sweep<'_> {
 
     pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
         self.make(Op::Const(bits & ty.mask()), ty, InstFlags::default())
+    }
+
+    pub fn known(&self, value: Value) -> KnownBits {
+        KnownBits::of(self.function, self.local_sizes, value)
     }
 
     pub fn ty(&self, value: Value) -> Type {
