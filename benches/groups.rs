@@ -346,8 +346,8 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
             let words = assemble(&assembly(operation, rounds))?;
             let module = ShaderModule::new(vulkan, &words)?;
             let pipeline = Pipeline::new(vulkan, &module, &[], PipelineOptions::default(), None)?;
-            let mut recorder = Recorder::new(vulkan)?;
-            recorder.begin_reusable()?;
+            let mut recorder = Recorder::reusable(vulkan)?;
+            recorder.begin()?;
             for _ in 0..LAUNCHES {
                 recorder.dispatch(&pipeline, &push, [(count / GROUP) as u32, 1, 1]);
                 recorder.full_barrier();

@@ -27,11 +27,12 @@ pub struct CopyRegion {
 /// One command buffer and where it is in its life: [`Recorder::begin`], commands, [`Recorder::end`],
 /// submission ([`super::Device::submit`]), and `begin` again once the device is done with it.
 ///
-/// After [`Recorder::begin_reusable`] it may be submitted any number of times, also while it is pending.
+/// One of [`Recorder::reusable`] may be submitted any number of times, also while it is pending.
 pub struct Recorder {
     pub(super) handle: vk::CommandBuffer,
     pool: vk::CommandPool,
     device: Arc<Device>,
+    usage: vk::CommandBufferUsageFlags,
     bound: vk::Pipeline,
     /// The layout that the textures are bound with: they stay bound for pipelines of the same.
     textures_bound: vk::PipelineLayout,
@@ -43,9 +44,33 @@ pub struct Recorder {
 const REGIONS_PER_COPY: usize = 64;
 
 impl Recorder {
+    /// For commands that are submitted once and then recorded anew.
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let lifetime = vk::CommandPoolCreateFlags::TRANSIENT;
+        Self::with(
+            device,
+            lifetime,
+            vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
+        )
+    }
+
+    /// For commands that are recorded once and submitted again and again.
+    pub fn reusable(device: &Arc<Device>) -> Result<Self, Error> {
+        let lifetime = vk::CommandPoolCreateFlags::empty();
+        Self::with(
+            device,
+            lifetime,
+            vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
+        )
+    }
+
+    fn with(
+        device: &Arc<Device>,
+        lifetime: vk::CommandPoolCreateFlags,
+        usage: vk::CommandBufferUsageFlags,
+    ) -> Result<Self, Error> {
         let create = vk::CommandPoolCreateInfo::default()
-            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+            .flags(lifetime)
             .queue_family_index(device.queue_family);
         // SAFETY: a live device and its own queue family.
         let pool = unsafe { device.raw.create_command_pool(&create, None) }
@@ -54,6 +79,7 @@ impl Recorder {
             handle: vk::CommandBuffer::null(),
             pool,
             device: Arc::clone(device),
+            usage,
             bound: vk::Pipeline::null(),
             textures_bound: vk::PipelineLayout::null(),
             barriers: 0,
@@ -71,15 +97,6 @@ impl Recorder {
 
     /// Forgets what was recorded and begins anew. The device must be done with it.
     pub fn begin(&mut self) -> Result<(), Error> {
-        self.begin_with(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)
-    }
-
-    /// As [`Recorder::begin`], for commands that are submitted again and again.
-    pub fn begin_reusable(&mut self) -> Result<(), Error> {
-        self.begin_with(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE)
-    }
-
-    fn begin_with(&mut self, usage: vk::CommandBufferUsageFlags) -> Result<(), Error> {
         // SAFETY: the caller's word that nothing recorded is still pending.
         unsafe {
             self.device
@@ -90,7 +107,7 @@ impl Recorder {
         self.bound = vk::Pipeline::null();
         self.textures_bound = vk::PipelineLayout::null();
         self.barriers = 0;
-        let begin = vk::CommandBufferBeginInfo::default().flags(usage);
+        let begin = vk::CommandBufferBeginInfo::default().flags(self.usage);
         // SAFETY: the pool was reset above.
         unsafe { self.device.raw.begin_command_buffer(self.handle, &begin) }
             .map_err(Error::of("vkBeginCommandBuffer"))

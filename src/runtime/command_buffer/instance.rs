@@ -199,8 +199,8 @@ struct Recording {
 
 impl Recording {
     fn new(device: &Arc<Device>) -> Result<Self> {
-        let mut recorder = Recorder::new(device)?;
-        recorder.begin_reusable()?;
+        let mut recorder = Recorder::reusable(device)?;
+        recorder.begin()?;
         Ok(Self {
             recorder,
             arguments: Arena::new(MemoryKind::Arguments),
