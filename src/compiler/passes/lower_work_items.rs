@@ -182,13 +182,12 @@ impl Queries {
             let size = self.local_size(b, before);
             left = b.binary(Binary::UDiv, left, size);
         }
-        match d {
-            2 => left,
-            _ => {
-                let size = self.local_size(b, d);
-                b.binary(Binary::URem, left, size)
-            }
+        let is_last = (d + 1..3).all(|after| self.required_size(after) == Some(1));
+        if is_last {
+            return left;
         }
+        let size = self.local_size(b, d);
+        b.binary(Binary::URem, left, size)
     }
 }
 
@@ -251,7 +250,7 @@ fn product(b: &mut Builder<'_>, [x, y, z]: [Value; 3]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Function, Terminator};
+    use crate::compiler::ir::{Function, Kernel, Terminator};
     use crate::compiler::passes::testing;
     use crate::compiler::{Capabilities, Options};
 
@@ -265,6 +264,20 @@ mod tests {
         required: Option<[u32; 3]>,
         uniform_work_groups: bool,
     ) -> String {
+        let options = Options {
+            uniform_work_groups,
+            ..Options::default()
+        };
+        let kernel = |kernel: &mut Kernel| kernel.attributes.required_work_group_size = required;
+        lowered_in(query, ty, kernel, &options)
+    }
+
+    fn lowered_in(
+        query: WorkItem,
+        ty: Type,
+        change: impl FnOnce(&mut Kernel),
+        options: &Options,
+    ) -> String {
         let mut function = Function::new("k");
         let entry = function.entry();
         let mut b = Builder::new(&mut function, entry);
@@ -272,12 +285,8 @@ mod tests {
         b.terminate(Terminator::Return(smallvec![id]));
         function.return_types.push(ty);
         let mut module = testing::module_of(function);
-        module.kernels[0].attributes.required_work_group_size = required;
-        let options = Options {
-            uniform_work_groups,
-            ..Options::default()
-        };
-        testing::run_with(&mut module, &Capabilities::full(), &options, run).unwrap();
+        change(&mut module.kernels[0]);
+        testing::run_with(&mut module, &Capabilities::full(), options, run).unwrap();
         let tells = !matches!(query, WorkItem::GlobalId(_) | WorkItem::GlobalSize(_));
         assert_eq!(module.kernels[0].sees_work_groups, tells);
         module.functions[0].to_string()
@@ -305,6 +314,25 @@ mod tests {
         assert!(text.contains("const 0x40"), "{text}");
         let text = lowered_for(enqueued, Type::I64, None, false);
         assert!(text.contains("implicit enqueued_local_size(0)"), "{text}");
+    }
+
+    /// What is left to compute of a local id where the work-group is one row to Vulkan.
+    #[test]
+    fn the_last_dimension_of_a_row_has_no_remainder() {
+        let of_a_row = |d, required| {
+            let change = |kernel: &mut Kernel| {
+                kernel.linear_groups = true;
+                kernel.attributes.required_work_group_size = required;
+            };
+            let text = lowered_in(WorkItem::LocalId(d), Type::I32, change, &Options::default());
+            ["u_div", "u_rem"].map(|op| text.matches(op).count())
+        };
+        assert_eq!(of_a_row(0, None), [0, 1]);
+        assert_eq!(of_a_row(1, None), [1, 1]);
+        assert_eq!(of_a_row(2, None), [2, 0]);
+        assert_eq!(of_a_row(0, Some([64, 1, 1])), [0, 0]);
+        assert_eq!(of_a_row(0, Some([8, 8, 1])), [0, 1]);
+        assert_eq!(of_a_row(1, Some([8, 8, 1])), [1, 0]);
     }
 
     #[test]
