@@ -1,7 +1,7 @@
-//! How fast images are copied, sampled and written, by texel.
+//! How fast images and rectangles of buffers are copied and filled, and images sampled and written, by texel.
 //!
 //! ```text
-//! cargo bench --bench images -- [--out FOLDER] [NAME…]
+//! cargo bench --bench images -- [--only moves|samples]… [--out FOLDER] [NAME…]
 //! ```
 //!
 //! It speaks only OpenCL through the system's loader, so every ICD that the loader finds can be measured, in one
@@ -15,7 +15,7 @@ use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{
-    CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA, CL_UNORM_INT8, Image,
+    Buffer, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA, CL_UNORM_INT8, Image,
 };
 use opencl3::program::Program;
 use opencl3::types::{cl_image_desc, cl_image_format};
@@ -119,47 +119,144 @@ fn image(context: &Context, order: u32, ty: u32, size: usize) -> Result<Image> {
     Ok(unsafe { Image::create(context, CL_MEM_READ_WRITE, &format, &desc, ptr::null_mut())? })
 }
 
-fn measure(subject: &Subject, mut put: impl FnMut(&str, Unit, f64)) -> Result<()> {
-    let context = Context::from_device(&subject.device)?;
-    let queue = queue(&context, 0)?;
-    let program = Program::create_and_build_from_source(&context, SOURCE, "-cl-std=CL1.2")?;
-    // Beyond every cache of a GPU, and done in a moment on a processor.
-    let size: usize = if subject.is_gpu() { 4096 } else { 1024 };
-    let texels = (size * size) as f64;
-    let out = buffer::<f32>(&context, size)?;
-    let (origin, region) = ([0_usize; 3], [size, size, 1]);
-    for (format, order, ty, texel_bytes) in FORMATS {
-        let from = image(&context, order, ty, size)?;
-        let mut to = image(&context, order, ty, size)?;
-        let color = [0.25_f32, 0.5, 0.75, 1.0];
-        // SAFETY: four floats, and the whole of the image.
-        unsafe {
-            queue.enqueue_fill_image(
-                &mut to,
-                color.as_ptr().cast(),
-                origin.as_ptr(),
-                region.as_ptr(),
-                &[],
-            )?;
-        }
-        let mut target = image(&context, order, ty, size)?;
-        let seconds = time(&queue, || {
-            // SAFETY: the whole of both images, which are alike.
+/// Parts of an image: where, and how many texels each way, in 64ths of its side.
+const PARTS: [(&str, [usize; 2], [usize; 2]); 4] = [
+    ("whole", [0, 0], [64, 64]),
+    ("quarter", [16, 16], [32, 32]),
+    ("64th, wide", [0, 8], [64, 1]),
+    ("64th, narrow", [8, 0], [1, 64]),
+];
+
+/// Copies and fills of parts of `to`, an image of `size` texels each way.
+fn move_parts(
+    queue: &CommandQueue,
+    to: &mut Image,
+    from: &Image,
+    (size, texel_bytes): (usize, usize),
+    mut put: impl FnMut(&str, f64),
+) -> Result<()> {
+    let color = [0.25_f32, 0.5, 0.75, 1.0];
+    for (part, at, parts) in PARTS {
+        let origin = [at[0] * size / 64, at[1] * size / 64, 0];
+        let region = [parts[0] * size / 64, parts[1] * size / 64, 1];
+        let bytes = (region[0] * region[1] * texel_bytes) as f64;
+        let copied = time(queue, || {
+            // SAFETY: a part of both images, which are alike.
             unsafe {
-                queue.enqueue_copy_image(
-                    &to,
-                    &mut target,
-                    origin.as_ptr(),
-                    origin.as_ptr(),
-                    region.as_ptr(),
-                    &[],
-                )?;
+                let at = origin.as_ptr();
+                queue.enqueue_copy_image(from, to, at, at, region.as_ptr(), &[])?;
             }
             Ok(())
         })?;
-        let rate = 2.0 * texels * texel_bytes as f64 / seconds / 1e9;
-        let name = format!("{format} copy, read and written");
-        put(&name, Unit::GIGABYTES_PER_SECOND, rate);
+        put(
+            &format!("copy, {part}, read and written"),
+            2.0 * bytes / copied / 1e9,
+        );
+        let filled = time(queue, || {
+            // SAFETY: four floats, and a part of the image.
+            unsafe {
+                let (color, at) = (color.as_ptr().cast(), origin.as_ptr());
+                queue.enqueue_fill_image(to, color, at, region.as_ptr(), &[])?;
+            }
+            Ok(())
+        })?;
+        put(&format!("fill, {part}"), bytes / filled / 1e9);
+    }
+    Ok(())
+}
+
+/// Fills of a whole buffer, by the bytes of the pattern.
+fn fill_buffers(
+    queue: &CommandQueue,
+    to: &mut Buffer<u8>,
+    size_bytes: usize,
+    mut put: impl FnMut(&str, f64),
+) -> Result<()> {
+    for (name, length) in [
+        ("1 byte", 1),
+        ("4 bytes", 4),
+        ("16 bytes", 16),
+        ("128 bytes", 128),
+    ] {
+        let pattern: Vec<u8> = (1..=length).collect();
+        let seconds = time(queue, || {
+            // SAFETY: the whole of the buffer, a multiple of the pattern.
+            unsafe { queue.enqueue_fill_buffer(to, &pattern, 0, size_bytes, &[])? };
+            Ok(())
+        })?;
+        put(name, size_bytes as f64 / seconds / 1e9);
+    }
+    Ok(())
+}
+
+/// Rectangles of half the bytes of a row of `pitch_bytes`, as many rows as bytes in a row, from `shift_bytes` on.
+fn copy_rectangles(
+    queue: &CommandQueue,
+    to: &mut Buffer<u8>,
+    from: &Buffer<u8>,
+    pitch_bytes: usize,
+    shift_bytes: [usize; 2],
+) -> Result<f64> {
+    let [source, target] = shift_bytes.map(|shift| [shift, 0, 0]);
+    let region = [pitch_bytes / 2 - 5, pitch_bytes / 2, 1];
+    let seconds = time(queue, || {
+        // SAFETY: inside of both buffers, of `pitch_bytes` squared.
+        unsafe {
+            queue.enqueue_copy_buffer_rect(
+                from,
+                to,
+                source.as_ptr(),
+                target.as_ptr(),
+                region.as_ptr(),
+                pitch_bytes,
+                0,
+                pitch_bytes,
+                0,
+                &[],
+            )?;
+        }
+        Ok(())
+    })?;
+    Ok(2.0 * (region[0] * region[1]) as f64 / seconds / 1e9)
+}
+
+/// Copies and fills, in GB/s.
+fn measure_moves(subject: &Subject, mut put: impl FnMut(&str, f64)) -> Result<()> {
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let size = image_size(subject);
+    // As large as the largest image.
+    let pitch_bytes = 4 * size;
+    let bytes = pitch_bytes * pitch_bytes;
+    let (from, mut to) = (buffer(&context, bytes)?, buffer(&context, bytes)?);
+    fill_buffers(&queue, &mut to, bytes, |name, rate| {
+        put(&format!("buffer filled by {name}"), rate);
+    })?;
+    for (name, shifts) in [("odd bytes", [1, 1]), ("shifted by a byte", [1, 2])] {
+        let rate = copy_rectangles(&queue, &mut to, &from, pitch_bytes, shifts)?;
+        put(&format!("rectangle of buffers, {name}"), rate);
+    }
+    for (format, order, ty, texel_bytes) in FORMATS {
+        let from = image(&context, order, ty, size)?;
+        let mut to = image(&context, order, ty, size)?;
+        move_parts(&queue, &mut to, &from, (size, texel_bytes), |name, rate| {
+            put(&format!("{format} {name}"), rate);
+        })?;
+    }
+    Ok(())
+}
+
+/// Kernels, in billions of texels a second.
+fn measure_samples(subject: &Subject, mut put: impl FnMut(&str, f64)) -> Result<()> {
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let program = Program::create_and_build_from_source(&context, SOURCE, "-cl-std=CL1.2")?;
+    let size = image_size(subject);
+    let texels = (size * size) as f64;
+    let out = buffer::<f32>(&context, size)?;
+    for (format, order, ty, _) in FORMATS {
+        let from = image(&context, order, ty, size)?;
+        let to = image(&context, order, ty, size)?;
         for (kernel, what, samples) in KERNELS {
             let kernel = Kernel::create(&program, kernel)?;
             let seconds = time(&queue, || {
@@ -173,8 +270,10 @@ fn measure(subject: &Subject, mut put: impl FnMut(&str, Unit, f64)) -> Result<()
                 }
                 Ok(())
             })?;
-            let rate = samples * texels / seconds / 1e9;
-            put(&format!("{format} {what}"), GIGATEXELS_PER_SECOND, rate);
+            put(
+                &format!("{format} {what}"),
+                samples * texels / seconds / 1e9,
+            );
         }
         let kernel = Kernel::create(&program, "through")?;
         let seconds = time(&queue, || {
@@ -188,25 +287,39 @@ fn measure(subject: &Subject, mut put: impl FnMut(&str, Unit, f64)) -> Result<()
             }
             Ok(())
         })?;
-        let name = format!("{format} read one, write one");
-        put(&name, GIGATEXELS_PER_SECOND, texels / seconds / 1e9);
+        put(
+            &format!("{format} read one, write one"),
+            texels / seconds / 1e9,
+        );
     }
     Ok(())
 }
 
+/// Texels each way: beyond every cache of a GPU, and done in a moment on a processor.
+fn image_size(subject: &Subject) -> usize {
+    if subject.is_gpu() { 4096 } else { 1024 }
+}
+
 fn main() -> Result<()> {
-    let arguments = Arguments::parse(&[])?;
+    let arguments = Arguments::parse(&["moves", "samples"])?;
     let subjects = subjects(&arguments.names)?;
     let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
-    let mut table = Table::new("Images", &columns);
+    let mut moves = Table::new("Copies and fills", &columns);
+    let mut samples = Table::new("Kernels", &columns);
     for (column, subject) in subjects.iter().enumerate() {
-        let put = |name: &str, unit, value| table.put(column, name, unit, value);
-        if let Err(error) = measure(subject, put) {
-            println!("{}: left out from here on: {error}", subject.name);
+        let left_out = |error| println!("{}: left out from here on: {error}", subject.name);
+        if arguments.wants("moves") {
+            let unit = Unit::GIGABYTES_PER_SECOND;
+            let put = |name: &str, value| moves.put(column, name, unit, value);
+            measure_moves(subject, put).unwrap_or_else(left_out);
+        }
+        if arguments.wants("samples") {
+            let put = |name: &str, value| samples.put(column, name, GIGATEXELS_PER_SECOND, value);
+            measure_samples(subject, put).unwrap_or_else(left_out);
         }
     }
     let report = Report {
-        tables: vec![table],
+        tables: vec![moves, samples],
         ..Report::default()
     };
     report.show("images", arguments.out.as_deref())
