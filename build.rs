@@ -1,5 +1,5 @@
-//! Embeds what the driver carries with it, the OpenCL built-in library as SPIR-V, in two modules: libclc and our own
-//! mathematical functions; links it to stay loaded; says which compiler is in it.
+//! Embeds what the driver carries with it as SPIR-V: the OpenCL built-in library, in two modules (libclc and our own
+//! mathematical functions), and the driver's own kernels; links it to stay loaded; says which compiler is in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,12 +9,16 @@ use std::{env, fs};
 const LIBCLC: &str = "/usr/lib/clc/spirv64-mesa3d-.spv";
 /// Our own functions, in OpenCL C.
 const MATHS: &str = "device/maths";
+/// Our own kernels, in OpenCL C.
+const SHADERS: &str = "shaders";
 const SPIRV_MAGIC: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
 fn main() {
     keep_loaded();
     embed_libclc();
-    embed_maths();
+    // Sums and products stay apart: where they are one, the source says so.
+    embed_opencl_c(MATHS, "maths", &["-ffp-contract=off"]);
+    embed_opencl_c(SHADERS, "rectangles", &[]);
     stamp_compiler();
 }
 
@@ -85,9 +89,9 @@ fn no_libclc(reason: &str) -> ! {
     ))
 }
 
-/// Compiles our functions to `OUT_DIR/maths.spv`, with `PUMICE_CLANG` or the newest clang that can.
-fn embed_maths() {
-    println!("cargo:rerun-if-changed={MATHS}");
+/// Compiles `NAME.cl` in `folder` to `OUT_DIR/NAME.spv`, with `PUMICE_CLANG` or the newest clang that can.
+fn embed_opencl_c(folder: &str, name: &str, options: &[&str]) {
+    println!("cargo:rerun-if-changed={folder}");
     println!("cargo:rerun-if-env-changed=PUMICE_CLANG");
     let candidates = match env::var_os("PUMICE_CLANG") {
         Some(clang) if !clang.is_empty() => vec![PathBuf::from(clang)],
@@ -99,19 +103,12 @@ fn embed_maths() {
     };
     let mut reasons = String::new();
     for clang in candidates {
-        // Sums and products stay apart: where they are one, the source says so.
         let output = Command::new(&clang)
-            .args([
-                "-target",
-                "spirv64",
-                "-cl-std=CL3.0",
-                "-O2",
-                "-ffp-contract=off",
-                "-c",
-            ])
-            .arg(Path::new(MATHS).join("maths.cl"))
+            .args(["-target", "spirv64", "-cl-std=CL3.0", "-O2", "-c"])
+            .args(options)
+            .arg(Path::new(folder).join(format!("{name}.cl")))
             .arg("-o")
-            .arg(out_dir().join("maths.spv"))
+            .arg(out_dir().join(format!("{name}.spv")))
             .output();
         match output {
             Ok(output) if output.status.success() => return,
@@ -123,7 +120,7 @@ fn embed_maths() {
         }
     }
     fail(&format!(
-        "{MATHS} can't be compiled:\n{reasons}\
+        "{folder} can't be compiled:\n{reasons}\
          Install clang 22 or later (on Debian and Ubuntu: apt install clang-22), or set PUMICE_CLANG to one that makes SPIR-V."
     ))
 }

@@ -18,7 +18,8 @@ pub struct Config {
     /// `PUMICE_VALIDATE=1`: check generated code with `spirv-val`, and turn the Vulkan validation layer on.
     pub validate: bool,
     /// `PUMICE_DISCRETE=1`: treat device memory as invisible to the host, as it is on most discrete GPUs, so
-    /// that transfers and maps go through staging memory. For tests on a software driver.
+    /// that transfers and maps go through staging memory, and rectangles through kernels. For tests on a software
+    /// driver.
     pub discrete: bool,
     /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
     /// no. Default: yes with the drivers of hardware, no with those of software.

@@ -11,11 +11,12 @@ use super::event::Event;
 use super::fill::Filler;
 use super::hazard::{self, Touch};
 use super::host_copy;
+use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Run, Shape};
 use super::printf;
 use super::queue::Queue;
 use super::staging::Arena;
-use crate::vulkan::{BinarySemaphore, CopyRegion, Device, MemoryKind, Recorder, TimestampPool};
+use crate::vulkan::{BinarySemaphore, CopyRegion, MemoryKind, Recorder, TimestampPool};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::ops::Range;
@@ -57,7 +58,7 @@ pub struct Batch {
     keep_alive: Vec<Arc<dyn Any + Send + Sync>>,
     upload: Arena,
     readback: Arena,
-    device: Arc<Device>,
+    kernels: Arc<InternalKernels>,
 }
 
 enum Part {
@@ -91,7 +92,8 @@ pub enum Post {
 pub type Accesses = SmallVec<[Touch; 8]>;
 
 impl Batch {
-    pub fn new(device: &Arc<Device>) -> Result<Self> {
+    pub fn new(kernels: &Arc<InternalKernels>) -> Result<Self> {
+        let device = kernels.device();
         Ok(Self {
             recorder: Recorder::new(device)?,
             recording: false,
@@ -112,7 +114,7 @@ impl Batch {
             keep_alive: Vec::new(),
             upload: Arena::new(MemoryKind::Upload),
             readback: Arena::new(MemoryKind::Readback),
-            device: Arc::clone(device),
+            kernels: Arc::clone(kernels),
         })
     }
 
@@ -148,7 +150,10 @@ impl Batch {
     pub fn stamp_start(&mut self, after: bool) -> Result<u32> {
         self.recorder()?;
         if self.timestamps.is_none() {
-            self.timestamps = Some(TimestampPool::new(&self.device, MOST_COMMANDS * 2)?);
+            self.timestamps = Some(TimestampPool::new(
+                self.kernels.device(),
+                MOST_COMMANDS * 2,
+            )?);
         }
         let start = self.stamps;
         if let Some(pool) = &self.timestamps {
@@ -189,7 +194,7 @@ impl Batch {
         }
         let next = match self.spare_recorders.pop() {
             Some(recorder) => recorder,
-            None => Recorder::new(&self.device)?,
+            None => Recorder::new(self.kernels.device())?,
         };
         let done = std::mem::replace(&mut self.recorder, next);
         self.parts.push(Part::Recorded(done));
@@ -231,9 +236,8 @@ impl Batch {
                 target,
                 shape,
             } => {
-                let regions = shape.runs().map(copy_region);
-                self.recorder
-                    .copy(source.buffer(), target.buffer(), regions);
+                self.kernels
+                    .copy(&mut self.recorder, source.buffer(), target.buffer(), &shape);
                 self.hold(source);
                 self.hold_written(target);
                 Ok(())
@@ -255,7 +259,7 @@ impl Batch {
                 pattern,
             } => {
                 self.filler()
-                    .fill(&target, offset_bytes, size_bytes, &pattern)?;
+                    .fill(target.buffer(), offset_bytes, size_bytes, &pattern)?;
                 self.hold_written(target);
                 Ok(())
             }
@@ -266,7 +270,7 @@ impl Batch {
                 pattern,
             } => {
                 self.filler()
-                    .fill_rectangle(&target, extent, layout, &pattern)?;
+                    .fill_rectangle(target.buffer(), extent, layout, &pattern)?;
                 self.hold_written(target);
                 Ok(())
             }
@@ -287,7 +291,7 @@ impl Batch {
             self.posts.push(Post::Print(output));
         }
         for region in dispatch.regions {
-            region.record(&mut self.recorder, &mut self.upload, &self.device)?;
+            region.record(&mut self.recorder, &mut self.upload, self.kernels.device())?;
             self.keep(region.pipeline);
         }
         for access in dispatch.accesses {
@@ -307,7 +311,7 @@ impl Batch {
 
     fn write(&mut self, source: HostPointer, target: Arc<Allocation>, shape: &Shape) -> Result<()> {
         let size_bytes = shape.extent.size_bytes();
-        let piece = self.upload.take(&self.device, size_bytes as u64)?;
+        let piece = self.upload.take(self.kernels.device(), size_bytes as u64)?;
         let to_staging = Shape {
             target: shape.extent.packed(0),
             ..*shape
@@ -319,8 +323,12 @@ impl Batch {
             source: shape.extent.packed(piece.offset_bytes as usize),
             ..*shape
         };
-        let regions = to_device.runs().map(copy_region);
-        self.recorder.copy(piece.buffer, target.buffer(), regions);
+        self.kernels.copy(
+            &mut self.recorder,
+            piece.buffer,
+            target.buffer(),
+            &to_device,
+        );
         // The host may write it itself the next time.
         self.for_host |= target.mapped().is_some() || target.window().is_some();
         self.hold(target);
@@ -329,13 +337,19 @@ impl Batch {
 
     fn read(&mut self, source: Arc<Allocation>, target: HostPointer, shape: &Shape) -> Result<()> {
         let size_bytes = shape.extent.size_bytes();
-        let piece = self.readback.take(&self.device, size_bytes as u64)?;
+        let piece = self
+            .readback
+            .take(self.kernels.device(), size_bytes as u64)?;
         let to_staging = Shape {
             target: shape.extent.packed(piece.offset_bytes as usize),
             ..*shape
         };
-        let regions = to_staging.runs().map(copy_region);
-        self.recorder.copy(source.buffer(), piece.buffer, regions);
+        self.kernels.copy(
+            &mut self.recorder,
+            source.buffer(),
+            piece.buffer,
+            &to_staging,
+        );
         self.for_host = true;
         self.posts.push(Post::CopyOut {
             source: HostPointer(piece.pointer.as_ptr()),
@@ -353,7 +367,7 @@ impl Batch {
         Filler {
             recorder: &mut self.recorder,
             staging: &mut self.upload,
-            device: &self.device,
+            kernels: &self.kernels,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::allocation::Allocation;
 use super::error::{Error, Result};
 use super::extensions::{self, Versioned};
+use super::internal_kernels::InternalKernels;
 use super::limits::Limits;
 use super::object::{Handle, Kind, Object};
 use super::printf;
@@ -37,6 +38,7 @@ pub struct Device {
     spirv: SpirvSupport,
     printf: printf::Pool,
     order_word: OnceLock<Result<Arc<Allocation>>>,
+    internal_kernels: OnceLock<Arc<InternalKernels>>,
 }
 
 // SAFETY: the only object of this kind.
@@ -79,6 +81,7 @@ impl Device {
             vulkan: OnceLock::new(),
             printf: printf::Pool::default(),
             order_word: OnceLock::new(),
+            internal_kernels: OnceLock::new(),
         }))
     }
 
@@ -148,6 +151,16 @@ impl Device {
             Ok(allocation) => Ok(allocation.device_address()),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// The driver's own kernels on it.
+    ///
+    /// # Errors
+    /// As [`Device::vulkan`].
+    pub fn internal_kernels(&self) -> Result<&Arc<InternalKernels>> {
+        let vulkan = self.vulkan()?;
+        let new = || InternalKernels::new(vulkan, &self.capabilities);
+        Ok(self.internal_kernels.get_or_init(new))
     }
 
     /// What it shares with the host, found out by trying; nothing where it can't be opened.

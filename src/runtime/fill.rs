@@ -1,13 +1,13 @@
-//! Fills, recorded as what Vulkan has: words, or copies of a staged pattern.
+//! Fills: by words where Vulkan can, by kernels of our own ([`super::rectangle`]), or by copies of a staged pattern.
 
-use super::allocation::Allocation;
 use super::batch::copy_region;
 use super::error::Result;
+use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Shape};
 use super::staging::Arena;
-use crate::vulkan::{CopyRegion, Device, Recorder};
+use crate::vulkan::{Buffer, CopyRegion, Recorder};
+use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Most bytes of a repeated pattern in staging memory.
 const PATTERN_BYTES: usize = 64 << 10;
@@ -20,39 +20,47 @@ const SEED_BYTES: u64 = 1 << 20;
 pub struct Filler<'a> {
     pub recorder: &'a mut Recorder,
     pub staging: &'a mut Arena,
-    pub device: &'a Arc<Device>,
+    pub kernels: &'a InternalKernels,
 }
 
 impl Filler<'_> {
     /// `size_bytes`, a multiple of the pattern's length.
     pub fn fill(
         &mut self,
-        target: &Allocation,
+        target: &Buffer,
         offset_bytes: u64,
         size_bytes: u64,
         pattern: &[u8],
     ) -> Result<()> {
-        if let Some(word) = word_of(pattern)
-            && Recorder::can_fill(target.buffer(), offset_bytes, size_bytes)
-        {
-            self.recorder
-                .fill(target.buffer(), offset_bytes, size_bytes, word);
+        if let Some(word) = word_of(pattern) {
+            let words = Recorder::words_within(target, offset_bytes, size_bytes);
+            if !words.is_empty() {
+                return self.fill_words(
+                    target,
+                    offset_bytes..offset_bytes + size_bytes,
+                    words,
+                    word,
+                );
+            }
+        }
+        let extent = Extent::linear(size_bytes as usize);
+        let layout = extent.packed(offset_bytes as usize);
+        if self.by_kernel(target, extent, layout, pattern) {
             return Ok(());
         }
         // Copies of a staged run of patterns: Vulkan's copy has no alignment to keep.
         let run_bytes = (size_bytes as usize).min(whole_patterns(PATTERN_BYTES, pattern)) as u64;
-        let piece = self.staging.take(self.device, run_bytes)?;
+        let piece = self.staging.take(self.kernels.device(), run_bytes)?;
         repeat(pattern, piece.pointer, run_bytes as usize);
         if size_bytes < LARGE_BYTES {
             let regions = copies(piece.offset_bytes, offset_bytes, run_bytes, size_bytes);
-            self.recorder.copy(piece.buffer, target.buffer(), regions);
+            self.recorder.copy(piece.buffer, target, regions);
             return Ok(());
         }
         // The device reads staging memory more slowly than its own: the beginning of the target, twice as long each
         // time, is the run that the rest is copied from.
         let regions = copies(piece.offset_bytes, offset_bytes, run_bytes, run_bytes);
-        self.recorder.copy(piece.buffer, target.buffer(), regions);
-        let target = target.buffer();
+        self.recorder.copy(piece.buffer, target, regions);
         let mut done_bytes = run_bytes;
         while done_bytes < SEED_BYTES {
             self.recorder.full_barrier();
@@ -69,10 +77,50 @@ impl Filler<'_> {
         Ok(())
     }
 
+    fn by_kernel(
+        &mut self,
+        target: &Buffer,
+        extent: Extent,
+        layout: Layout,
+        pattern: &[u8],
+    ) -> bool {
+        self.kernels
+            .fill(self.recorder, target, extent, layout, pattern)
+    }
+
+    /// A fill of `range` with a word, by Vulkan's command for the `words` in it, and copies of what is outside.
+    fn fill_words(
+        &mut self,
+        target: &Buffer,
+        range: Range<u64>,
+        words: Range<u64>,
+        word: u32,
+    ) -> Result<()> {
+        let before_bytes = words.start - range.start;
+        // The pattern's first byte is the range's first.
+        let turned = word.rotate_right(before_bytes as u32 * 8);
+        let size_bytes = words.end - words.start;
+        self.recorder.fill(target, words.start, size_bytes, turned);
+        let outside = [range.start..words.start, words.end..range.end];
+        if outside.iter().all(Range::is_empty) {
+            return Ok(());
+        }
+        let piece = self.staging.take(self.kernels.device(), 8)?;
+        repeat(&word.to_ne_bytes(), piece.pointer, 8);
+        let regions = outside.into_iter().filter(|it| !it.is_empty());
+        let regions = regions.map(|it| CopyRegion {
+            source_offset_bytes: piece.offset_bytes + (it.start - range.start) % 4,
+            target_offset_bytes: it.start,
+            size_bytes: it.end - it.start,
+        });
+        self.recorder.copy(piece.buffer, target, regions);
+        Ok(())
+    }
+
     /// Rows and slices, each row a multiple of the pattern's length: one row of patterns, copied to every row.
     pub fn fill_rectangle(
         &mut self,
-        target: &Allocation,
+        target: &Buffer,
         extent: Extent,
         layout: Layout,
         pattern: &[u8],
@@ -86,7 +134,12 @@ impl Filler<'_> {
                 pattern,
             );
         }
-        let piece = self.staging.take(self.device, extent.width_bytes as u64)?;
+        if self.by_kernel(target, extent, layout, pattern) {
+            return Ok(());
+        }
+        let piece = self
+            .staging
+            .take(self.kernels.device(), extent.width_bytes as u64)?;
         repeat(pattern, piece.pointer, extent.width_bytes);
         let shape = Shape {
             extent,
@@ -98,7 +151,7 @@ impl Filler<'_> {
             target: layout,
         };
         let regions = shape.runs().map(copy_region);
-        self.recorder.copy(piece.buffer, target.buffer(), regions);
+        self.recorder.copy(piece.buffer, target, regions);
         Ok(())
     }
 }
@@ -149,6 +202,8 @@ fn repeat(pattern: &[u8], target: NonNull<u8>, size_bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::test_bench::Bench;
+    use crate::vulkan::MemoryKind;
 
     #[test]
     fn copies_cover_what_is_filled() {
@@ -164,6 +219,38 @@ mod tests {
         assert_eq!(all, [(5, 100, 48), (5, 148, 48), (5, 196, 4)]);
         assert_eq!(copies(5, 100, 48, 0).count(), 0);
         assert_eq!(whole_patterns(64, &[0; 12]), 60);
+    }
+
+    #[test]
+    fn ranges_that_are_not_words_are_filled_to_the_byte() {
+        let Some(mut bench) = Bench::new() else {
+            return;
+        };
+        let pattern = [1, 2, 3, 4, 5, 6, 7, 8];
+        for (length, offset, count) in [1, 2, 4, 8]
+            .into_iter()
+            .flat_map(|length| (0..9).map(move |offset| (length, offset)))
+            .flat_map(|(length, offset)| (1..20).map(move |count| (length, offset, count)))
+        {
+            let pattern = &pattern[..length];
+            let mut staging = Arena::new(MemoryKind::Upload);
+            let [mut wanted, found] = bench.run(|kernels, target, recorder| {
+                let mut filler = Filler {
+                    recorder,
+                    staging: &mut staging,
+                    kernels,
+                };
+                let size_bytes = (count * length) as u64;
+                filler
+                    .fill(target, offset as u64, size_bytes, pattern)
+                    .is_ok()
+            });
+            let range = wanted[offset..][..count * length].iter_mut();
+            for (byte, from) in range.zip(pattern.iter().cycle()) {
+                *byte = *from;
+            }
+            assert!(found == wanted, "{count} times {length} bytes at {offset}");
+        }
     }
 
     #[test]

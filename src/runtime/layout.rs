@@ -34,6 +34,15 @@ pub struct Run {
 }
 
 impl Extent {
+    /// One row.
+    pub fn linear(size_bytes: usize) -> Self {
+        Self {
+            width_bytes: size_bytes,
+            rows: 1,
+            slices: 1,
+        }
+    }
+
     pub fn size_bytes(self) -> usize {
         self.width_bytes * self.rows * self.slices
     }
@@ -61,11 +70,7 @@ impl Layout {
 impl Shape {
     /// A plain range.
     pub fn linear(source_bytes: usize, target_bytes: usize, size_bytes: usize) -> Self {
-        let extent = Extent {
-            width_bytes: size_bytes,
-            rows: 1,
-            slices: 1,
-        };
+        let extent = Extent::linear(size_bytes);
         Self {
             extent,
             source: extent.packed(source_bytes),
@@ -133,7 +138,7 @@ impl Shape {
     }
 
     /// The same copy with rows and slices joined where there is no gap on either side.
-    fn merged(&self) -> Self {
+    pub fn merged(&self) -> Self {
         let mut shape = *self;
         let Extent {
             width_bytes, rows, ..
@@ -155,6 +160,11 @@ impl Shape {
 
     /// Whether source and target, in the same memory, have bytes in common.
     pub fn overlaps(&self) -> bool {
+        let span = |layout: Layout| layout.offset_bytes..layout.end_bytes(self.extent);
+        let (source, target) = (span(self.source), span(self.target));
+        if source.end <= target.start || target.end <= source.start {
+            return false;
+        }
         let sorted = |take: fn(&Run) -> usize| {
             let mut places: Vec<usize> = self.runs().map(|run| take(&run)).collect();
             places.sort_unstable();

@@ -403,7 +403,7 @@ impl Queue {
         }
         let mut batch = match state.spare.pop() {
             Some(batch) => batch,
-            None => Batch::new(&self.vulkan)?,
+            None => Batch::new(self.device.internal_kernels()?)?,
         };
         batch.begin(state.last_value + 1);
         state.last_value += 1;

@@ -190,6 +190,11 @@ impl Device {
         &self.info
     }
 
+    /// Whether its memory is kept from the host, as if it were a discrete GPU's.
+    pub fn hides_memory(&self) -> bool {
+        self.instance.options.discrete
+    }
+
     /// The number of a `VkQueue` for a new client of the usual priority.
     pub fn assign_queue(&self) -> usize {
         self.assign_queue_for(Priority::Medium)

@@ -3,6 +3,7 @@
 //! A recorder owns one command pool with one command buffer, so it can be recorded, submitted and
 //! reset on any thread without regard to other recorders.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
@@ -294,14 +295,20 @@ impl Recorder {
         }
     }
 
-    /// Whether [`Recorder::fill`] takes this range: `vkCmdFillBuffer` writes aligned words.
-    pub fn can_fill(target: &Buffer, offset_bytes: u64, size_bytes: u64) -> bool {
-        (target.offset_bytes() + offset_bytes).is_multiple_of(4) && size_bytes.is_multiple_of(4)
+    /// What [`Recorder::fill`] takes of a range: `vkCmdFillBuffer` writes aligned words. May be empty.
+    pub fn words_within(target: &Buffer, offset_bytes: u64, size_bytes: u64) -> Range<u64> {
+        let base_bytes = target.offset_bytes();
+        let start = (base_bytes + offset_bytes).next_multiple_of(4) - base_bytes;
+        let end = ((base_bytes + offset_bytes + size_bytes) & !3).saturating_sub(base_bytes);
+        start..end.max(start)
     }
 
-    /// Fills a range for which [`Recorder::can_fill`] holds with the word `value`.
+    /// Fills a range of whole words, as [`Recorder::words_within`] gives it, with the word `value`.
     pub fn fill(&mut self, target: &Buffer, offset_bytes: u64, size_bytes: u64, value: u32) {
-        debug_assert!(Self::can_fill(target, offset_bytes, size_bytes));
+        debug_assert_eq!(
+            Self::words_within(target, offset_bytes, size_bytes),
+            offset_bytes..offset_bytes + size_bytes
+        );
         // SAFETY: recording; the range is aligned and lies within the buffer.
         unsafe {
             self.device.raw.cmd_fill_buffer(

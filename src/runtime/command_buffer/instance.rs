@@ -6,13 +6,13 @@
 
 use super::schedule::Place;
 use crate::runtime::allocation::{Allocation, Uses};
-use crate::runtime::batch::copy_region;
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
 use crate::runtime::fill::Filler;
+use crate::runtime::internal_kernels::InternalKernels;
 use crate::runtime::printf::Output;
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
-use crate::vulkan::{Device, MemoryKind, Pipeline, Recorder};
+use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ impl Instance {
     /// ascending order, with a barrier between each and the next. The first begins after everything submitted
     /// before; what comes later begins with a barrier of its own.
     pub fn record<'a>(
-        devices: &[Arc<Device>],
+        devices: &[Arc<InternalKernels>],
         commands: impl Iterator<Item = Recordable<'a>>,
     ) -> Result<Self> {
         let mut ordered: Vec<Vec<Recordable<'_>>> = devices.iter().map(|_| Vec::new()).collect();
@@ -194,21 +194,22 @@ struct Recording {
     slots: HashMap<usize, Slot>,
     /// A command writes memory that the host may look at.
     for_host: bool,
-    device: Arc<Device>,
+    kernels: Arc<InternalKernels>,
 }
 
 impl Recording {
-    fn new(device: &Arc<Device>) -> Result<Self> {
-        let mut recorder = Recorder::reusable(device)?;
+    fn new(kernels: &Arc<InternalKernels>) -> Result<Self> {
+        let mut recorder = Recorder::reusable(kernels.device())?;
         recorder.begin()?;
         Ok(Self {
             recorder,
             arguments: Arena::new(MemoryKind::Arguments),
-            held: Held::new(),
+            // Its pipelines.
+            held: vec![Arc::clone(kernels) as _],
             prints: Vec::new(),
             slots: HashMap::new(),
             for_host: false,
-            device: Arc::clone(device),
+            kernels: Arc::clone(kernels),
         })
     }
 
@@ -259,9 +260,8 @@ impl Recording {
                 target,
                 shape,
             } => {
-                let regions = shape.runs().map(copy_region);
-                self.recorder
-                    .copy(source.buffer(), target.buffer(), regions);
+                let (from, to) = (source.buffer(), target.buffer());
+                self.kernels.copy(&mut self.recorder, from, to, shape);
                 self.hold(source);
                 self.hold_written(target);
                 Ok(())
@@ -274,7 +274,7 @@ impl Recording {
             } => {
                 self.hold_written(target);
                 self.filler()
-                    .fill(target, *offset_bytes, *size_bytes, pattern)
+                    .fill(target.buffer(), *offset_bytes, *size_bytes, pattern)
             }
             Command::FillRectangle {
                 target,
@@ -284,7 +284,7 @@ impl Recording {
             } => {
                 self.hold_written(target);
                 self.filler()
-                    .fill_rectangle(target, *extent, *layout, pattern)
+                    .fill_rectangle(target.buffer(), *extent, *layout, pattern)
             }
             Command::Nothing => Ok(()),
             _ => Err(Error::out_of_resources(
@@ -312,7 +312,9 @@ impl Recording {
             };
             let block_bytes = bytes.len().next_multiple_of(16).max(16);
             let size_bytes = block_bytes + size_of::<[u32; 3]>();
-            let piece = self.arguments.take(&self.device, size_bytes as u64)?;
+            let piece = self
+                .arguments
+                .take(self.kernels.device(), size_bytes as u64)?;
             // SAFETY: the piece is that long, and aligned to more than a word.
             let groups = unsafe { piece.pointer.add(block_bytes) }.cast::<[u32; 3]>();
             // SAFETY: the piece is ours alone, as long as the block and three words.
@@ -345,7 +347,11 @@ impl Recording {
             || dispatch.printf.is_some()
             || written.any(|access| is_seen_by_host(&access.allocation));
         for region in &dispatch.regions {
-            region.record(&mut self.recorder, &mut self.arguments, &self.device)?;
+            region.record(
+                &mut self.recorder,
+                &mut self.arguments,
+                self.kernels.device(),
+            )?;
         }
         self.held.extend(held_by(dispatch));
         Ok(())
@@ -355,7 +361,7 @@ impl Recording {
         Filler {
             recorder: &mut self.recorder,
             staging: &mut self.arguments,
-            device: &self.device,
+            kernels: &self.kernels,
         }
     }
 

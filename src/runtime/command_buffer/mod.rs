@@ -35,7 +35,6 @@ use super::object::{self, Handle, Kind, Object};
 use super::queue::Queue;
 use super::residence::Use;
 use super::{Error, Result};
-use crate::vulkan;
 use execution::PartUses;
 use graph::SyncPoint;
 use instance::{Instance, Recordable};
@@ -355,8 +354,12 @@ impl CommandBuffer {
         let devices = schedule
             .parts
             .iter()
-            .map(|part| Ok(Arc::clone(self.queues[part.queue].device().vulkan()?)))
-            .collect::<Result<Vec<Arc<vulkan::Device>>>>()?;
+            .map(|part| {
+                Ok(Arc::clone(
+                    self.queues[part.queue].device().internal_kernels()?,
+                ))
+            })
+            .collect::<Result<Vec<_>>>()?;
         Instance::record(&devices, commands)
     }
 

@@ -369,7 +369,7 @@ fn compile_modules(
 }
 
 /// As a build does, outside of one: while the caller waits, on a stack of its own.
-pub(super) fn compile_for(
+pub(in crate::runtime) fn compile_for(
     capabilities: &Capabilities,
     modules: &Modules,
 ) -> std::result::Result<CompiledProgram, String> {

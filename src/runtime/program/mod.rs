@@ -4,7 +4,7 @@ pub mod binary;
 pub mod build;
 pub mod executable;
 mod initializers;
-mod kept_pipelines;
+pub(super) mod kept_pipelines;
 pub mod specialization;
 
 use std::collections::BTreeMap;
