@@ -4,6 +4,7 @@
 //! intersecting the predecessors' chains. Queries compare the intervals of a depth-first numbering.
 
 use crate::compiler::ir::{Block, Function};
+use std::collections::HashSet;
 
 /// Which blocks every path from the entry passes through.
 #[derive(Clone, Debug)]
@@ -25,7 +26,34 @@ const NONE: u32 = u32::MAX;
 
 impl Dominators {
     pub fn new(function: &Function) -> Self {
-        let order = function.reverse_postorder();
+        Self::of(function, function.reverse_postorder())
+    }
+
+    /// Of a part of a function that is entered at `entry` alone: its other blocks count as unreachable.
+    pub fn within(function: &Function, entry: Block, inside: &HashSet<Block>) -> Self {
+        let mut order = Vec::with_capacity(inside.len());
+        let mut seen = HashSet::from([entry]);
+        let mut stack = vec![(entry, function.successors(entry), 0)];
+        while let Some((block, successors, next)) = stack.last_mut() {
+            match successors.get(*next).copied() {
+                Some(successor) => {
+                    *next += 1;
+                    if inside.contains(&successor) && seen.insert(successor) {
+                        stack.push((successor, function.successors(successor), 0));
+                    }
+                }
+                None => {
+                    order.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+        order.reverse();
+        Self::of(function, order)
+    }
+
+    /// Of the blocks of `order`, in reverse postorder.
+    fn of(function: &Function, order: Vec<Block>) -> Self {
         let mut position = vec![NONE; function.block_count()];
         for (index, block) in order.iter().enumerate() {
             position[block.index()] = index as u32;
@@ -33,7 +61,9 @@ impl Dominators {
         let mut predecessors = vec![Vec::new(); order.len()];
         for (index, &block) in order.iter().enumerate() {
             for successor in function.successors(block) {
-                predecessors[position[successor.index()] as usize].push(index as u32);
+                if let Some(edges) = predecessors.get_mut(position[successor.index()] as usize) {
+                    edges.push(index as u32);
+                }
             }
         }
 
@@ -182,6 +212,38 @@ fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::compiler::ir::Builder;
+
+    #[test]
+    fn a_part_has_the_dominance_of_the_whole() {
+        let mut function = Function::new("f");
+        let entry = function.entry();
+        let [head, left, right, join, exit] = std::array::from_fn(|_| function.add_block());
+        let mut b = Builder::new(&mut function, entry);
+        let condition = b.bool(true);
+        b.branch(condition, head, exit);
+        b.switch_to(head);
+        b.branch(condition, left, right);
+        b.switch_to(left);
+        b.branch(condition, join, exit);
+        b.switch_to(right);
+        b.jump(join);
+        b.switch_to(join);
+        b.branch(condition, head, exit);
+        b.switch_to(exit);
+        b.jump(exit);
+
+        let inside = HashSet::from([head, left, right, join]);
+        let (whole, part) = (
+            Dominators::new(&function),
+            Dominators::within(&function, head, &inside),
+        );
+        for &a in &inside {
+            for &b in &inside {
+                assert_eq!(whole.dominates(a, b), part.dominates(a, b), "{a} {b}");
+            }
+        }
+        assert!(!part.is_reachable(entry) && !part.is_reachable(exit));
+    }
 
     /// entry → (left | right) → join → (entry's loop: head = join) … and one unreachable block.
     #[test]

@@ -123,11 +123,12 @@ impl Shaper<'_> {
         let number = self.number(index as u32);
         let compare = Op::Compare(Compare::Equal, selector, number);
         let condition = self.append(block, compare, Type::Bool);
-        self.function.block_mut(block).terminator = Terminator::Branch {
+        let terminator = Terminator::Branch {
             condition,
             then,
             otherwise,
         };
+        self.end(block, terminator);
     }
 
     /// The merge block of one block of the chain, and the nodes behind it.

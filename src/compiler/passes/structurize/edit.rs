@@ -1,7 +1,7 @@
 //! Changes to blocks and edges.
 
 use super::Shaper;
-use crate::compiler::ir::{Block, Edge, InstFlags, Op, Terminator, Type, Value, ValueDef, Values};
+use crate::compiler::ir::{Block, Edge, InstFlags, Op, Terminator, Type, Value, Values};
 
 impl Shaper<'_> {
     /// An undefined value that dominates everything.
@@ -33,7 +33,18 @@ impl Shaper<'_> {
     pub fn append(&mut self, block: Block, op: Op, ty: Type) -> Value {
         let inst = self.function.make_inst(op, [ty], InstFlags::default());
         self.function.block_mut(block).insts.push(inst);
+        if let Some(uses) = &mut self.uses {
+            uses.add_instruction(self.function, block, inst);
+        }
         self.function.inst(inst).results[0]
+    }
+
+    /// Gives a block another end.
+    pub fn end(&mut self, block: Block, terminator: Terminator) {
+        self.function.block_mut(block).terminator = terminator;
+        if let Some(uses) = &mut self.uses {
+            uses.add_end(self.function, block);
+        }
     }
 
     /// Parameters for `to` of the same types as those of `from`.
@@ -52,7 +63,7 @@ impl Shaper<'_> {
     pub fn block_before(&mut self, target: Block) -> Block {
         let block = self.function.add_block();
         let args = self.copy_params(target, block);
-        self.function.block_mut(block).terminator = Terminator::Jump(Edge::new(target, args));
+        self.end(block, Terminator::Jump(Edge::new(target, args)));
         block
     }
 
@@ -61,7 +72,7 @@ impl Shaper<'_> {
         let end = self.function.add_block();
         let jump = Terminator::Jump(end.into());
         let terminator = std::mem::replace(&mut self.function.block_mut(block).terminator, jump);
-        self.function.block_mut(end).terminator = terminator;
+        self.end(end, terminator);
         end
     }
 
@@ -86,7 +97,7 @@ impl Shaper<'_> {
             }
         }
         if changed {
-            self.function.block_mut(block).terminator = terminator;
+            self.end(block, terminator);
             self.join_branch(block);
         }
     }
@@ -117,7 +128,7 @@ impl Shaper<'_> {
                 false => self.append(block, Op::Select(condition, *arg, other), ty),
             };
         }
-        self.function.block_mut(block).terminator = Terminator::Jump(edge);
+        self.end(block, Terminator::Jump(edge));
     }
 
     /// Whether a block does nothing but return, so that it may be repeated.
@@ -137,26 +148,8 @@ impl Shaper<'_> {
             }
         });
         let copy = self.function.add_block();
-        self.function.block_mut(copy).terminator = terminator;
+        self.end(copy, terminator);
         self.terminals.insert(copy);
         copy.into()
-    }
-
-    /// For each value the block that defines it, `None` where no block of the layout does.
-    pub fn definitions(&self) -> Vec<Option<Block>> {
-        let mut blocks = vec![None; self.function.value_count()];
-        for &block in &self.function.layout {
-            let data = self.function.block(block);
-            for &param in &data.params {
-                debug_assert_eq!(self.function.value(param).def, ValueDef::Parameter(block));
-                blocks[param.index()] = Some(block);
-            }
-            for &inst in &data.insts {
-                for &result in &self.function.inst(inst).results {
-                    blocks[result.index()] = Some(block);
-                }
-            }
-        }
-        blocks
     }
 }

@@ -2,6 +2,7 @@
 
 use super::graph::{Node, Region, cycles};
 use super::selections::{children, distinct, largest, unexpected};
+use super::uses::Uses;
 use super::{Exits, Shaper, Task};
 use crate::compiler::CompileError;
 use crate::compiler::analysis::Dominators;
@@ -167,7 +168,7 @@ impl Shaper<'_> {
                 default,
             }
         };
-        self.function.block_mut(head).terminator = terminator;
+        self.end(head, terminator);
         head
     }
 
@@ -385,9 +386,15 @@ impl Shaper<'_> {
         ways: &[Block],
         follow: Option<Block>,
     ) -> Result<Block, CompileError> {
-        let carried = self.values_left_behind(body);
-        let dominators = (!carried.is_empty()).then(|| Dominators::new(self.function));
-        let definitions = self.definitions();
+        let inside = self.with_returns(body);
+        let uses = self.uses.get_or_insert_with(|| Uses::new(self.function));
+        let carried = uses.left_behind(self.function, body, &inside);
+        let definitions: HashMap<Value, Option<Block>> = carried
+            .iter()
+            .map(|&value| (value, uses.definition(self.function, value)))
+            .collect();
+        let dominators =
+            (!carried.is_empty()).then(|| Dominators::within(self.function, body[0], &inside));
 
         let exits: Vec<Block> = ways
             .iter()
@@ -403,12 +410,13 @@ impl Shaper<'_> {
         }
         let dispatch = self.dispatch(region, nodes, &exits, follow, last)?;
         let merge = dispatch.head();
-        let inside = self.with_returns(body);
-        let mut replacements: HashMap<Value, Value> = HashMap::new();
-        for &value in &carried {
-            let ty = self.function.ty(value);
-            replacements.insert(value, self.function.add_param(merge, ty));
-        }
+        let replacements: Vec<(Value, Value)> = carried
+            .iter()
+            .map(|&value| {
+                let ty = self.function.ty(value);
+                (value, self.function.add_param(merge, ty))
+            })
+            .collect();
         for &block in body {
             self.map_edges(block, |shaper, edge| {
                 if inside.contains(&edge.block) {
@@ -416,7 +424,7 @@ impl Shaper<'_> {
                 }
                 let mut edge = dispatch.enter(shaper, 0, edge)?;
                 for &value in &carried {
-                    let defined = definitions[value.index()].is_some_and(|definition| {
+                    let defined = definitions[&value].is_some_and(|definition| {
                         dominators
                             .as_ref()
                             .is_some_and(|tree| tree.dominates(definition, block))
@@ -431,22 +439,10 @@ impl Shaper<'_> {
                 Some(edge)
             });
         }
-        let replacement = |value: &mut Value| {
-            if let Some(&param) = replacements.get(value) {
-                *value = param;
-            }
-        };
-        if !carried.is_empty() {
-            for block in self.function.layout.clone() {
-                if inside.contains(&block) {
-                    continue;
-                }
-                for inst in self.function.block(block).insts.clone() {
-                    let op = &mut self.function.inst_mut(inst).op;
-                    op.for_each_operand_mut(replacement);
-                }
-                let terminator = &mut self.function.block_mut(block).terminator;
-                terminator.for_each_operand_mut(replacement);
+        let function = &mut *self.function;
+        if let Some(uses) = &mut self.uses {
+            for (value, param) in replacements {
+                uses.replace_outside(function, value, param, &inside);
             }
         }
         Ok(merge)
@@ -460,31 +456,6 @@ impl Shaper<'_> {
             inside.extend(targets.filter(|target| self.terminals.contains(target)));
         }
         inside
-    }
-
-    /// Values defined in `body` and used behind it.
-    fn values_left_behind(&self, body: &[Block]) -> Vec<Value> {
-        let inside = self.with_returns(body);
-        let definitions = self.definitions();
-        let mut seen = vec![false; self.function.value_count()];
-        let mut left = Vec::new();
-        for &block in &self.function.layout {
-            if inside.contains(&block) {
-                continue;
-            }
-            let data = self.function.block(block);
-            let mut operands = data.terminator.operands();
-            for &inst in &data.insts {
-                operands.extend(self.function.inst(inst).op.operands());
-            }
-            for value in operands {
-                let here = definitions[value.index()].is_some_and(|b| inside.contains(&b));
-                if here && !std::mem::replace(&mut seen[value.index()], true) {
-                    left.push(value);
-                }
-            }
-        }
-        left
     }
 
     /// A switch does not break out of a loop directly, since its edges would need different arguments:
@@ -501,7 +472,7 @@ impl Shaper<'_> {
             self.map_edges(block, |shaper, edge| {
                 (edge.block == merge).then(|| {
                     let between = shaper.function.add_block();
-                    shaper.function.block_mut(between).terminator = Terminator::Jump(edge.clone());
+                    shaper.end(between, Terminator::Jump(edge.clone()));
                     new.push(between);
                     between.into()
                 })

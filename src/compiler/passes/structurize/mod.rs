@@ -30,6 +30,7 @@ mod graph;
 mod loops;
 mod prepare;
 mod selections;
+mod uses;
 
 #[cfg(test)]
 mod check;
@@ -43,6 +44,7 @@ use crate::compiler::{CompileError, Context};
 use graph::Region;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use uses::Uses;
 
 /// Structures every function of the module.
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
@@ -57,12 +59,13 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
 }
 
 /// Structures one function; `convergent` are the callees that hold barriers or collectives. `leave_at_end`
-/// lets a continue target leave the loop, as the end of `do … while` does.
+/// lets a continue target leave the loop, as the end of `do … while` does. Returns how many uses of values it looked
+/// at: as many as there are, a few times.
 fn structurize(
     function: &mut Function,
     convergent: &HashSet<FuncId>,
     leave_at_end: bool,
-) -> Result<(), CompileError> {
+) -> Result<usize, CompileError> {
     prepare::remove_unreachable(function);
     let mut shaper = Shaper {
         function,
@@ -72,6 +75,7 @@ fn structurize(
         numbers: HashMap::new(),
         terminals: HashSet::new(),
         continues: HashMap::new(),
+        uses: None,
         tasks: Vec::new(),
     };
     shaper.separate_edges();
@@ -96,8 +100,9 @@ fn structurize(
             } => shaper.node(&region, node, follow)?,
         }
     }
+    let looked_at = shaper.uses.map_or(0, |uses| uses.looked_at);
     prepare::remove_unreachable(function);
-    Ok(())
+    Ok(looked_at)
 }
 
 /// Where a region may be left to from any depth: the innermost loop's merge block and continue target.
@@ -145,6 +150,8 @@ struct Shaper<'a> {
     terminals: HashSet<Block>,
     /// Continue targets that took the place of those found first, by the loop's head.
     continues: HashMap<Block, Block>,
+    /// From the first loop on that needs it.
+    uses: Option<Uses>,
     tasks: Vec<Task>,
 }
 

@@ -176,7 +176,15 @@ impl Shaper<'_> {
             inner.extend(region.blocks_under(arm));
         }
         let mut any = false;
-        for &from in region.dominated(node) {
+        // Only where a return is a child may others than what is inside lead to it.
+        let all = match returns.is_empty() {
+            true => {
+                let arms = arms.iter().flat_map(|&arm| region.dominated(arm));
+                [node].iter().chain(arms).copied().collect()
+            }
+            false => region.dominated(node).to_vec(),
+        };
+        for from in all {
             let Node {
                 head,
                 blocks,

@@ -182,6 +182,61 @@ fn a_large_graph_takes_no_stack() {
     structurize(&mut f, &HashSet::new(), true).unwrap();
 }
 
+/// `for (…) { a = …; if (…) goto one; b = …; if (…) goto two; } one: use(a); two: use(b);`, again and again; all values
+/// are used at the very end too.
+fn loops_with_two_exits(count: usize) -> Function {
+    let mut f = shaped(5 * count + 1, |b, blocks, x| {
+        let (groups, end) = (blocks.chunks_exact(5), blocks[5 * count]);
+        let mut left = Vec::new();
+        for (index, group) in groups.enumerate() {
+            let &[head, body, one, two, after] = group else {
+                return;
+            };
+            b.jump(head);
+            let c = step(b, head, x);
+            let first = b.binary_const(Binary::Add, x, index as u64);
+            b.branch(c, one, body);
+            let c = step(b, body, x);
+            let second = b.binary_const(Binary::Xor, first, 3);
+            b.branch(c, two, head);
+            for (exit, value) in [(one, first), (two, second)] {
+                step(b, exit, value);
+                b.op0(Op::ControlBarrier {
+                    execution: Scope::Workgroup,
+                    memory: Scope::Workgroup,
+                    semantics: Semantics(0),
+                });
+                b.jump(after);
+            }
+            step(b, after, first);
+            left.push(first);
+        }
+        b.jump(end);
+        b.switch_to(end);
+        let sum = left
+            .into_iter()
+            .reduce(|sum, value| b.binary(Binary::Add, sum, value));
+        b.terminate(Terminator::Return(sum.into_iter().collect()));
+    });
+    f.return_types = vec![Type::I32];
+    f
+}
+
+#[test]
+fn loops_with_several_exits_cost_no_more_each_where_there_are_many() {
+    let original = loops_with_two_exits(3);
+    assert_same(&original, &structured(&original));
+    let looked_at = |count| {
+        let mut function = loops_with_two_exits(count);
+        structurize(&mut function, &HashSet::new(), true).unwrap()
+    };
+    let (few, many) = (looked_at(50), looked_at(400));
+    assert!(
+        few > 50 && many < 9 * few,
+        "{few} uses, {many} of 8 times the loops"
+    );
+}
+
 /// A function made of `count` blocks beside the entry, by a builder that is given them.
 fn shaped(count: usize, build: impl FnOnce(&mut Builder, &[Block], Value)) -> Function {
     let mut f = Function::new("shape");
