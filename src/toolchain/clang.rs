@@ -60,17 +60,19 @@ const TRIAL: &[u8] = b"kernel void k(global int *p) { p[get_global_id(0)] = 1; }
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// The arguments every run of clang starts with.
-pub(super) const TARGET_ARGUMENTS: [&str; 4] = [
+pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
     "-target",
     "spirv64",
     // What a machine's clang.cfg adds is not for kernels.
     "--no-default-config",
     // No reproducer files in /tmp when it crashes.
     "-fno-crash-diagnostics",
+    // Kernels look at their variables through pointers to other types, and no other driver minds.
+    "-fno-strict-aliasing",
 ];
 
-/// The arguments that ask for a SPIR-V module, beside the target.
-pub(super) const EMIT_ARGUMENTS: [&str; 9] = [
+/// The arguments that ask for a SPIR-V module, beside the target and what it is made of.
+pub(super) const EMIT_ARGUMENTS: [&str; 5] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
@@ -81,13 +83,12 @@ pub(super) const EMIT_ARGUMENTS: [&str; 9] = [
     // taken apart again.
     "-fno-vectorize",
     "-fno-slp-vectorize",
-    // Kernels look at their variables through pointers to other types, and no other driver minds.
-    "-fno-strict-aliasing",
-    "-x",
-    "cl",
     "-c",
-    "-",
 ];
+
+/// From OpenCL C or LLVM IR on standard input to standard output.
+pub(super) const SOURCE_THROUGH: [&str; 5] = ["-x", "cl", "-", "-o", "-"];
+pub(super) const IR_THROUGH: [&str; 5] = ["-x", "ir", "-", "-o", "-"];
 
 impl Clang {
     /// Finds the compiler. `pumice_clang` is the value of `PUMICE_CLANG`; `search_path` that of `PATH`.
@@ -189,13 +190,13 @@ fn probe(path: &Path, cache: &DiskCache) -> Result<Clang, String> {
 }
 
 fn trial(path: &Path) -> Result<String, String> {
-    let mut arguments: Vec<&OsStr> = TARGET_ARGUMENTS
+    let arguments: Vec<&OsStr> = TARGET_ARGUMENTS
         .iter()
         .chain(&["-cl-std=CL1.2", "-O1", "-Xclang", "-cl-ext=-all"])
         .chain(&EMIT_ARGUMENTS)
+        .chain(&SOURCE_THROUGH)
         .map(OsStr::new)
         .collect();
-    arguments.extend([OsStr::new("-o"), OsStr::new("-")]);
     let finished = process::run(path.as_os_str(), &arguments, TRIAL, TRIAL_LIMIT)
         .map_err(|error| format!("can't be run: {error}"))?;
     if words::from_bytes(&finished.stdout).is_none() {

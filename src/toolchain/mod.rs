@@ -6,6 +6,7 @@
 //! - [`options`]: the strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`, parsed.
 //! - [`clang`]: which `clang` to use.
 //! - [`source`]: one source to one SPIR-V module and a log.
+//! - `internalize`: what no kernel reaches, left out of long programs.
 //! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`local_sizes`]: sizes of local variables, which it drops too.
@@ -23,6 +24,7 @@ mod group_functions;
 pub mod half_vectors;
 pub mod headers;
 mod instructions;
+mod internalize;
 pub mod local_sizes;
 mod mipmaps;
 pub mod options;

@@ -1,5 +1,6 @@
 //! One OpenCL C source to one SPIR-V module and a log.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
@@ -8,18 +9,26 @@ use serde::{Deserialize, Serialize};
 
 use super::argument_info::Wanted;
 use super::cache::{DiskCache, Key, KeyBuilder};
-use super::clang::{Clang, EMIT_ARGUMENTS, NoClang, TARGET_ARGUMENTS};
+use super::clang::{Clang, EMIT_ARGUMENTS, IR_THROUGH, NoClang, SOURCE_THROUGH, TARGET_ARGUMENTS};
 use super::diagnostics::{self, SOURCE_NAME};
 use super::headers::{self, HeaderDirectory};
 use super::options::BuildOptions;
 use super::process::{self, Finished};
 use super::target::LanguageTarget;
 use super::{
-    argument_info, atomics, conversions, group_functions, half_vectors, local_sizes, mipmaps, words,
+    argument_info, atomics, conversions, group_functions, half_vectors, internalize, local_sizes,
+    mipmaps, words,
 };
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// The length from which on a source, with all that it includes, is searched for functions that no kernel reaches.
+/// That takes 20 ms more of a kernel of a few lines.
+const LONG_BYTES: usize = 32 << 10;
+
+/// Asks for LLVM IR as clang makes it of the source.
+const UNOPTIMIZED_IR: [&str; 4] = ["-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"];
 
 /// What is to be compiled, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -85,14 +94,17 @@ fn compile_within(
         headers: headers.as_ref().map(HeaderDirectory::path),
         limit,
     };
-    let key = job.key(request);
+    let text = job.text(request);
+    let length = text.as_deref().map_or(request.source.len(), str::len);
+    let key = text.map(|text| job.key(request, &text));
     if let Some(kept) = key.and_then(|key| cache.get(key))
         && let Ok(outcome) = postcard::from_bytes::<SourceOutcome>(&kept)
     {
         log::debug!("SPIR-V of the source taken from the cache");
         return outcome;
     }
-    let outcome = job.compile(request.options);
+    let only_kernels = request.is_whole && request.options.is_c() && length >= LONG_BYTES;
+    let outcome = job.compile(request.options, only_kernels);
     if outcome.spirv.is_some()
         && let Some(key) = key
         && let Ok(bytes) = postcard::to_allocvec(&outcome)
@@ -176,6 +188,10 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn run(&self, extra: &[&str]) -> std::io::Result<Finished> {
+        self.run_on(&self.input, extra)
+    }
+
+    fn run_on(&self, input: &str, extra: &[&str]) -> std::io::Result<Finished> {
         let arguments: Vec<&OsStr> = self
             .arguments
             .iter()
@@ -186,17 +202,13 @@ impl Job<'_> {
         process::run(
             self.clang.path.as_os_str(),
             &arguments,
-            self.input.as_bytes(),
+            input.as_bytes(),
             self.limit,
         )
     }
 
-    /// The cache key; `None` when the result may not be kept.
-    ///
-    /// A source without includes is its own description. With includes, which may come from anywhere, and
-    /// with the time macros, only the preprocessed text says what is compiled: that costs a run of clang's
-    /// preprocessor (30 ms) on a hit, and saves all the rest.
-    fn key(&self, request: &CompileRequest<'_>) -> Option<Key> {
+    /// The cache key of a text.
+    fn key(&self, request: &CompileRequest<'_>, text: &str) -> Key {
         let builder = KeyBuilder::new("source to SPIR-V")
             .field(self.clang.identity.as_bytes())
             .field(&[u8::from(request.options.kernel_argument_info)]);
@@ -209,6 +221,15 @@ impl Job<'_> {
             .fold(builder, |builder, argument| {
                 builder.field(argument.as_bytes())
             });
+        builder.field(text.as_bytes()).finish()
+    }
+
+    /// All that is compiled, by which its result may be kept; `None` when that isn't known.
+    ///
+    /// A source without includes is its own description. With includes, which may come from anywhere, and
+    /// with the time macros, only the preprocessed text says what is compiled: that costs a run of clang's
+    /// preprocessor (30 ms) on a hit, and saves all the rest.
+    fn text(&self, request: &CompileRequest<'_>) -> Option<Cow<'_, str>> {
         let outside = ["include", "embed", "__DATE__", "__TIME__", "__TIMESTAMP__"];
         let self_contained = request.headers.is_empty()
             && !outside.iter().any(|word| {
@@ -220,24 +241,40 @@ impl Job<'_> {
                         .any(|o| o.contains(word))
             });
         if self_contained {
-            return Some(builder.field(self.input.as_bytes()).finish());
+            return Some(Cow::Borrowed(&self.input));
         }
         let preprocessed = self.run(&["-x", "cl", "-E", "-", "-o", "-"]).ok()?;
         if preprocessed.end != process::End::Exit(0) {
             return None;
         }
         let text = diagnostics::readable(&preprocessed.stdout, self.headers);
-        Some(builder.field(text.as_bytes()).finish())
+        Some(Cow::Owned(text))
     }
 
-    fn compile(&self, options: &BuildOptions) -> SourceOutcome {
+    /// The module, by way of LLVM IR where what no kernel reaches is to be left out before clang optimizes it.
+    fn emit(&self, level: Option<&str>, only_kernels: bool) -> std::io::Result<Finished> {
+        let with_level = |arguments: &[&'static [&'static str]]| -> Vec<&str> {
+            let all = arguments.iter().copied().flatten().copied();
+            all.chain(level).collect()
+        };
+        if !only_kernels {
+            return self.run(&with_level(&[&EMIT_ARGUMENTS, &SOURCE_THROUGH]));
+        }
+        let first = self.run(&with_level(&[&UNOPTIMIZED_IR, &SOURCE_THROUGH]))?;
+        if !matches!(first.end, process::End::Exit(0) | process::End::Unknown) {
+            return Ok(first);
+        }
+        let ir = internalize::functions(&String::from_utf8_lossy(&first.stdout));
+        let mut second = self.run_on(&ir, &with_level(&[&EMIT_ARGUMENTS, &IR_THROUGH]))?;
+        second.stderr.splice(..0, first.stderr);
+        Ok(second)
+    }
+
+    fn compile(&self, options: &BuildOptions, only_kernels: bool) -> SourceOutcome {
         let mut log = String::new();
         // Where clang itself breaks down, less optimization often gets by.
-        for level in ["", "-O1", "-O0"] {
-            let mut extra = EMIT_ARGUMENTS.to_vec();
-            extra.extend(["-o", "-"]);
-            extra.extend((!level.is_empty()).then_some(level));
-            let finished = match self.run(&extra) {
+        for level in [None, Some("-O1"), Some("-O0")] {
+            let finished = match self.emit(level, only_kernels) {
                 Ok(finished) => finished,
                 Err(error) => {
                     log.push_str(&format!(
@@ -281,19 +318,8 @@ impl Job<'_> {
         if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
             return module;
         }
-        let arguments = [
-            "-Xclang",
-            "-disable-llvm-passes",
-            "-cl-kernel-arg-info",
-            "-w",
-            "-x",
-            "cl",
-            "-S",
-            "-emit-llvm",
-            "-",
-            "-o",
-            "-",
-        ];
+        let more = ["-cl-kernel-arg-info", "-w"];
+        let arguments = [&UNOPTIMIZED_IR[..], &more, &SOURCE_THROUGH].concat();
         match self.run(&arguments) {
             Ok(finished) if finished.end == process::End::Exit(0) => {
                 let text = String::from_utf8_lossy(&finished.stdout);
@@ -316,6 +342,7 @@ impl Job<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::clang::tests::machine_clang;
+    use super::super::instructions;
     use super::*;
 
     fn target() -> LanguageTarget {
@@ -396,6 +423,52 @@ mod tests {
             outcome.log
         );
         assert!(compile(source, "-Werror", &[]).spirv.is_none());
+    }
+
+    /// As in hashcat, whose modules hold a library of which kernels use a little: 26 s became 1 s.
+    #[test]
+    fn what_no_kernel_reaches_is_left_out_of_long_programs() {
+        let mut source = String::from("int used(int x);\n");
+        for unused in 0..300 {
+            source.push_str(&format!(
+                "/* {:90} */ int unused{unused}(int x) {{ return x * {unused} + 1; }}\n",
+                ""
+            ));
+        }
+        source.push_str(
+            "__attribute__((noinline)) int used(int x) { return x * x; }
+            kernel void k(global int *p) { *p = used(*p); global float *q = p; q[1] = 0; }",
+        );
+        let names = |module: &[u32]| -> Vec<String> {
+            instructions::all(module)
+                .filter(|one| one.opcode == instructions::opcode::NAME)
+                .map(|one| instructions::string(&one.words[2..]))
+                .collect()
+        };
+        let outcome = compile(&source, "", &[]);
+        assert!(
+            outcome.log.contains("<program source>:303:"),
+            "{}",
+            outcome.log
+        );
+        let found = names(&outcome.spirv.unwrap());
+        assert!(found.iter().any(|name| name == "used") && found.iter().any(|name| name == "k"));
+        assert!(
+            !found.iter().any(|name| name.starts_with("unused")),
+            "{found:?}"
+        );
+
+        // A library's are for whoever links it.
+        let request = CompileRequest {
+            source: &source,
+            headers: &[],
+            options: &BuildOptions::parse("").unwrap(),
+            target: &target(),
+            is_whole: false,
+        };
+        let outcome = compile_source(Ok(&machine_clang()), &DiskCache::disabled(), &request);
+        let found = names(&outcome.spirv.unwrap());
+        assert!(found.iter().any(|name| name == "unused299"));
     }
 
     #[test]

@@ -495,11 +495,14 @@ fn punned_variables() {
             low.wrapping_add(high * 3).wrapping_add(number)
         })
         .collect();
-    let found = Launch::new(source)
-        .buffer(&input)
-        .output::<u32>(64)
-        .run(&[64], &[]);
-    assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
+    // Long programs take another way through clang.
+    for length in [0, 50_000] {
+        let found = Launch::new(format!("/*{:length$}*/{source}", ""))
+            .buffer(&input)
+            .output::<u32>(64)
+            .run(&[64], &[]);
+        assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
+    }
 }
 
 fn private_structures() {
