@@ -85,7 +85,7 @@ fn recorded_commands_work_on_images_each_time() {
         let (color, at, region) = ([200_u32, 0, 0, 0], [1_usize, 1, 0], [3_usize, 2, 1]);
         let color = color.as_ptr().cast();
         record!(fill(collage, color, at.as_ptr(), region.as_ptr()));
-        let (from, to, region) = ([0_usize, 2, 0], [2_usize, 0, 0], [4_usize, 2, 1]);
+        let (from, to, region) = ([0_usize, 1, 0], [2_usize, 0, 0], [4_usize, 3, 1]);
         let (from, to) = (from.as_ptr(), to.as_ptr());
         record!(copy(grown, collage, from, to, region.as_ptr()));
         let (whole, region) = ([0_usize; 3], [WIDTH, HEIGHT, 1]);
@@ -110,8 +110,8 @@ fn recorded_commands_work_on_images_each_time() {
             for y in 1..3 {
                 expected[y * WIDTH + 1..][..3].fill(200);
             }
-            for (y, x) in (0..2).flat_map(|y| (0..4).map(move |x| (y, x))) {
-                expected[y * WIDTH + x + 2] = ((y + 2) * WIDTH + x) as u8 + round;
+            for (y, x) in (0..3).flat_map(|y| (0..4).map(move |x| (y, x))) {
+                expected[y * WIDTH + x + 2] = ((y + 1) * WIDTH + x) as u8 + round;
             }
             let found = session.values(&bytes, 24);
             assert_eq!(found, expected, "round {round}");
