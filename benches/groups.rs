@@ -355,7 +355,7 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
             recorder.end()?;
             let seconds = time(7, || {
                 value += 1;
-                vulkan.submit(queue, &[&recorder], &[], &timeline, value)?;
+                vulkan.submit(queue, &[&recorder], &timeline, value)?;
                 while !timeline.wait(value, Duration::from_secs(2))? {}
                 Ok(())
             })?;

@@ -203,14 +203,11 @@ impl Batch {
     }
 
     /// What there is to submit, once the batch is closed.
-    pub fn recorders(&self) -> SmallVec<[&Recorder; 4]> {
-        self.parts
-            .iter()
-            .map(|part| match part {
-                Part::Recorded(recorder) => recorder,
-                Part::Replay(replay) => replay.recorder(),
-            })
-            .collect()
+    pub fn recorders(&self) -> impl Iterator<Item = &Recorder> {
+        self.parts.iter().map(|part| match part {
+            Part::Recorded(recorder) => recorder,
+            Part::Replay(replay) => replay.recorder(),
+        })
     }
 
     /// Records `command`. The caller has placed the barrier that it needs.

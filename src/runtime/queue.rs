@@ -83,9 +83,14 @@ unsafe impl Object for Queue {
 
 #[derive(Default)]
 pub(super) struct State {
-    open: Option<Batch>,
-    pub(super) in_flight: VecDeque<Batch>,
-    pub(super) spare: Vec<Batch>,
+    // In boxes, to be handed on: a batch has many hundreds of bytes.
+    open: Option<Box<Batch>>,
+    pub(super) in_flight: VecDeque<Box<Batch>>,
+    #[expect(
+        clippy::vec_box,
+        reason = "they come from `in_flight` and become `open`"
+    )]
+    pub(super) spare: Vec<Box<Batch>>,
     pub(super) held: HeldCommands,
     hazards: Hazards,
     /// The next command's number, and that of the first after the last barrier.
@@ -387,7 +392,7 @@ impl Queue {
         }
         let full = batch.weight >= MOST_COMMANDS;
         let enough = replay || batch.commands.is_multiple_of(state.enough);
-        if full || signals_others || enough && self.device_is_idle() {
+        if full || signals_others || enough && self.device_is_idle(state) {
             state.enough = (state.enough * 2).clamp(FIRST_ENOUGH, MOST_ENOUGH);
             self.submit_open(state);
         }
@@ -403,7 +408,7 @@ impl Queue {
         }
         let mut batch = match state.spare.pop() {
             Some(batch) => batch,
-            None => Batch::new(self.device.internal_kernels()?)?,
+            None => Box::new(Batch::new(self.device.internal_kernels()?)?),
         };
         batch.begin(state.last_value + 1);
         state.last_value += 1;
@@ -449,27 +454,24 @@ impl Queue {
     }
 
     fn submit(&self, batch: &Batch) -> Result<()> {
-        let waits: SmallVec<[SemaphoreWait<'_>; 4]> = batch
-            .waits
-            .iter()
-            .map(|(queue, value)| SemaphoreWait {
-                timeline: &queue.timeline,
-                value: *value,
-            })
-            .collect();
+        let waits = batch.waits.iter().map(|(queue, value)| SemaphoreWait {
+            timeline: &queue.timeline,
+            value: *value,
+        });
         let recorders = batch.recorders();
         let (queue, value) = (self.vk_queue, batch.value);
         let [before, after] = &batch.shared;
         let shared = [before.as_slice(), after.as_slice()];
         self.vulkan
-            .submit_sharing(queue, &recorders, &waits, &self.timeline, value, shared)?;
+            .submit_sharing(queue, recorders, waits, &self.timeline, value, shared)?;
         Ok(())
     }
 
     /// Whether the device is done with everything that this queue has submitted.
-    fn device_is_idle(&self) -> bool {
+    fn device_is_idle(&self, state: &State) -> bool {
         let submitted = self.submitted.load(Ordering::Acquire);
-        self.timeline.value().is_ok_and(|value| value >= submitted)
+        // The driver is only asked about what nobody has seen the end of.
+        state.in_flight.is_empty() || self.timeline.value().is_ok_and(|value| value >= submitted)
     }
 
     /// Submits what is recorded, if it holds the command of time `value`.

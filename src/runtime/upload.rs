@@ -201,13 +201,8 @@ impl Link {
         record(&mut self.recorder, &self.staging);
         self.recorder.end()?;
         self.value += 1;
-        self.device.submit(
-            self.vk_queue,
-            &[&self.recorder],
-            &[],
-            &self.timeline,
-            self.value,
-        )?;
+        self.device
+            .submit(self.vk_queue, &[&self.recorder], &self.timeline, self.value)?;
         while !self.timeline.wait(self.value, Duration::from_secs(2))? {}
         Ok(())
     }

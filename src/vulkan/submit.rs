@@ -120,27 +120,28 @@ impl Drop for Timeline {
 }
 
 impl Device {
-    /// Submits `recorders`, one after the other, to `VkQueue` number `queue`. The first begins when all `waits` are reached (each must
-    /// already be submitted, or a single `VkQueue` would wait for itself); when all are done `signal` is
+    /// Submits `recorders`, one after the other, to `VkQueue` number `queue`; when all are done `signal` is
     /// raised to `value`. What orders the commands of one recorder after those of another is recorded in
     /// them.
     pub fn submit(
         &self,
         queue: usize,
         recorders: &[&Recorder],
-        waits: &[SemaphoreWait<'_>],
         signal: &Timeline,
         value: u64,
     ) -> Result<(), Error> {
-        self.submit_sharing(queue, recorders, waits, signal, value, [&[], &[]])
+        let recorders = recorders.iter().copied();
+        self.submit_sharing(queue, recorders, [], signal, value, [&[], &[]])
     }
 
-    /// As [`Device::submit`]; it also begins after the first of the `shared` semaphores and signals the second.
-    pub fn submit_sharing(
+    /// As [`Device::submit`]. The first recorder begins when all `waits` are reached (each must already be submitted,
+    /// or a single `VkQueue` would wait for itself), and after the first of the `shared` semaphores; the second of
+    /// them are signalled at the end.
+    pub fn submit_sharing<'a>(
         &self,
         queue: usize,
-        recorders: &[&Recorder],
-        waits: &[SemaphoreWait<'_>],
+        recorders: impl IntoIterator<Item = &'a Recorder>,
+        waits: impl IntoIterator<Item = SemaphoreWait<'a>>,
         signal: &Timeline,
         value: u64,
         shared: [&[Arc<BinarySemaphore>]; 2],
@@ -148,36 +149,39 @@ impl Device {
         if self.is_lost() {
             return Err(Error::DeviceLost);
         }
+        let stages = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let at = |timeline: &Timeline, value| {
+            vk::SemaphoreSubmitInfo::default()
+                .semaphore(timeline.handle)
+                .value(timeline.base + value)
+                .stage_mask(stages)
+        };
         let binary = |semaphore: &Arc<BinarySemaphore>| {
             vk::SemaphoreSubmitInfo::default()
                 .semaphore(semaphore.handle)
-                .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+                .stage_mask(stages)
         };
-        let waits: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = waits
-            .iter()
-            .map(|wait| {
-                vk::SemaphoreSubmitInfo::default()
-                    .semaphore(wait.timeline.handle)
-                    .value(wait.timeline.base + wait.value)
-                    .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-            })
-            .chain(shared[0].iter().map(binary))
-            .collect();
-        let done = vk::SemaphoreSubmitInfo::default()
-            .semaphore(signal.handle)
-            .value(signal.base + value)
-            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS);
-        let signals: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = std::iter::once(done)
-            .chain(shared[1].iter().map(binary))
-            .collect();
-        let buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 4]> = recorders
-            .iter()
-            .map(|recorder| vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle))
-            .collect();
+        // Filled where they lie: to collect them moves hundreds of bytes for every submission.
+        let mut begin: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = SmallVec::new();
+        for wait in waits {
+            begin.push(at(wait.timeline, wait.value));
+        }
+        for semaphore in shared[0] {
+            begin.push(binary(semaphore));
+        }
+        let mut end: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = SmallVec::new();
+        end.push(at(signal, value));
+        for semaphore in shared[1] {
+            end.push(binary(semaphore));
+        }
+        let mut buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 4]> = SmallVec::new();
+        for recorder in recorders {
+            buffers.push(vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle));
+        }
         let submits = [vk::SubmitInfo2::default()
-            .wait_semaphore_infos(&waits)
+            .wait_semaphore_infos(&begin)
             .command_buffer_infos(&buffers)
-            .signal_semaphore_infos(&signals)];
+            .signal_semaphore_infos(&end)];
         let queue = self.queue(queue);
         let _code = self.run_code();
         // SAFETY: the lock on the queue is held; the recorders have ended; every handle is alive and stays
@@ -229,7 +233,7 @@ mod tests {
             );
             recorder.end().unwrap();
             device
-                .submit(device.assign_queue(), &[&recorder], &[], &timeline, round)
+                .submit(device.assign_queue(), &[&recorder], &timeline, round)
                 .unwrap();
             assert!(timeline.wait(round, LONG).unwrap());
             assert_eq!(timeline.value().unwrap(), round);

@@ -271,7 +271,7 @@ mod tests {
         recorder.timestamp(&pool, 1, true);
         recorder.end().unwrap();
         let before = host_now_ns();
-        device.submit(0, &[&recorder], &[], &timeline, 1).unwrap();
+        device.submit(0, &[&recorder], &timeline, 1).unwrap();
         assert!(timeline.wait(1, Duration::from_secs(20)).unwrap());
         let after = host_now_ns();
         let mut ticks = [0; 2];

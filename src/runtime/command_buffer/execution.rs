@@ -63,31 +63,24 @@ impl CommandBuffer {
             [] => &self.queues,
             queues => queues,
         };
-        let (mut parts, leftovers) = self.begin_execution(&mut self.lock())?;
-        // No lock is held: memory may go.
-        drop(leftovers);
-        if let ([_], [queue]) = (parts.as_slice(), queues)
-            && let Some(part) = parts.pop()
-        {
-            let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
-            queue.bring(&part.uses, &mut waits)?;
-            let replay = Command::Replay(part.replay);
-            let (waits, order) = (Waits::on(&waits), Ordering::default());
-            let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
-            return queue.enqueue_if(wants_event, kind, replay, waits, order);
-        }
-        enqueue_parts(queues, parts, wait_list).map(Some)
-    }
-
-    /// The parts as they are to be executed now.
-    fn begin_execution(&self, state: &mut State) -> Result<(PartExecutions, Leftovers)> {
-        let current = state.versions.current().ok_or_else(not_executable)?;
-        let mut leftovers = Leftovers::default();
-        if current.is_exclusive() && !current.is_idle() {
-            // Its kernels print, each execution to buffers of its own.
-            leftovers = self.bring_up_to_date(state, &BTreeSet::new(), false)?;
-        }
+        let mut state = self.lock();
+        let leftovers = self.prepare_execution(&mut state)?;
         let instance = state.versions.current().ok_or_else(not_executable)?;
+        if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
+            // The usual case, without a list of parts.
+            let replay = Command::Replay(Replay::new(instance, 0, &self.uses));
+            let uses = uses.to_bring(self.context());
+            drop(state);
+            drop(leftovers);
+            let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
+            let order = Ordering::default();
+            if uses.is_empty() {
+                return queue.enqueue_if(wants_event, kind, replay, Waits::on(wait_list), order);
+            }
+            let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
+            queue.bring(&uses, &mut waits)?;
+            return queue.enqueue_if(wants_event, kind, replay, Waits::on(&waits), order);
+        }
         let plans = state.schedule.parts.iter().zip(&state.uses);
         let parts = plans
             .take(instance.parts())
@@ -99,7 +92,20 @@ impl CommandBuffer {
                 uses: uses.to_bring(self.context()),
             })
             .collect();
-        Ok((parts, leftovers))
+        // No lock is held: memory may go.
+        drop(state);
+        drop(leftovers);
+        enqueue_parts(queues, parts, wait_list).map(Some)
+    }
+
+    /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.
+    fn prepare_execution(&self, state: &mut State) -> Result<Leftovers> {
+        let current = state.versions.current().ok_or_else(not_executable)?;
+        if current.is_exclusive() && !current.is_idle() {
+            // Its kernels print, each execution to buffers of its own.
+            return self.bring_up_to_date(state, &BTreeSet::new(), false);
+        }
+        Ok(Leftovers::default())
     }
 }
 
