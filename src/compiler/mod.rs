@@ -108,11 +108,6 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("simplify", passes::simplify::run, PointersLowered),
         (
-            "gather_address_terms",
-            passes::gather_address_terms::run,
-            PointersLowered,
-        ),
-        (
             "lower_dot_products",
             passes::lower_dot_products::run,
             PointersLowered,

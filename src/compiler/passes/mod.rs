@@ -9,7 +9,6 @@ pub mod distribute;
 mod expand_values;
 pub mod float_format;
 mod folding;
-pub mod gather_address_terms;
 pub mod hide_float_bits;
 pub mod hold_loop_state;
 pub mod infer_address_spaces;
