@@ -45,7 +45,7 @@ impl Bench {
         self.submissions += 1;
         let (device, value) = (self.kernels.device(), self.submissions);
         device
-            .submit(0, &[&self.recorder], &[], &self.timeline, value)
+            .submit(0, &[&self.recorder], &self.timeline, value)
             .unwrap();
         let patience = Duration::from_secs(60);
         assert!(self.timeline.wait(value, patience).unwrap());

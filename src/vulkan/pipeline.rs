@@ -100,7 +100,11 @@ impl Pipeline {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
         }
         let layouts = &device.pipeline_layouts;
-        let layout = layouts.of(&device.raw, options.push_constant_bytes)?;
+        let layout = layouts.of(
+            &device.raw,
+            options.push_constant_bytes,
+            options.reads_textures,
+        )?;
         let create = [vk::ComputePipelineCreateInfo::default()
             .stage(stage)
             .layout(layout)];
