@@ -135,6 +135,9 @@ pub struct Capabilities {
     /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
     /// see [`crate::compiler::passes::hold_loop_state`].
     pub overwrites_loop_state: bool,
+    /// Whether the driver ends loops after 65,535 rounds of all loops of a kernel together, as llvmpipe does: see
+    /// [`crate::compiler::passes::unroll`].
+    pub limits_loop_rounds: bool,
     /// Whether the driver takes the bits of a float for the float where an atomic reads them, as llvmpipe does:
     /// see [`crate::compiler::passes::hide_float_bits`].
     pub forgets_casts_of_atomics: bool,
@@ -222,6 +225,7 @@ impl Capabilities {
             maximal_reconvergence: false,
             loses_loop_results: false,
             overwrites_loop_state: false,
+            limits_loop_rounds: false,
             forgets_casts_of_atomics: false,
             textures: 4096,
             names_dynamic_indexing: true,
@@ -238,6 +242,7 @@ impl Capabilities {
             keeps_denormals32: true,
             loses_loop_results: true,
             overwrites_loop_state: true,
+            limits_loop_rounds: true,
             forgets_casts_of_atomics: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,

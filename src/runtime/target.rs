@@ -59,6 +59,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         maximal_reconvergence: features.maximal_reconvergence,
         loses_loop_results: [GOOGLE_SWIFTSHADER, MESA_LLVMPIPE].contains(&info.driver_id),
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
+        limits_loop_rounds: info.driver_id == MESA_LLVMPIPE,
         forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
@@ -208,11 +209,13 @@ mod tests {
         let mut info = software_device();
         info.driver_id = MESA_LLVMPIPE;
         assert!(capabilities(&info).overwrites_loop_state);
+        assert!(capabilities(&info).limits_loop_rounds);
         assert!(capabilities(&info).forgets_casts_of_atomics);
         assert!(capabilities(&info).loses_loop_results);
         assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
         info.driver_id = 4;
         assert!(!capabilities(&info).overwrites_loop_state);
+        assert!(!capabilities(&info).limits_loop_rounds);
         assert!(!capabilities(&info).forgets_casts_of_atomics);
         info.device_type = DeviceType::DiscreteGpu;
         assert_eq!(capabilities(&info).memory_order, MemoryOrder::Semantics);

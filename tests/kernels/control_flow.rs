@@ -17,6 +17,7 @@ pub const TESTS: &[Test] = &[
     ("short_circuit", short_circuit),
     ("collatz", collatz),
     ("state_machine", state_machine),
+    ("many_rounds", many_rounds),
 ];
 
 fn words() -> Vec<u32> {
@@ -437,4 +438,58 @@ fn state_machine() {
             r.wrapping_add(state << 24)
         },
     );
+}
+
+/// More than the 65,535 rounds that llvmpipe makes: of loops of a known number of rounds, of one that is known as the
+/// loop begins, and of one with another way out.
+fn many_rounds() {
+    const ROUNDS: u32 = 300;
+    const LAST: u32 = 200_000;
+    let source = "
+    kernel void test(uint rounds, uint last, uint bound, global uint *words, global uint *out) {
+        for (uint round = 0; round < rounds; round++) {
+            for (uint k = 0; k < 256; k++) words[k] = words[k] * 5 + round;
+        }
+        uint sum = 0;
+        for (uint k = 0; k < last; k++) sum = sum * 3 + words[k & 255];
+        out[0] = sum;
+        uint k = 0;
+        for (; k < last; k++) {
+            sum = sum * 1664525 + 1013904223;
+            if ((sum ^ k) == bound) break;
+        }
+        out[1] = k;
+        out[2] = sum;
+    }";
+    let mut words: Vec<u32> = words();
+    let start = words.clone();
+    for round in 0..ROUNDS {
+        for word in &mut words {
+            *word = word.wrapping_mul(5).wrapping_add(round);
+        }
+    }
+    let sum = (0..LAST).fold(0u32, |sum, k| {
+        sum.wrapping_mul(3).wrapping_add(words[k as usize & 255])
+    });
+    let next = |sum: u32| sum.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    // The way out is taken in the round before the last.
+    let mut end = sum;
+    (0..LAST - 1).for_each(|_| end = next(end));
+    let bound = end ^ (LAST - 2);
+    let mut expected = [sum, 0, sum];
+    while expected[1] < LAST {
+        expected[2] = next(expected[2]);
+        if expected[2] ^ expected[1] == bound {
+            break;
+        }
+        expected[1] += 1;
+    }
+    let found = Launch::new(source.to_owned())
+        .value(ROUNDS)
+        .value(LAST)
+        .value(bound)
+        .buffer(&start)
+        .output::<u32>(3)
+        .run(&[1], &[]);
+    assert_equal(&found.get::<u32>(1), &expected, |i| format!("word {i}"));
 }

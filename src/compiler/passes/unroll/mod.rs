@@ -8,15 +8,18 @@
 //!   work-group size;
 //! - those that only compute, in one block: several rounds become one, as counting rounds costs as much as three or four
 //!   steps of the computation. On the H200 clpeak's 128 rounds of 16 multiply-adds run at 52.9 TFLOPS alone, at 63.0 by
-//!   fours. Loops that load are left to the driver, which then schedules them better. `four_rounds` does this where the
+//!   fours. Loops that load are left to the driver, which then schedules them better. `several_rounds` does this where the
 //!   number of rounds is known only as the loop begins.
+//!
+//! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Capabilities::limits_loop_rounds`]) rounds
+//! of all other counted loops are joined too: a kernel gets that much further.
 //!
 //! Loops of the first two kinds have one way out that every round passes: every work-item of a group makes
 //! the same rounds, so barriers and collective operations keep their meaning.
 
 mod copy;
-mod four_rounds;
 mod rounds;
+mod several_rounds;
 
 #[cfg(test)]
 mod tests;
@@ -38,21 +41,26 @@ const LOADS: (usize, usize) = (8, 160);
 const COMPUTES: (usize, usize) = (4096, 160);
 const FACTORS: [usize; 3] = [8, 4, 2];
 
+/// Where the device counts rounds: instructions of those that become one, and how many do first of all.
+const JOINED: usize = 256;
+const MANY: usize = 16;
+
 /// Loops unrolled in a function at most.
 const LOOPS: usize = 64;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let local_sizes = module.most_local_sizes();
+    let few = cx.capabilities.limits_loop_rounds;
     let mut changed = false;
     for function in &mut module.functions {
         for _ in 0..LOOPS {
-            if !unroll_one(function, local_sizes) {
+            if !unroll_one(function, local_sizes, few) {
                 break;
             }
             changed = true;
         }
-        changed |= unroll_unknown(function);
+        changed |= unroll_unknown(function, few);
     }
     if changed {
         // What was indexed by a counter is now by constants.
@@ -83,7 +91,8 @@ struct Candidate<'a> {
     exit: Edge,
 }
 
-fn unroll_one(function: &mut Function, local_sizes: [u32; 3]) -> bool {
+/// Unrolls one loop, or joins its rounds; `few`: the device makes few of them.
+fn unroll_one(function: &mut Function, local_sizes: [u32; 3], few: bool) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
@@ -91,18 +100,18 @@ fn unroll_one(function: &mut Function, local_sizes: [u32; 3]) -> bool {
         let Some(candidate) = candidate(function, &dominators, found) else {
             continue;
         };
-        let Some((kind, most)) = most_rounds(function, &candidate) else {
+        let body = Body::new(function, &candidate);
+        let count = |most| rounds::count(function, &candidate, local_sizes, most);
+        if let Some(rounds) = body.most_rounds().and_then(count) {
+            copy::unroll(function, &candidate, rounds);
+        } else if let Some(factor) = (body.computes || few)
+            .then(|| count(COMPUTES.0))
+            .flatten()
+            .and_then(|rounds| factor(rounds, body.size, few))
+        {
+            copy::join_rounds(function, &candidate, factor);
+        } else {
             continue;
-        };
-        let Some(rounds) = rounds::count(function, &candidate, local_sizes, most) else {
-            continue;
-        };
-        match kind {
-            Kind::Whole => copy::unroll(function, &candidate, rounds),
-            Kind::Computes { size } => match factor(rounds, size) {
-                Some(factor) => copy::join_rounds(function, &candidate, factor),
-                None => continue,
-            },
         }
         function.layout = function.reverse_postorder();
         return true;
@@ -110,8 +119,13 @@ fn unroll_one(function: &mut Function, local_sizes: [u32; 3]) -> bool {
     false
 }
 
-/// Unrolls the innermost loops that only compute, a number of rounds known when they begin.
-fn unroll_unknown(function: &mut Function) -> bool {
+/// Joins rounds of innermost loops, a number known when they begin: of those that only compute, or of all where the
+/// device makes few.
+fn unroll_unknown(function: &mut Function, few: bool) -> bool {
+    let plan = match few {
+        true => &several_rounds::FEW,
+        false => &several_rounds::FOUR,
+    };
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
     let all = loops.all();
@@ -120,7 +134,7 @@ fn unroll_unknown(function: &mut Function) -> bool {
         if all.iter().any(|inner| inner.parent == Some(index)) {
             continue;
         }
-        if four_rounds::run(function, found) {
+        if several_rounds::run(function, found, plan) {
             function.layout = function.reverse_postorder();
             changed = true;
         }
@@ -128,20 +142,16 @@ fn unroll_unknown(function: &mut Function) -> bool {
     changed
 }
 
-/// What is done with a loop.
-enum Kind {
-    /// It is unrolled as a whole.
-    Whole,
-    /// Rounds of so many instructions are joined.
-    Computes { size: usize },
-}
-
 /// How many rounds become one, so that some of those are left.
-fn factor(rounds: usize, size: usize) -> Option<usize> {
-    let fits = |factor: &usize| {
-        rounds.is_multiple_of(*factor) && rounds > *factor && size * factor <= COMPUTES.1
+fn factor(rounds: usize, size: usize, few: bool) -> Option<usize> {
+    let (most, first) = match few {
+        true => (JOINED, Some(MANY)),
+        false => (COMPUTES.1, None),
     };
-    FACTORS.into_iter().find(fits)
+    let fits = |factor: &usize| {
+        rounds.is_multiple_of(*factor) && rounds > *factor && size * factor <= most
+    };
+    first.into_iter().chain(FACTORS).find(fits)
 }
 
 fn candidate<'a>(
@@ -210,41 +220,61 @@ fn candidate<'a>(
     })
 }
 
-/// What is worth doing with the loop, if anything is, and how many rounds it may have for that.
-fn most_rounds(function: &Function, candidate: &Candidate<'_>) -> Option<(Kind, usize)> {
-    let insts = candidate
-        .blocks
-        .iter()
-        .flat_map(|&block| &function.block(block).insts);
-    let (mut size, mut loads, mut indexes_private) = (0usize, false, false);
-    let mut computes = candidate.blocks.len() == 1;
-    let counters = &function.block(candidate.header).params;
-    for &inst in insts {
-        let data = function.inst(inst);
-        computes &= data.op.is_pure();
-        match &data.op {
-            Op::Const(_) => continue,
-            Op::Load(..) => loads = true,
-            Op::PtrAdd(_, offset) => {
-                let is_private = data
-                    .results
-                    .first()
-                    .is_some_and(|&it| function.ty(it) == Type::Ptr(AddressSpace::Private));
-                indexes_private |=
-                    is_private && depends_on_counters(function, *offset, counters, 6);
+/// What a loop does in a round.
+struct Body {
+    /// Instructions other than constants.
+    size: usize,
+    loads: bool,
+    /// Whether it indexes private memory by its counters.
+    indexes_private: bool,
+    /// Whether it is one block that only computes.
+    computes: bool,
+}
+
+impl Body {
+    fn new(function: &Function, candidate: &Candidate<'_>) -> Self {
+        let insts = candidate
+            .blocks
+            .iter()
+            .flat_map(|&block| &function.block(block).insts);
+        let mut body = Self {
+            size: 0,
+            loads: false,
+            indexes_private: false,
+            computes: candidate.blocks.len() == 1,
+        };
+        let counters = &function.block(candidate.header).params;
+        for &inst in insts {
+            let data = function.inst(inst);
+            body.computes &= data.op.is_pure();
+            match &data.op {
+                Op::Const(_) => continue,
+                Op::Load(..) => body.loads = true,
+                Op::PtrAdd(_, offset) => {
+                    let is_private = data
+                        .results
+                        .first()
+                        .is_some_and(|&it| function.ty(it) == Type::Ptr(AddressSpace::Private));
+                    body.indexes_private |=
+                        is_private && depends_on_counters(function, *offset, counters, 6);
+                }
+                _ => {}
             }
-            _ => {}
+            body.size += 1;
         }
-        size += 1;
+        body
     }
-    let (rounds, total) = match (indexes_private, loads) {
-        (true, _) => PRIVATE,
-        (false, true) => LOADS,
-        _ if computes => return Some((Kind::Computes { size }, COMPUTES.0)),
-        _ => return None,
-    };
-    let most = rounds.min(total / size.max(1));
-    (most > 0).then_some((Kind::Whole, most))
+
+    /// How many rounds the loop may have to be unrolled as a whole, if that is worth anything.
+    fn most_rounds(&self) -> Option<usize> {
+        let (rounds, total) = match (self.indexes_private, self.loads) {
+            (true, _) => PRIVATE,
+            (false, true) => LOADS,
+            _ => return None,
+        };
+        let most = rounds.min(total / self.size.max(1));
+        (most > 0).then_some(most)
+    }
 }
 
 /// Whether a value is computed from counters and constants alone.

@@ -1,4 +1,5 @@
 use super::run;
+use crate::compiler::Capabilities;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, BuiltIn, Compare, Convert, Edge, FuncId, Function,
@@ -310,5 +311,73 @@ fn loops_of_rounds_known_as_they_begin_make_four_at_once() {
             let found = Interpreter::new(&module).run(FuncId(0), &args).unwrap();
             assert_eq!(found, model(limit, bound), "{limit} {bound}\n{text}");
         }
+    }
+}
+
+/// `for (counter = 0; counter != limit; counter++) v[counter & 15] += counter`, and one of its words.
+fn sums_in_memory(limit: Option<u32>) -> Module {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32; 2];
+    let entry = function.entry();
+    let param = function.add_param(entry, Type::I32);
+    let variable = function.add_variable(PrivateVariable {
+        name: "v".into(),
+        size_bytes: 64,
+        align_bytes: 4,
+    });
+    let [round, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(round, Type::I32);
+    let mut b = Builder::new(&mut function, entry);
+    let address = b.op1(
+        Op::VariableAddress(variable),
+        Type::Ptr(AddressSpace::Private),
+    );
+    let zero = b.i32(0);
+    for word in 0..16 {
+        let at = b.ptr_add_const(address, word * 4);
+        b.store1(Place::Pointer(at), zero, Access::aligned(4));
+    }
+    let last = match limit {
+        Some(limit) => b.i32(limit),
+        None => b.binary_const(Binary::Or, param, 1),
+    };
+    b.jump(Edge::new(round, [zero]));
+    b.switch_to(round);
+    let offset = b.binary_const(Binary::And, counter, 15);
+    let offset = b.binary_const(Binary::Shl, offset, 2);
+    let at = b.ptr_add(address, offset);
+    let old = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
+    let new = b.binary(Binary::Add, old, counter);
+    b.store1(Place::Pointer(at), new, Access::aligned(4));
+    let next = b.binary_const(Binary::Add, counter, 1);
+    let again = b.compare(Compare::NotEqual, next, last);
+    b.branch(again, Edge::new(round, [next]), done);
+    b.switch_to(done);
+    let at = b.ptr_add_const(address, 8);
+    let loaded = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
+    // Read behind the loop: the last round's.
+    b.terminate(Terminator::Return(smallvec![loaded, next]));
+    testing::module_of(function)
+}
+
+#[test]
+fn rounds_with_effects_are_joined_where_the_device_makes_few() {
+    for limit in [Some(4000), Some(4001), None] {
+        let results = |module: &Module| {
+            [0u64, 1, 6, 16, 33, 1000]
+                .map(|param| Interpreter::new(module).run(FuncId(0), &[param]).unwrap())
+        };
+        let mut module = sums_in_memory(limit);
+        let expected = results(&module);
+        testing::run(&mut module, run).unwrap();
+        let stores = |module: &Module| module.functions[0].to_string().matches("store").count();
+        assert_eq!(stores(&module), 17, "{module}");
+        let capabilities = Capabilities {
+            limits_loop_rounds: true,
+            ..Capabilities::full()
+        };
+        testing::run_on(&mut module, &capabilities, run).unwrap();
+        assert!(stores(&module) >= 16 + 16, "{module}");
+        assert_eq!(results(&module), expected, "{module}");
     }
 }

@@ -1,21 +1,44 @@
-//! Four rounds at once of a loop that only computes, where the number of rounds is known only as it begins.
+//! Several rounds at once of a loop whose number of rounds is known only as it begins.
 //!
 //! Such a loop counts up to a limit and may have other ways out, as the search for the round in which a point leaves a
-//! circle has. Before it comes a loop whose rounds are four each and that goes on as long as more than four are left:
-//! within them the count is not looked at. The loop itself makes what is left.
+//! circle has. Before it comes a loop whose rounds are four each, say, and that goes on as long as more than four are
+//! left: within them the count is not looked at. The loop itself makes what is left, one round at least.
 
 use super::copy::copy_blocks;
 use crate::compiler::analysis::Loop;
 use crate::compiler::ir::{Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value};
 use std::collections::HashSet;
 
-const ROUNDS: u64 = 4;
-/// Instructions and blocks of a loop at most: rounds must be short for the count to matter.
-const MOST_INSTS: usize = 24;
-const MOST_BLOCKS: usize = 5;
+/// Which loops it is done to, and how.
+pub struct Plan {
+    /// How many rounds become one: the first of these with which the new round is no longer than `most_insts`.
+    factors: &'static [usize],
+    most_insts: usize,
+    most_blocks: usize,
+    /// Whether loops may do more than compute.
+    with_effects: bool,
+}
+
+/// Where counting takes time: rounds must be short for it to matter.
+pub const FOUR: Plan = Plan {
+    factors: &[4],
+    most_insts: 4 * 24,
+    most_blocks: 5,
+    with_effects: false,
+};
+
+/// Where the device counts rounds, and makes so many only.
+pub const FEW: Plan = Plan {
+    factors: &[16, 8, 4],
+    most_insts: super::JOINED,
+    most_blocks: 12,
+    with_effects: true,
+};
 
 /// A loop with one edge in, one back, and one way out by its count.
 struct Counted {
+    /// How many of its rounds become one.
+    factor: usize,
     before: Block,
     latch: Block,
     /// The values of the header's parameters in the first round, and in the next.
@@ -29,9 +52,9 @@ struct Counted {
     inside: Edge,
 }
 
-/// Puts the loop of four rounds before `found`, if that is worth it and can be done.
-pub fn run(function: &mut Function, found: &Loop) -> bool {
-    let Some(counted) = counted(function, found) else {
+/// Puts the loop of several rounds before `found`, if the plan asks for that and it can be done.
+pub fn run(function: &mut Function, found: &Loop, plan: &Plan) -> bool {
+    let Some(counted) = counted(function, found, plan) else {
         return false;
     };
     let header = found.header;
@@ -46,7 +69,7 @@ pub fn run(function: &mut Function, found: &Loop) -> bool {
     let mut b = Builder::new(function, start);
     let left = b.binary(Binary::Sub, counted.limit, counter);
     let ty = b.ty(left);
-    let rounds = b.constant(ty, ROUNDS);
+    let rounds = b.constant(ty, counted.factor as u64);
     let enough = b.compare(Compare::ULess, rounds, left);
     b.branch(
         enough,
@@ -54,7 +77,7 @@ pub fn run(function: &mut Function, found: &Loop) -> bool {
         Edge::new(header, incoming.iter().copied()),
     );
     let mut from = first_round;
-    for _ in 0..ROUNDS {
+    for _ in 0..counted.factor {
         let mut values = params.iter().copied().zip(incoming).collect();
         let blocks = copy_blocks(function, &found.blocks, header, &mut values);
         let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
@@ -91,7 +114,7 @@ fn redirect(function: &mut Function, from: Block, header: Block, edge: Edge) {
     }
 }
 
-fn counted(function: &Function, found: &Loop) -> Option<Counted> {
+fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
     let &[latch] = found.latches.as_slice() else {
         return None;
     };
@@ -103,10 +126,12 @@ fn counted(function: &Function, found: &Loop) -> Option<Counted> {
             .iter()
             .flat_map(|&block| &function.block(block).insts)
     };
-    if found.blocks.len() > MOST_BLOCKS
-        || insts().count() > MOST_INSTS
-        || insts().any(|&inst| !function.inst(inst).op.is_pure())
-        || is_used_outside(function, found)
+    let size = insts().count();
+    let fits = |factor: &usize| size * factor <= plan.most_insts;
+    let factor = plan.factors.iter().copied().find(fits)?;
+    if found.blocks.len() > plan.most_blocks
+        || !plan.with_effects && insts().any(|&inst| !function.inst(inst).op.is_pure())
+        || ways_out(function, found) > 1 && is_used_outside(function, found)
     {
         return None;
     }
@@ -153,6 +178,7 @@ fn counted(function: &Function, found: &Loop) -> Option<Counted> {
             (!is_defined_inside(function, found, limit)).then_some((at, limit))
         })?;
         Some(Counted {
+            factor,
             before: *before,
             latch,
             first: first.clone(),
@@ -191,8 +217,19 @@ fn is_defined_inside(function: &Function, found: &Loop, value: Value) -> bool {
     })
 }
 
-/// Whether later code reads a value of the loop otherwise than by the arguments of its ways out. Those of four rounds
-/// have four of each.
+/// How many edges leave the loop. If one does, the loop that makes what is left is where later code comes from.
+fn ways_out(function: &Function, found: &Loop) -> usize {
+    let edges = found
+        .blocks
+        .iter()
+        .flat_map(|&block| function.block(block).terminator.edges());
+    edges
+        .filter(|edge| !found.blocks.contains(&edge.block))
+        .count()
+}
+
+/// Whether later code reads a value of the loop otherwise than by the arguments of its ways out. Those of several rounds
+/// have as many of each.
 fn is_used_outside(function: &Function, found: &Loop) -> bool {
     let mut inside = HashSet::new();
     for &block in &found.blocks {
