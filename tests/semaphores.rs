@@ -231,23 +231,19 @@ fn shares_opaque(device: &Device, name: cl_uint) -> bool {
     code == CL_SUCCESS && list[..size_bytes / 4].contains(&CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
 }
 
-#[test]
-fn a_descriptor_is_the_same_semaphore() {
-    let Some(device) = common::device() else {
-        return;
-    };
+/// A semaphore and another of its descriptor, where the device shares them so.
+fn pair(context: &Context, device: &Device) -> Option<[cl_semaphore_khr; 2]> {
     let shared = [
         CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
     ];
-    if !shared.into_iter().all(|name| shares_opaque(&device, name)) {
+    if !shared.into_iter().all(|name| shares_opaque(device, name)) {
         eprintln!("skipped: semaphores are not shared by opaque descriptors");
-        return;
+        return None;
     }
-    let context = Context::from_device(&device).unwrap();
     let kind = CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR;
     let exports = CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_ulong;
-    let exported = create(&context, &[exports, kind.into(), 0]).unwrap();
+    let exported = create(context, &[exports, kind.into(), 0]).unwrap();
     let export = entry!(
         clGetSemaphoreHandleForTypeKHR_t,
         "clGetSemaphoreHandleForTypeKHR"
@@ -258,9 +254,42 @@ fn a_descriptor_is_the_same_semaphore() {
     let code = unsafe { export(exported, device.id(), kind, 4, place, ptr::null_mut()) };
     assert_eq!(code, CL_SUCCESS);
     assert!(fd >= 0);
-    let imported = create(&context, &[kind.into(), fd as cl_ulong]).unwrap();
+    let imported = create(context, &[kind.into(), fd as cl_ulong]).unwrap();
+    Some([exported, imported])
+}
+
+#[test]
+fn a_descriptor_is_the_same_semaphore() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    let Some(pair) = pair(&context, &device) else {
+        return;
+    };
     let (first, second) = (queue(&context, &device, 0), queue(&context, &device, 0));
-    orders(&context, &first, &second, [exported, imported]);
-    release(exported);
-    release(imported);
+    orders(&context, &first, &second, pair);
+    assert_eq!(pair.map(release), [CL_SUCCESS; 2]);
+}
+
+/// Each is signalled and waited for before the other is, without a flush between: the payload that they share is
+/// free again each time.
+#[test]
+fn two_of_one_descriptor_take_turns() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    let Some(pair) = pair(&context, &device) else {
+        return;
+    };
+    let queues = [(); 2].map(|()| queue(&context, &device, 0));
+    for (queue, &semaphore) in queues.iter().zip(&pair) {
+        assert_eq!(signal(queue, semaphore, &[]), CL_SUCCESS);
+        assert_eq!(wait(queue, semaphore, ptr::null_mut()), CL_SUCCESS);
+    }
+    for queue in &queues {
+        queue.finish().unwrap();
+    }
+    assert_eq!(pair.map(release), [CL_SUCCESS; 2]);
 }

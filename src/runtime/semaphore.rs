@@ -246,8 +246,13 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let mut waits = Waits::on(wait_list);
-        let signals = semaphores.iter().filter_map(|it| it.take_signal());
-        waits.events.extend(signals);
+        let mut takes_shared = false;
+        for semaphore in semaphores {
+            if let Some(signal) = semaphore.take_signal() {
+                takes_shared |= semaphore.external.is_some();
+                waits.events.push(signal);
+            }
+        }
         let event = self.enqueue(
             CL_COMMAND_SEMAPHORE_WAIT_KHR,
             Command::Semaphores {
@@ -259,6 +264,10 @@ impl Queue {
         )?;
         for semaphore in semaphores {
             semaphore.lock().wait = Some(Arc::clone(&event));
+        }
+        if takes_shared {
+            // Another semaphore may stand for the same payload: its next signal must find this one taken.
+            self.flush();
         }
         Ok(event)
     }
