@@ -239,6 +239,9 @@ impl EventArguments {
         // SAFETY: the promise of `new`.
         let list = unsafe { handle::slice(self.list, self.count as usize, "event_wait_list") }
             .map_err(|error| invalid(error.reason().to_owned()))?;
+        if list.is_empty() {
+            return Ok(SmallVec::new());
+        }
         list.iter()
             .map(|&event| handle::get(event).map_err(|error| invalid(error.reason().to_owned())))
             .collect()

@@ -80,7 +80,7 @@ impl Transfer {
 
     /// Enqueues the command; `kind` is what its event says it is.
     pub fn enqueue(
-        self,
+        mut self,
         queue: &Arc<Queue>,
         kind: cl_command_type,
         mut wait_list: WaitList,
@@ -89,7 +89,7 @@ impl Transfer {
         queue.bring(&self.uses, &mut wait_list)?;
         let waits = Waits::on(&wait_list);
         let (order, wanted) = (Ordering::default(), events.wants_event());
-        events.give_if(queue.enqueue_if(wanted, kind, self.command, waits, order)?);
+        events.give_if(queue.enqueue_if(wanted, kind, &mut self.command, waits, order)?);
         Ok(())
     }
 }

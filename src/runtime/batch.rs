@@ -16,7 +16,7 @@ use super::layout::{Extent, Layout, Run, Shape};
 use super::printf;
 use super::queue::Queue;
 use super::staging::Arena;
-use crate::vulkan::{BinarySemaphore, CopyRegion, MemoryKind, Recorder, TimestampPool};
+use crate::vulkan::{BinarySemaphore, CopyRegion, MemoryKind, Pipeline, Recorder, TimestampPool};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::ops::Range;
@@ -210,9 +210,17 @@ impl Batch {
         })
     }
 
-    /// Records `command`. The caller has placed the barrier that it needs.
-    pub fn record(&mut self, command: Command) -> Result<()> {
+    /// Records `command`, and takes out of it what the batch holds. The caller has placed the barrier that it needs.
+    pub fn record(&mut self, command: &mut Command) -> Result<()> {
         self.weight += 1;
+        if let Command::Dispatch(dispatch) = command {
+            self.recorder()?;
+            return self.dispatch(dispatch);
+        }
+        self.record_other(std::mem::replace(command, Command::Nothing))
+    }
+
+    fn record_other(&mut self, command: Command) -> Result<()> {
         match command {
             Command::Replay(replay) => {
                 self.end_part()?;
@@ -227,7 +235,6 @@ impl Batch {
             _ => self.recorder()?,
         };
         match command {
-            Command::Dispatch(dispatch) => self.dispatch(dispatch),
             Command::Copy {
                 source,
                 target,
@@ -235,8 +242,8 @@ impl Batch {
             } => {
                 self.kernels
                     .copy(&mut self.recorder, source.buffer(), target.buffer(), &shape);
-                self.hold(source);
-                self.hold_written(target);
+                self.hold(&source);
+                self.hold_written(&target);
                 Ok(())
             }
             Command::Write {
@@ -257,7 +264,7 @@ impl Batch {
             } => {
                 self.filler()
                     .fill(target.buffer(), offset_bytes, size_bytes, &pattern)?;
-                self.hold_written(target);
+                self.hold_written(&target);
                 Ok(())
             }
             Command::FillRectangle {
@@ -268,7 +275,7 @@ impl Batch {
             } => {
                 self.filler()
                     .fill_rectangle(target.buffer(), extent, layout, &pattern)?;
-                self.hold_written(target);
+                self.hold_written(&target);
                 Ok(())
             }
             Command::Semaphores { waits, signals } => {
@@ -277,30 +284,30 @@ impl Batch {
                 self.shared[1].extend(signals);
                 Ok(())
             }
-            Command::Replay(_) | Command::Nothing => Ok(()),
+            Command::Dispatch(_) | Command::Replay(_) | Command::Nothing => Ok(()),
         }
     }
 
-    fn dispatch(&mut self, dispatch: Dispatch) -> Result<()> {
+    fn dispatch(&mut self, dispatch: &mut Dispatch) -> Result<()> {
         self.for_host |= dispatch.touches_anything || dispatch.printf.is_some();
-        if let Some(output) = dispatch.printf {
+        if let Some(output) = dispatch.printf.take() {
             // First, so that the buffer is held whatever is recorded of the launch.
             self.posts.push(Post::Print(output));
         }
-        for region in dispatch.regions {
+        for region in &dispatch.regions {
             region.record(&mut self.recorder, &mut self.upload, self.kernels.device())?;
-            self.keep(region.pipeline);
+            self.keep(&region.pipeline);
         }
-        for access in dispatch.accesses {
+        for access in &dispatch.accesses {
             match access.write {
-                true => self.hold_written(access.allocation),
-                false => self.hold(access.allocation),
+                true => self.hold_written(&access.allocation),
+                false => self.hold(&access.allocation),
             }
         }
-        for object in dispatch.keep_alive {
+        for object in &dispatch.keep_alive {
             self.keep(object);
         }
-        if let Some(action) = dispatch.on_complete {
+        if let Some(action) = dispatch.on_complete.take() {
             self.posts.push(Post::Call(action));
         }
         Ok(())
@@ -328,7 +335,7 @@ impl Batch {
         );
         // The host may write it itself the next time.
         self.for_host |= target.mapped().is_some() || target.window().is_some();
-        self.hold(target);
+        self.hold(&target);
         Ok(())
     }
 
@@ -356,7 +363,7 @@ impl Batch {
                 ..*shape
             },
         });
-        self.hold(source);
+        self.hold(&source);
         Ok(())
     }
 
@@ -369,27 +376,27 @@ impl Batch {
     }
 
     /// The batch uses it until the device is done.
-    fn hold(&mut self, allocation: Arc<Allocation>) {
+    fn hold(&mut self, allocation: &Arc<Allocation>) {
         // Streams of commands use the same memory again and again: one use counts for all of the batch.
         let mut last = self.allocations.iter().rev().take(REMEMBERED);
-        if last.any(|held| Arc::ptr_eq(held, &allocation)) {
+        if last.any(|held| Arc::ptr_eq(held, allocation)) {
             return;
         }
         allocation.begin_use();
-        self.allocations.push(allocation);
+        self.allocations.push(Arc::clone(allocation));
     }
 
-    fn hold_written(&mut self, allocation: Arc<Allocation>) {
+    fn hold_written(&mut self, allocation: &Arc<Allocation>) {
         self.for_host |= allocation.mapped().is_some();
         allocation.change_by_device();
         self.hold(allocation);
     }
 
-    fn keep(&mut self, object: Arc<dyn Any + Send + Sync>) {
+    fn keep<T: Keep + ?Sized>(&mut self, object: &Arc<T>) {
         let mut last = self.keep_alive.iter().rev().take(REMEMBERED);
-        let address = Arc::as_ptr(&object);
+        let address = Arc::as_ptr(object);
         if !last.any(|kept| std::ptr::addr_eq(Arc::as_ptr(kept), address)) {
-            self.keep_alive.push(object);
+            self.keep_alive.push(T::share(object));
         }
     }
 
@@ -427,6 +434,23 @@ impl Batch {
     }
 }
 
+/// What a batch can keep alive.
+trait Keep {
+    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+impl Keep for Pipeline {
+    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(this) as _
+    }
+}
+
+impl Keep for dyn Any + Send + Sync {
+    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(this)
+    }
+}
+
 impl Post {
     pub fn run(self) {
         match self {
@@ -448,6 +472,13 @@ impl Post {
 impl Command {
     /// What it reads and writes, and whether it may touch more than that.
     pub fn accesses(&self) -> (Accesses, bool) {
+        let mut accesses = Accesses::new();
+        let anything = self.add_accesses(&mut accesses);
+        (accesses, anything)
+    }
+
+    /// Adds what it reads and writes to a list; whether it may touch more than that.
+    pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
         // Narrow writes may be made as accesses to the vector around them.
         let touch = |allocation: &Arc<Allocation>, bytes: Range<u64>, write| Touch {
             id: Arc::as_ptr(allocation) as hazard::Id,
@@ -457,14 +488,13 @@ impl Command {
         let span = |layout: Layout, extent: Extent| {
             layout.offset_bytes as u64..layout.end_bytes(extent) as u64
         };
-        let mut accesses = Accesses::new();
         match self {
             Self::Dispatch(dispatch) => {
                 for access in &dispatch.accesses {
                     let bytes = access.bytes.clone();
                     accesses.push(touch(&access.allocation, bytes, access.write));
                 }
-                return (accesses, dispatch.touches_anything);
+                return dispatch.touches_anything;
             }
             Self::Copy {
                 source,
@@ -499,7 +529,7 @@ impl Command {
             // It begins and ends with a barrier of its own.
             Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
         }
-        (accesses, false)
+        false
     }
 
     /// Calls `visit` with every allocation that it names.

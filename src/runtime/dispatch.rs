@@ -67,20 +67,24 @@ impl Queue {
         mut wait_list: WaitList,
         wants_event: bool,
     ) -> Result<Option<Arc<Event>>> {
-        let dispatch = prepare(kernel, self, range)?;
+        let mut command = Command::Dispatch(Dispatch::default());
+        if let Command::Dispatch(dispatch) = &mut command {
+            prepare_in(dispatch, kernel, self, range)?;
+        }
+        let touches_anything =
+            matches!(&command, Command::Dispatch(dispatch) if dispatch.touches_anything);
         if self.context().devices().len() > 1 && !range.is_empty() {
             let mut uses = match kernel.code(self.device()) {
                 Some((_, code)) => travellers(kernel, code),
                 None => Vec::new(),
             };
-            if dispatch.touches_anything {
+            if touches_anything {
                 uses.extend(self.context().addressed_uses());
             }
             self.bring(&uses, &mut wait_list)?;
         }
         let waits = Waits::on(&wait_list);
-        let command = Command::Dispatch(dispatch);
-        self.enqueue_if(wants_event, kind, command, waits, Ordering::default())
+        self.enqueue_if(wants_event, kind, &mut command, waits, Ordering::default())
     }
 }
 
@@ -89,6 +93,18 @@ impl Queue {
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
 pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<Dispatch> {
+    let mut dispatch = Dispatch::default();
+    prepare_in(&mut dispatch, kernel, queue, range)?;
+    Ok(dispatch)
+}
+
+/// [`prepare`] in a dispatch that is empty.
+fn prepare_in(
+    dispatch: &mut Dispatch,
+    kernel: &Kernel,
+    queue: &Arc<Queue>,
+    range: &NdRange,
+) -> Result<()> {
     let device = queue.device();
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for
     // device associated with command_queue."
@@ -119,20 +135,17 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
             ),
         ));
     }
-    let mut dispatch = Dispatch {
-        touches_anything: compiled.follows_pointers,
-        printf: output,
-        ..Dispatch::default()
-    };
+    dispatch.touches_anything = compiled.follows_pointers;
+    dispatch.printf = output;
     if range.is_empty() {
         // "If … the value in any passed dimension is 0 then the kernel command will trivially succeed after
         // its event dependencies are satisfied".
-        return Ok(dispatch);
+        return Ok(());
     }
     let plan = launch_plan::plan(&mut state.plan, &state.arguments, code, place, queue, range)?;
     let mut block = Block::new(&compiled.argument_block);
     for (argument, value) in compiled.arguments.iter().zip(&state.arguments) {
-        add_argument(&mut dispatch, &mut block, queue, &argument.kind, value)?;
+        add_argument(dispatch, &mut block, queue, &argument.kind, value)?;
     }
     if dispatch.touches_anything && queue.context().devices().len() > 1 {
         // Whatever the kernel may find an address of has to be on its device.
@@ -145,7 +158,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
             });
         }
     }
-    add_implicit(&mut dispatch, &mut block, code, range, plan)?;
+    add_implicit(dispatch, &mut block, code, range, plan)?;
     for region in &plan.regions {
         let base = region.groups.base;
         for (implicit, offset) in &compiled.argument_block.implicit {
@@ -169,7 +182,7 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
         });
     }
     dispatch.keep_alive.push(Arc::clone(&code.executable) as _);
-    Ok(dispatch)
+    Ok(())
 }
 
 fn element<T: Copy + Default>(values: &[T; 3], dimension: u8) -> T {
@@ -341,9 +354,11 @@ impl Block {
     }
 
     fn arguments(&self, placement: Placement) -> Arguments {
+        // `clone` copies byte by byte.
+        let bytes = SmallVec::from_slice(&self.0);
         match placement {
-            Placement::PushConstants => Arguments::PushConstants(self.0.clone()),
-            Placement::DeviceAddress => Arguments::Block(self.0.clone()),
+            Placement::PushConstants => Arguments::PushConstants(bytes),
+            Placement::DeviceAddress => Arguments::Block(bytes),
         }
     }
 }

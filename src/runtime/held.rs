@@ -198,8 +198,10 @@ impl Queue {
                 let Some(held) = state.held.list.remove(index) else {
                     break;
                 };
-                let event = Arc::clone(&held.event);
-                match self.issue(&mut state, held.command, Some(&event), ready, order, true) {
+                let Held {
+                    mut command, event, ..
+                } = held;
+                match self.issue(&mut state, &mut command, Some(&event), ready, order, true) {
                     Ok(more) => aftermath.merge(more),
                     Err(error) => {
                         log::debug!("a held command failed: {error}");

@@ -9,7 +9,7 @@
 //! Locks: a queue's state is locked before an event's, never two queues' at once, and neither while the
 //! application is called.
 
-use super::batch::{Batch, Entry, MOST_COMMANDS};
+use super::batch::{Accesses, Batch, Entry, MOST_COMMANDS};
 use super::command::{Command, Dispatch, Ordering as Order};
 use super::context::Context;
 use super::device::Device;
@@ -205,11 +205,12 @@ impl Queue {
         order: Order,
     ) -> Result<Arc<Event>> {
         let event = self.new_event(kind);
-        self.place(kind, command, waits, order, Some(&event))?;
+        self.place(kind, &mut { command }, waits, order, Some(&event))?;
         Ok(event)
     }
 
-    /// As [`Queue::enqueue`]; without `wants_event` no event is made, unless the command is held.
+    /// As [`Queue::enqueue`]; without `wants_event` no event is made, unless the command is held. The command is taken out
+    /// of where it lies: a launch has hundreds of bytes, and to move them from call to call takes longer than the rest.
     ///
     /// # Errors
     /// As [`Queue::enqueue`].
@@ -217,16 +218,14 @@ impl Queue {
         self: &Arc<Self>,
         wants_event: bool,
         kind: cl_command_type,
-        command: Command,
+        command: &mut Command,
         waits: Waits,
         order: Order,
     ) -> Result<Option<Arc<Event>>> {
         // Every command is written to the trace.
-        if wants_event || self.trace.is_some() {
-            return self.enqueue(kind, command, waits, order).map(Some);
-        }
-        self.place(kind, command, waits, order, None)?;
-        Ok(None)
+        let event = (wants_event || self.trace.is_some()).then(|| self.new_event(kind));
+        self.place(kind, command, waits, order, event.as_ref())?;
+        Ok(event)
     }
 
     fn new_event(self: &Arc<Self>, kind: cl_command_type) -> Arc<Event> {
@@ -241,7 +240,7 @@ impl Queue {
     fn place(
         self: &Arc<Self>,
         kind: cl_command_type,
-        command: Command,
+        command: &mut Command,
         waits: Waits,
         order: Order,
         event: Option<&Arc<Event>>,
@@ -255,12 +254,12 @@ impl Queue {
                         .run();
                 }
             }
-            Resolution::NotYet => self.hold(command, held_event(), waits, order),
+            Resolution::NotYet => self.hold(take(command), held_event(), waits, order),
             Resolution::Ready(ready) => {
                 let mut state = self.lock();
                 if self.must_hold(&state, order) {
                     drop(state);
-                    self.hold(command, held_event(), waits, order);
+                    self.hold(take(command), held_event(), waits, order);
                     return Ok(());
                 }
                 if matches!(command, Command::Nothing) && ready.device.is_empty() {
@@ -317,7 +316,7 @@ impl Queue {
     pub(super) fn issue(
         self: &Arc<Self>,
         state: &mut State,
-        command: Command,
+        command: &mut Command,
         event: Option<&Arc<Event>>,
         ready: Ready,
         order: Order,
@@ -328,7 +327,7 @@ impl Queue {
             sequence: after,
         } = ready;
         let mut aftermath = Aftermath::default();
-        let (waits_for_others, signals_others) = match &command {
+        let (waits_for_others, signals_others) = match command {
             Command::Semaphores { waits, signals } => (!waits.is_empty(), !signals.is_empty()),
             _ => (false, false),
         };
@@ -343,7 +342,8 @@ impl Queue {
         batch.waits.extend(device);
 
         let sequence = state.sequence;
-        let (accesses, anything) = command.accesses();
+        let mut accesses = Accesses::new();
+        let anything = command.add_accesses(&mut accesses);
         let is_timed = event.is_some() && self.times_commands() && self.clock.has_timestamps();
         let barrier = if self.is_in_order() {
             // A command that overlaps with others can't be timed.
@@ -535,6 +535,10 @@ impl Queue {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn take(command: &mut Command) -> Command {
+    std::mem::replace(command, Command::Nothing)
 }
 
 fn broken() -> Error {

@@ -68,18 +68,24 @@ impl CommandBuffer {
         let instance = state.versions.current().ok_or_else(not_executable)?;
         if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
             // The usual case, without a list of parts.
-            let replay = Command::Replay(Replay::new(instance, 0, &self.uses));
+            let mut replay = Command::Replay(Replay::new(instance, 0, &self.uses));
             let uses = uses.to_bring(self.context());
             drop(state);
             drop(leftovers);
             let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
             let order = Ordering::default();
             if uses.is_empty() {
-                return queue.enqueue_if(wants_event, kind, replay, Waits::on(wait_list), order);
+                return queue.enqueue_if(
+                    wants_event,
+                    kind,
+                    &mut replay,
+                    Waits::on(wait_list),
+                    order,
+                );
             }
             let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
             queue.bring(&uses, &mut waits)?;
-            return queue.enqueue_if(wants_event, kind, replay, Waits::on(&waits), order);
+            return queue.enqueue_if(wants_event, kind, &mut replay, Waits::on(&waits), order);
         }
         let plans = state.schedule.parts.iter().zip(&state.uses);
         let parts = plans
