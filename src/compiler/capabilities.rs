@@ -141,6 +141,10 @@ pub struct Capabilities {
     /// Whether the driver takes the bits of a float for the float where an atomic reads them, as llvmpipe does:
     /// see [`crate::compiler::passes::hide_float_bits`].
     pub forgets_casts_of_atomics: bool,
+    /// Whether the driver makes an access to memory in a loop over the work-items of a sub-group, once for each
+    /// component of a vector in device memory, as llvmpipe does (seen in Mesa 22.3, about 80 cycles each): few wide
+    /// accesses are better than many narrow ones, and exchanges between work-items better than either.
+    pub serial_memory: bool,
     /// Descriptors of images that kernels read through, 0 where the device has no arrays of them.
     pub textures: u32,
     /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
@@ -227,6 +231,7 @@ impl Capabilities {
             overwrites_loop_state: false,
             limits_loop_rounds: false,
             forgets_casts_of_atomics: false,
+            serial_memory: false,
             textures: 4096,
             names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,
@@ -244,6 +249,7 @@ impl Capabilities {
             overwrites_loop_state: true,
             limits_loop_rounds: true,
             forgets_casts_of_atomics: true,
+            serial_memory: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,
             fused_fma32: false,

@@ -108,6 +108,16 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("simplify", passes::simplify::run, PointersLowered),
         (
+            "align_elements",
+            passes::align_elements::run,
+            PointersLowered,
+        ),
+        (
+            "share_uniform_loads",
+            passes::share_uniform_loads::run,
+            PointersLowered,
+        ),
+        (
             "lower_dot_products",
             passes::lower_dot_products::run,
             PointersLowered,

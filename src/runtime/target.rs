@@ -61,6 +61,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
         limits_loop_rounds: info.driver_id == MESA_LLVMPIPE,
         forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
+        serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
             false => 0,
@@ -211,12 +212,14 @@ mod tests {
         assert!(capabilities(&info).overwrites_loop_state);
         assert!(capabilities(&info).limits_loop_rounds);
         assert!(capabilities(&info).forgets_casts_of_atomics);
+        assert!(capabilities(&info).serial_memory);
         assert!(capabilities(&info).loses_loop_results);
         assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
         info.driver_id = 4;
         assert!(!capabilities(&info).overwrites_loop_state);
         assert!(!capabilities(&info).limits_loop_rounds);
         assert!(!capabilities(&info).forgets_casts_of_atomics);
+        assert!(!capabilities(&info).serial_memory);
         info.device_type = DeviceType::DiscreteGpu;
         assert_eq!(capabilities(&info).memory_order, MemoryOrder::Semantics);
     }

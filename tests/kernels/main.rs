@@ -38,6 +38,7 @@ mod skip;
 mod sub_groups;
 mod sycl_groups;
 mod threads;
+mod tiles;
 mod vectors;
 mod work_items;
 
@@ -59,6 +60,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("memory", memory::TESTS),
     ("pointers", pointers::TESTS),
     ("local_memory", local_memory::TESTS),
+    ("tiles", tiles::TESTS),
     ("functions", functions::TESTS),
     ("control_flow", control_flow::TESTS),
     ("atomics", atomics::TESTS),

@@ -3,7 +3,11 @@
 mod dominators;
 mod known_bits;
 mod loops;
+mod post_dominators;
+mod uniformity;
 
 pub use dominators::Dominators;
 pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops};
+pub use post_dominators::PostDominators;
+pub use uniformity::Uniformity;

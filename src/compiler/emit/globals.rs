@@ -178,13 +178,15 @@ impl Emitter<'_> {
             .arrays
             .get(id.index())
             .ok_or_else(|| CompileError::new(format!("array {id} does not exist")))?;
+        let lanes = self.array_vectors.lanes(id);
         let element = self.ty(array.element)?;
+        let vector = self.vector_type(array.element, lanes)?;
         let storage = match array.storage {
             ArrayStorage::Workgroup => StorageClass::Workgroup,
             ArrayStorage::Private => StorageClass::Private,
         };
-        let length = self.array_length(&array.length);
-        let ty = self.asm.declare_type(Op::TypeArray, &[element, length]);
+        let length = self.array_length(&array.length, lanes);
+        let ty = self.asm.declare_type(Op::TypeArray, &[vector, length]);
         let variable = self.asm.variable(storage, ty);
         if !array.name.is_empty() {
             self.asm.name(variable, &array.name);
@@ -194,13 +196,17 @@ impl Emitter<'_> {
         Ok((variable, pointer))
     }
 
-    /// The sum of the constant part and of the specialization constants, at least one element.
-    fn array_length(&mut self, length: &ArrayLength) -> Id {
+    /// The sum of the constant part and of the specialization constants, at least one element, as a number of vectors
+    /// of `lanes`, a power of two.
+    fn array_length(&mut self, length: &ArrayLength, lanes: u32) -> Id {
         let uint = self.uint();
-        let mut sum = match (length.elements, length.spec_ids.is_empty()) {
-            (0, true) => Some(self.const_u32(1)),
-            (0, false) => None,
-            (elements, _) => Some(self.const_u32(elements)),
+        if length.spec_ids.is_empty() {
+            return self.const_u32(length.elements.div_ceil(lanes).max(1));
+        }
+        let rounded_up = length.elements.saturating_add(lanes - 1);
+        let mut sum = match rounded_up {
+            0 => None,
+            elements => Some(self.const_u32(elements)),
         };
         for &spec_id in &length.spec_ids {
             let part = self.spec_constant(spec_id, 1);
@@ -213,7 +219,16 @@ impl Emitter<'_> {
                 }
             });
         }
-        sum.unwrap_or_else(|| self.const_u32(1))
+        let sum = sum.unwrap_or_else(|| self.const_u32(1));
+        match lanes {
+            1 => sum,
+            lanes => {
+                let lanes = self.const_u32(lanes);
+                let operands = [Op::UDiv as u32, sum, lanes];
+                self.asm
+                    .declare_constant(Op::SpecConstantOp, uint, &operands)
+            }
+        }
     }
 
     /// The push-constant block `struct { uint words[N]; }`, N being what the kernel reads.

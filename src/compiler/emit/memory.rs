@@ -1,5 +1,6 @@
 //! Loads, stores, atomics and barriers.
 
+use super::array_vectors;
 use super::assembler::Id;
 use super::function::FunctionEmitter;
 use super::semantics::Direction;
@@ -20,17 +21,31 @@ impl FunctionEmitter<'_, '_> {
         match place {
             Place::Address(_) | Place::AddressPair { .. } => {
                 let (ty, vector) = self.memory_type(inst, results)?;
-                let pointer = self.physical_pointer(inst, place, ty, vector)?;
-                let operands = self.physical_access(inst, ty, access)?;
+                let words = self.wide_words(ty, results.len(), access)?;
+                let (word, accessed) = words.unwrap_or((ty, vector));
+                let pointer = self.physical_pointer(inst, place, word, accessed)?;
+                let operands = self.physical_access(inst, word, access)?;
                 let operands = [&[pointer], operands.as_slice()].concat();
                 if let &[result] = results {
                     return self.define(result, spirv::Op::Load, &operands);
                 }
                 let asm = &mut self.emitter.asm;
-                let loaded = asm.result(spirv::Op::Load, vector, &operands);
+                let mut loaded = asm.result(spirv::Op::Load, accessed, &operands);
+                if accessed != vector {
+                    loaded = asm.result(spirv::Op::Bitcast, vector, &[loaded]);
+                }
                 self.take_apart(results, loaded)
             }
             Place::Element { array, index } => {
+                if let Some(vector) = self.array_vector(array, results.len(), access)? {
+                    self.check_element(inst, array, results[0])?;
+                    let pointer = self.element_vector(array, index, vector)?;
+                    let access = self.array_access(array, access);
+                    let operands = [&[pointer], access.as_slice()].concat();
+                    let asm = &mut self.emitter.asm;
+                    let loaded = asm.result(spirv::Op::Load, vector, &operands);
+                    return self.take_apart(results, loaded);
+                }
                 for (offset, &result) in results.iter().enumerate() {
                     self.check_element(inst, array, result)?;
                     let pointer = self.element(array, index, offset as u32)?;
@@ -70,21 +85,35 @@ impl FunctionEmitter<'_, '_> {
         match place {
             Place::Address(_) | Place::AddressPair { .. } => {
                 let (ty, vector) = self.memory_type(inst, values)?;
-                let pointer = self.physical_pointer(inst, place, ty, vector)?;
+                let words = self.wide_words(ty, values.len(), access)?;
+                let (word, accessed) = words.unwrap_or((ty, vector));
+                let pointer = self.physical_pointer(inst, place, word, accessed)?;
                 let ids = self.values(values)?;
-                let stored = match ids.as_slice() {
+                let asm = &mut self.emitter.asm;
+                let mut stored = match ids.as_slice() {
                     &[one] => one,
-                    all => {
-                        let asm = &mut self.emitter.asm;
-                        asm.result(spirv::Op::CompositeConstruct, vector, all)
-                    }
+                    all => asm.result(spirv::Op::CompositeConstruct, vector, all),
                 };
-                let operands = self.physical_access(inst, ty, access)?;
+                if accessed != vector {
+                    stored = asm.result(spirv::Op::Bitcast, accessed, &[stored]);
+                }
+                let operands = self.physical_access(inst, word, access)?;
                 let operands = [&[pointer, stored], operands.as_slice()].concat();
                 self.emitter.asm.inst(spirv::Op::Store, &operands);
                 Ok(())
             }
             Place::Element { array, index } => {
+                if let Some(vector) = self.array_vector(array, values.len(), access)? {
+                    self.check_element(inst, array, values[0])?;
+                    let pointer = self.element_vector(array, index, vector)?;
+                    let ids = self.values(values)?;
+                    let asm = &mut self.emitter.asm;
+                    let stored = asm.result(spirv::Op::CompositeConstruct, vector, &ids);
+                    let access = self.array_access(array, access);
+                    let operands = [&[pointer, stored], access.as_slice()].concat();
+                    self.emitter.asm.inst(spirv::Op::Store, &operands);
+                    return Ok(());
+                }
                 for (offset, &value) in values.iter().enumerate() {
                     self.check_element(inst, array, value)?;
                     let pointer = self.element(array, index, offset as u32)?;
@@ -113,6 +142,33 @@ impl FunctionEmitter<'_, '_> {
         }
         let vector = self.emitter.vector_type(ty, count)?;
         Ok((ty, vector))
+    }
+
+    /// The widest words that an access to a vector of `count` scalars can be made in, and the type of as many of them,
+    /// where that is worth it (`Capabilities::serial_memory`) and wider than the scalars.
+    fn wide_words(
+        &mut self,
+        ty: Type,
+        count: usize,
+        access: Access,
+    ) -> Result<Option<(Type, Id)>, CompileError> {
+        let bytes = ty.size_bytes() * count as u32;
+        let word = [Type::I64, Type::I32].into_iter().find(|word| {
+            let width = word.size_bytes();
+            access.align_bytes >= width && bytes.is_multiple_of(width)
+        });
+        let caps = self.emitter.capabilities;
+        let word = word.filter(|word| {
+            caps.serial_memory
+                && !access.volatile
+                && word.size_bytes() > ty.size_bytes()
+                && (caps.int64 || *word != Type::I64)
+        });
+        let Some(word) = word else {
+            return Ok(None);
+        };
+        let words = self.emitter.vector_type(word, bytes / word.size_bytes())?;
+        Ok(Some((word, words)))
     }
 
     /// A pointer to `pointee`, made from the address.
@@ -218,9 +274,54 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
+    /// The vector type of an array that is one of vectors, if the access is to a whole one.
+    fn array_vector(
+        &mut self,
+        array: ArrayId,
+        count: usize,
+        access: Access,
+    ) -> Result<Option<Id>, CompileError> {
+        let lanes = self.emitter.array_vectors.lanes(array);
+        let ty = self.emitter.module.array(array).element;
+        match lanes > 1 && array_vectors::is_vector(ty, count, access) == Some(lanes) {
+            true => self.emitter.vector_type(ty, lanes).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// A pointer to the vector that begins with element `index` of an array of vectors.
+    fn element_vector(
+        &mut self,
+        array: ArrayId,
+        index: Value,
+        vector: Id,
+    ) -> Result<Id, CompileError> {
+        let (variable, _) = self.emitter.array(array)?;
+        let shift = self.emitter.array_vectors.lanes(array).trailing_zeros();
+        let index_id = match self.function.constant(index) {
+            Some(constant) => self.emitter.const_u32(constant as u32 >> shift),
+            None => {
+                let (uint, shift) = (self.emitter.uint(), self.emitter.const_u32(shift));
+                let index = self.value(index)?;
+                let asm = &mut self.emitter.asm;
+                asm.result(spirv::Op::ShiftRightLogical, uint, &[index, shift])
+            }
+        };
+        let ty = self.emitter.pointer_type(StorageClass::Workgroup, vector);
+        let asm = &mut self.emitter.asm;
+        Ok(asm.result(spirv::Op::AccessChain, ty, &[variable, index_id]))
+    }
+
     /// A pointer to element `index + offset`.
     fn element(&mut self, array: ArrayId, index: Value, offset: u32) -> Result<Id, CompileError> {
         let (variable, ty) = self.emitter.array(array)?;
+        let lanes = self.emitter.array_vectors.lanes(array);
+        if let (Some(constant), true) = (self.function.constant(index), lanes > 1) {
+            let index = (constant as u32).wrapping_add(offset);
+            let parts = [index / lanes, index % lanes].map(|part| self.emitter.const_u32(part));
+            let asm = &mut self.emitter.asm;
+            return Ok(asm.result(spirv::Op::AccessChain, ty, &[variable, parts[0], parts[1]]));
+        }
         let mut index_id = self.value(index)?;
         if offset > 0 {
             if let Some(constant) = self.function.constant(index) {
@@ -234,8 +335,18 @@ impl FunctionEmitter<'_, '_> {
                 index_id = asm.result(spirv::Op::IAdd, uint, &[index_id, offset]);
             }
         }
+        let mut indices = vec![variable, index_id];
+        if lanes > 1 {
+            let uint = self.emitter.uint();
+            let shift = self.emitter.const_u32(lanes.trailing_zeros());
+            let mask = self.emitter.const_u32(lanes - 1);
+            let asm = &mut self.emitter.asm;
+            let vector = asm.result(spirv::Op::ShiftRightLogical, uint, &[index_id, shift]);
+            let component = asm.result(spirv::Op::BitwiseAnd, uint, &[index_id, mask]);
+            indices = vec![variable, vector, component];
+        }
         let asm = &mut self.emitter.asm;
-        Ok(asm.result(spirv::Op::AccessChain, ty, &[variable, index_id]))
+        Ok(asm.result(spirv::Op::AccessChain, ty, &indices))
     }
 
     pub fn atomic(&mut self, inst: Inst) -> Result<(), CompileError> {

@@ -4,6 +4,7 @@
 //! and only types and operations that the device has. **Gives** one compute module with the entry point
 //! `main` and exactly the capabilities that its code uses.
 
+mod array_vectors;
 mod assembler;
 mod blocks;
 mod function;
@@ -21,6 +22,7 @@ pub mod validate;
 
 use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Place, Scope};
 use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context};
+use array_vectors::ArrayVectors;
 use assembler::{Assembler, Id};
 use rspirv::spirv::MemoryModel;
 use std::collections::{BTreeSet, HashMap};
@@ -52,6 +54,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         spec_constants: HashMap::new(),
         inputs: HashMap::new(),
         arrays: HashMap::new(),
+        array_vectors: ArrayVectors::of(module, &reached, cx.capabilities),
         push_constants: None,
         textures: None,
         used_floats: BTreeSet::new(),
@@ -107,6 +110,7 @@ struct Emitter<'a> {
     inputs: HashMap<u32, Id>,
     /// Variable, and type of a pointer to an element.
     arrays: HashMap<ArrayId, (Id, Id)>,
+    array_vectors: ArrayVectors,
     push_constants: Option<Id>,
     textures: Option<texture::Variables>,
     /// Widths of the float types in the module.

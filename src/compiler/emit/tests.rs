@@ -509,3 +509,78 @@ fn what_the_device_lacks_is_an_error() {
     assert!(error.reason.contains("i64"), "{error}");
     assert_eq!(error.function.as_deref(), Some("k"));
 }
+
+/// What a kernel is on a device with everything, and on one that makes accesses work-item by work-item.
+fn both_texts(module: &Module) -> Option<[String; 2]> {
+    let texts = [Capabilities::full(), Capabilities::lavapipe()].map(|caps| {
+        let kernel = emit_with(module, &caps).unwrap();
+        assert_valid(&kernel.spirv);
+        disassemble(&kernel.spirv)
+    });
+    let [Some(full), Some(serial)] = texts else {
+        return None;
+    };
+    Some([full, serial])
+}
+
+#[test]
+fn vectors_in_device_memory_are_few_words_where_each_access_is_a_loop() {
+    for (ty, count, align_bytes, casts) in [
+        (Type::F32, 4, 16, true),
+        (Type::F32, 2, 8, true),
+        (Type::I8, 4, 4, true),
+        (Type::I16, 4, 8, true),
+        (Type::F32, 4, 4, false),
+        (Type::F32, 3, 16, false),
+        (Type::F64, 2, 16, false),
+        (Type::I32, 1, 4, false),
+    ] {
+        let module = straight(|b| {
+            let place = Place::Address(argument64(b, 0));
+            let access = Access::aligned(align_bytes);
+            let values = b.load(place, ty, count, access);
+            b.store(place, values, access);
+        });
+        if let Some([full, serial]) = both_texts(&module) {
+            assert!(!full.contains("OpBitcast"), "{full}");
+            let found = serial.matches("OpBitcast").count();
+            assert_eq!(found, if casts { 2 } else { 0 }, "{ty} {count}: {serial}");
+        }
+    }
+}
+
+#[test]
+fn local_arrays_are_of_vectors_where_each_access_is_a_loop() {
+    let loads = |text: &str| {
+        let body = text.split("OpFunction ").nth(1).unwrap_or_default();
+        body.matches("OpLoad").count()
+    };
+    for (align_bytes, expected) in [(16, 2), (4, 5)] {
+        let mut module = straight(|b| {
+            let index = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
+            let array = ArrayId(0);
+            let place = Place::Element { array, index };
+            let four = b.load(place, Type::F32, 4, Access::aligned(align_bytes));
+            let one = b.load(place, Type::F32, 1, Access::aligned(4));
+            b.store(place, four, Access::aligned(align_bytes));
+            b.store(place, one, Access::aligned(4));
+        });
+        module.add_array(Array {
+            name: "tile".into(),
+            storage: ArrayStorage::Workgroup,
+            element: Type::F32,
+            length: ArrayLength {
+                elements: 30,
+                spec_ids: vec![3],
+            },
+        });
+        if let Some([full, serial]) = both_texts(&module) {
+            // One more is that of the input.
+            assert_eq!(
+                [loads(&full), loads(&serial)],
+                [6, expected + 1],
+                "{serial}"
+            );
+        }
+    }
+}

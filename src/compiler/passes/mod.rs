@@ -3,6 +3,7 @@
 //! Names say what must happen: `lower_*` and `legalize_*` are needed for correct code, the others only
 //! improve it. [`crate::compiler::compile`] lists them in order.
 
+pub mod align_elements;
 mod atomic;
 pub mod data_segment;
 pub mod distribute;
@@ -35,6 +36,7 @@ pub mod order_memory;
 pub mod promote;
 mod scalar_bits;
 pub mod sequence_memory;
+pub mod share_uniform_loads;
 pub mod simplify;
 pub mod structurize;
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl Elements<'_> {
         if types.iter().all(|&ty| ty == types[0]) && self.is_whole(0, types[0]) {
             let index = self.index(b, 0);
             let count = types.len() * self.pieces(types[0]);
-            let elements = self.load_elements(b, index, count);
+            let elements = self.load_elements(b, index, count, self.align_at(0));
             let pieces = elements.chunks(self.pieces(types[0]));
             return pieces
                 .map(|pieces| self.assemble(b, pieces, types[0]))
@@ -44,7 +44,8 @@ impl Elements<'_> {
             .map(|(offset, &ty)| {
                 if self.is_whole(offset, ty) {
                     let index = self.index(b, offset);
-                    let elements = self.load_elements(b, index, self.pieces(ty));
+                    let align = self.align_at(offset);
+                    let elements = self.load_elements(b, index, self.pieces(ty), align);
                     return self.assemble(b, &elements, ty);
                 }
                 let part = self.part_type(offset, ty);
@@ -71,14 +72,14 @@ impl Elements<'_> {
                 .iter()
                 .flat_map(|&value| self.take_apart(b, value))
                 .collect();
-            self.store_elements(b, index, elements);
+            self.store_elements(b, index, elements, self.align_at(0));
             return;
         }
         for ((offset, &value), ty) in offsets.into_iter().zip(values).zip(types) {
             if self.is_whole(offset, ty) {
                 let index = self.index(b, offset);
                 let elements = self.take_apart(b, value);
-                self.store_elements(b, index, elements);
+                self.store_elements(b, index, elements, self.align_at(offset));
                 continue;
             }
             let part = self.part_type(offset, ty);
@@ -147,27 +148,42 @@ impl Elements<'_> {
         }
     }
 
-    fn element_access(&self) -> Access {
+    /// An access to elements of which the first stands for memory aligned to `align_bytes`.
+    fn element_access(&self, align_bytes: u32) -> Access {
+        let elements = (align_bytes / self.layout.stride_bytes).max(1);
         Access {
-            align_bytes: self.layout.element.size_bytes(),
+            align_bytes: elements.saturating_mul(self.layout.element.size_bytes()),
             ..self.access
         }
     }
 
-    fn load_elements(&self, b: &mut Builder<'_>, index: Value, count: usize) -> Values {
+    fn load_elements(
+        &self,
+        b: &mut Builder<'_>,
+        index: Value,
+        count: usize,
+        align_bytes: u32,
+    ) -> Values {
         let place = Place::Element {
             array: self.layout.array,
             index,
         };
-        b.load(place, self.layout.element, count, self.element_access())
+        let access = self.element_access(align_bytes);
+        b.load(place, self.layout.element, count, access)
     }
 
-    fn store_elements(&self, b: &mut Builder<'_>, index: Value, elements: Values) {
+    fn store_elements(
+        &self,
+        b: &mut Builder<'_>,
+        index: Value,
+        elements: Values,
+        align_bytes: u32,
+    ) {
         let place = Place::Element {
             array: self.layout.array,
             index,
         };
-        b.store(place, elements, self.element_access());
+        b.store(place, elements, self.element_access(align_bytes));
     }
 
     fn assemble(&self, b: &mut Builder<'_>, elements: &[Value], ty: Type) -> Value {
@@ -223,7 +239,7 @@ impl Elements<'_> {
 
     fn load_part(&mut self, b: &mut Builder<'_>, offset: u32, part: Type) -> Value {
         let (index, bit) = self.within(b, offset);
-        let element = self.load_elements(b, index, 1)[0];
+        let element = self.load_elements(b, index, 1, 1)[0];
         let int = scalar_bits::to_int(b, element);
         let shifted = b.binary(Binary::LShr, int, bit);
         b.resize_int(shifted, part, false)
@@ -240,12 +256,12 @@ impl Elements<'_> {
         let bits = b.binary(Binary::Shl, bits, bit);
         match self.layout.storage {
             ArrayStorage::Private => {
-                let old = self.load_elements(b, index, 1)[0];
+                let old = self.load_elements(b, index, 1, 1)[0];
                 let old = scalar_bits::to_int(b, old);
                 let kept = b.binary(Binary::And, old, keep);
                 let new = b.binary(Binary::Or, kept, bits);
                 let new = scalar_bits::from_int(b, new, element);
-                self.store_elements(b, index, smallvec![new]);
+                self.store_elements(b, index, smallvec![new], 1);
             }
             ArrayStorage::Workgroup => {
                 // In this order nothing changes where the value is there already: see `legalize_memory`.

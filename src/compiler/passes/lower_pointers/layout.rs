@@ -6,6 +6,9 @@ use crate::compiler::capabilities::Capabilities;
 use crate::compiler::ir::{AddressSpace, Array, ArrayId, ArrayLength, ArrayStorage, Module, Type};
 use std::collections::HashMap;
 
+/// The largest vector that `emit` accesses at once in local memory.
+const LARGEST_VECTOR_BYTES: u64 = 32;
+
 /// Bytes kept free at the start of an array whose pointers may be null: null is offset 0.
 const NULL_BYTES: u64 = 16;
 
@@ -88,7 +91,12 @@ impl Layouts {
         for member in fixed.into_iter().chain(arguments) {
             let (size, align, spec_id) = member_size(module, *member);
             if spec_ids.is_empty() {
-                end = end.next_multiple_of(align.max(u64::from(stride_bytes)));
+                let least = match facts.space {
+                    // So that accesses that say that they are aligned to vectors are so within the array.
+                    AddressSpace::Local if capabilities.serial_memory => LARGEST_VECTOR_BYTES,
+                    _ => 1,
+                };
+                end = end.next_multiple_of(align.max(u64::from(stride_bytes)).max(least));
             }
             let offset_bytes = u32::try_from(end)
                 .ok()

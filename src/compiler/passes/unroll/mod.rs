@@ -14,6 +14,10 @@
 //! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Capabilities::limits_loop_rounds`]) rounds
 //! of all other counted loops are joined too: a kernel gets that much further.
 //!
+//! Where a driver makes every access to memory once for each work-item (`Capabilities::serial_memory`), several rounds
+//! become one also in loops of one block that load from where all work-items of a sub-group do: `share_uniform_loads` can
+//! then make one load of those of all rounds.
+//!
 //! Loops of the first two kinds have one way out that every round passes: every work-item of a group makes
 //! the same rounds, so barriers and collective operations keep their meaning.
 
@@ -25,9 +29,9 @@ mod several_rounds;
 mod tests;
 
 use super::simplify;
-use crate::compiler::analysis::{Dominators, Loop, Loops};
+use crate::compiler::analysis::{Dominators, Loop, Loops, Uniformity};
 use crate::compiler::ir::{
-    AddressSpace, Block, Edge, Function, Module, Op, Terminator, Type, Value,
+    AddressSpace, Block, Edge, FuncId, Function, Module, Op, Place, Terminator, Type, Value,
 };
 use crate::compiler::{CompileError, Context};
 
@@ -45,6 +49,9 @@ const FACTORS: [usize; 3] = [8, 4, 2];
 const JOINED: usize = 256;
 const MANY: usize = 16;
 
+/// Instructions, all rounds that become one together, of a loop that loads the same for all work-items.
+const SHARES: usize = 640;
+
 /// Loops unrolled in a function at most.
 const LOOPS: usize = 64;
 
@@ -52,10 +59,13 @@ const LOOPS: usize = 64;
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let local_sizes = module.most_local_sizes();
     let few = cx.capabilities.limits_loop_rounds;
+    let uniformity = Uniformity::of_kernel(module, cx);
+    let kernel = module.kernels.first().map(|kernel| kernel.function);
     let mut changed = false;
-    for function in &mut module.functions {
+    for (id, function) in (0..).map(FuncId).zip(&mut module.functions) {
+        let uniformity = uniformity.as_ref().filter(|_| kernel == Some(id));
         for _ in 0..LOOPS {
-            if !unroll_one(function, local_sizes, few) {
+            if !unroll_one(function, local_sizes, uniformity, few) {
                 break;
             }
             changed = true;
@@ -92,7 +102,12 @@ struct Candidate<'a> {
 }
 
 /// Unrolls one loop, or joins its rounds; `few`: the device makes few of them.
-fn unroll_one(function: &mut Function, local_sizes: [u32; 3], few: bool) -> bool {
+fn unroll_one(
+    function: &mut Function,
+    local_sizes: [u32; 3],
+    uniformity: Option<&Uniformity>,
+    few: bool,
+) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
@@ -100,18 +115,13 @@ fn unroll_one(function: &mut Function, local_sizes: [u32; 3], few: bool) -> bool
         let Some(candidate) = candidate(function, &dominators, found) else {
             continue;
         };
+        let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
         let body = Body::new(function, &candidate);
         let count = |most| rounds::count(function, &candidate, local_sizes, most);
-        if let Some(rounds) = body.most_rounds().and_then(count) {
-            copy::unroll(function, &candidate, rounds);
-        } else if let Some(factor) = (body.computes || few)
-            .then(|| count(COMPUTES.0))
-            .flatten()
-            .and_then(|rounds| factor(rounds, body.size, few))
-        {
-            copy::join_rounds(function, &candidate, factor);
-        } else {
-            continue;
+        match plan(&body, shared, few, count) {
+            Some(Plan::Whole(rounds)) => copy::unroll(function, &candidate, rounds),
+            Some(Plan::Join(factor)) => copy::join_rounds(function, &candidate, factor),
+            None => continue,
         }
         function.layout = function.reverse_postorder();
         return true;
@@ -142,12 +152,42 @@ fn unroll_unknown(function: &mut Function, few: bool) -> bool {
     changed
 }
 
-/// How many rounds become one, so that some of those are left.
-fn factor(rounds: usize, size: usize, few: bool) -> Option<usize> {
+/// What is done with a loop.
+enum Plan {
+    /// It is unrolled as a whole, so many rounds.
+    Whole(usize),
+    /// So many rounds become one.
+    Join(usize),
+}
+
+/// `shared` is the size of a round of [`shared_loads`], `count` the number of rounds if it is no more than that.
+fn plan(
+    body: &Body,
+    shared: Option<usize>,
+    few: bool,
+    count: impl Fn(usize) -> Option<usize>,
+) -> Option<Plan> {
+    if let Some(size) = shared
+        && let Some(rounds) = count(COMPUTES.0)
+    {
+        if rounds <= FACTORS[0] && rounds * size <= SHARES {
+            return Some(Plan::Whole(rounds));
+        }
+        return factor(rounds, size, SHARES, None).map(Plan::Join);
+    }
+    if let Some(rounds) = body.most_rounds().and_then(&count) {
+        return Some(Plan::Whole(rounds));
+    }
     let (most, first) = match few {
         true => (JOINED, Some(MANY)),
-        false => (COMPUTES.1, None),
+        false if body.computes => (COMPUTES.1, None),
+        false => return None,
     };
+    factor(count(COMPUTES.0)?, body.size, most, first).map(Plan::Join)
+}
+
+/// How many rounds of `size` instructions become one of `most`, so that some of those are left; `first` if that fits.
+fn factor(rounds: usize, size: usize, most: usize, first: Option<usize>) -> Option<usize> {
     let fits = |factor: &usize| {
         rounds.is_multiple_of(*factor) && rounds > *factor && size * factor <= most
     };
@@ -218,6 +258,33 @@ fn candidate<'a>(
         inside: inside.clone(),
         exit: exit.clone(),
     })
+}
+
+/// Instructions of a round, if the loop is one of one block that computes and loads, some of it from where all work-items of
+/// a sub-group do.
+fn shared_loads(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    uniformity: &Uniformity,
+) -> Option<usize> {
+    let &[block] = candidate.blocks else {
+        return None;
+    };
+    let (mut size, mut shares) = (0, false);
+    for &inst in &function.block(block).insts {
+        match function.inst(inst).op {
+            Op::Const(_) => continue,
+            Op::Load(Place::Pointer(pointer), access) if !access.volatile => {
+                let is_private = function.ty(pointer) == Type::Ptr(AddressSpace::Private);
+                shares |= uniformity.is_uniform(pointer) && !is_private;
+            }
+            ref op if op.is_pure() => {}
+            _ => return None,
+        }
+        size += 1;
+    }
+    let shares = shares && uniformity.is_converged(block);
+    shares.then_some(size)
 }
 
 /// What a loop does in a round.

@@ -1,11 +1,11 @@
 use super::run;
-use crate::compiler::Capabilities;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, BuiltIn, Compare, Convert, Edge, FuncId, Function,
     Module, Op, Place, PrivateVariable, Terminator, Type, Value,
 };
 use crate::compiler::passes::testing;
+use crate::compiler::{Capabilities, Context, Library, Options};
 use smallvec::smallvec;
 
 /// A kernel of a number that sums over a counter, `first`, then `next`, while `again` holds of the next one; `body`
@@ -380,4 +380,66 @@ fn rounds_with_effects_are_joined_where_the_device_makes_few() {
         assert!(stores(&module) >= 16 + 16, "{module}");
         assert_eq!(results(&module), expected, "{module}");
     }
+}
+
+/// A kernel of 16 rounds that load from where `id` says, and the sum of what they load.
+fn tile_rounds(id: BuiltIn) -> Module {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32];
+    let entry = function.entry();
+    let [round, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(round, Type::I32);
+    let total = function.add_param(round, Type::I32);
+    let mut b = Builder::new(&mut function, entry);
+    let local = b.constant(Type::Ptr(AddressSpace::Local), 64);
+    let row = b.op1(Op::BuiltIn(id), Type::I32);
+    let zero = b.i32(0);
+    b.jump(Edge::new(round, [zero, zero]));
+    b.switch_to(round);
+    let place = b.binary(Binary::Add, row, counter);
+    let offset = b.binary_const(Binary::Shl, place, 2);
+    let at = b.ptr_add(local, offset);
+    let loaded = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
+    let sum = b.binary(Binary::Add, total, loaded);
+    let next = b.binary_const(Binary::Add, counter, 1);
+    let more = {
+        let limit = b.i32(16);
+        b.compare(Compare::ULess, next, limit)
+    };
+    b.branch(more, Edge::new(round, [next, sum]), done);
+    b.switch_to(done);
+    b.terminate(Terminator::Return(smallvec![sum]));
+    let mut module = testing::module_of(function);
+    let attributes = &mut module.kernels[0].attributes;
+    attributes.required_work_group_size = Some([8, 8, 1]);
+    module
+}
+
+#[test]
+fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_one_by_one() {
+    let loads = |id, serial_memory, uniform_work_groups| {
+        let mut module = tile_rounds(id);
+        let capabilities = Capabilities {
+            serial_memory,
+            limits_loop_rounds: false,
+            ..Capabilities::lavapipe()
+        };
+        let options = Options {
+            uniform_work_groups,
+            ..Options::default()
+        };
+        let cx = Context {
+            capabilities: &capabilities,
+            options: &options,
+            library: &Library::empty(),
+        };
+        run(&mut module, &cx).unwrap();
+        module.functions[0].to_string().matches("load").count()
+    };
+    let (row, lane) = (BuiltIn::LocalInvocationId(1), BuiltIn::LocalInvocationId(0));
+    assert_eq!(loads(row, true, true), 8);
+    // Sub-groups that may not be full, other addresses for each work-item, other drivers.
+    assert_eq!(loads(row, true, false), 1);
+    assert_eq!(loads(lane, true, true), 1);
+    assert_eq!(loads(row, false, true), 1);
 }

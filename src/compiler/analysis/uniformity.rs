@@ -1,0 +1,232 @@
+//! What is the same for all work-items of a sub-group, and where all of them come together.
+//!
+//! Holds for kernels whose sub-groups are full and lie along the first dimension, as drivers lay them that run a
+//! sub-group as one vector. Where the condition of a branch is not the same for all, everything up to the block where its
+//! ways meet is for some of them only, and so are the values computed there.
+
+use super::PostDominators;
+use crate::compiler::Context;
+use crate::compiler::ir::{Binary, Block, BuiltIn, Function, Module, Op, Place, Terminator, Value};
+
+/// Facts about the function of a kernel.
+#[derive(Clone, Debug)]
+pub struct Uniformity {
+    /// By value and by block: known to differ.
+    differs: Vec<bool>,
+    apart: Vec<bool>,
+    sub_group_size: u32,
+}
+
+impl Uniformity {
+    /// The facts about the only kernel of a module; none where its sub-groups may not be full, or the driver may lay them
+    /// in another way.
+    pub fn of_kernel(module: &Module, cx: &Context<'_>) -> Option<Self> {
+        let caps = cx.capabilities;
+        let [kernel] = module.kernels.as_slice() else {
+            return None;
+        };
+        let sub_group_size = caps.subgroup_size_of(&kernel.attributes);
+        let [row, ..] = kernel.attributes.required_work_group_size?;
+        let rows_are_known = caps.serial_memory && caps.subgroup.shuffle;
+        let is_full = cx.options.uniform_work_groups && row.is_multiple_of(sub_group_size);
+        (rows_are_known && is_full && sub_group_size.is_power_of_two())
+            .then(|| Self::new(module.function(kernel.function), sub_group_size))
+    }
+
+    /// The facts about a function that all work-items enter together, with the same parameters.
+    pub fn new(function: &Function, sub_group_size: u32) -> Self {
+        let mut this = Self {
+            differs: vec![false; function.value_count()],
+            apart: vec![false; function.block_count()],
+            sub_group_size,
+        };
+        let post_dominators = PostDominators::new(function);
+        let order = function.reverse_postorder();
+        // Facts only change from "the same" to "differs": this ends.
+        while this.look(function, &order, &post_dominators) {}
+        this
+    }
+
+    /// Work-items in a sub-group.
+    pub fn sub_group_size(&self) -> u32 {
+        self.sub_group_size
+    }
+
+    /// Whether the value is the same for all work-items of a sub-group. Not known of values that are newer.
+    pub fn is_uniform(&self, value: Value) -> bool {
+        self.differs.get(value.index()) == Some(&false)
+    }
+
+    /// Whether a block is executed by all work-items of a sub-group together, or by none. Not known of newer blocks.
+    pub fn is_converged(&self, block: Block) -> bool {
+        self.apart.get(block.index()) == Some(&false)
+    }
+
+    /// Goes over the function once; whether anything has changed.
+    fn look(&mut self, function: &Function, order: &[Block], post: &PostDominators) -> bool {
+        let mut changed = false;
+        for &block in order {
+            let data = function.block(block);
+            for &inst in &data.insts {
+                let inst = function.inst(inst);
+                let same = !self.apart[block.index()] && self.gives_the_same(function, &inst.op);
+                if !same {
+                    changed |= self.set(&inst.results);
+                }
+            }
+            for edge in data.terminator.edges() {
+                let params = &function.block(edge.block).params;
+                for (&param, &arg) in params.iter().zip(&edge.args) {
+                    if !self.is_uniform(arg) {
+                        changed |= self.set(&[param]);
+                    }
+                }
+            }
+            let decides = match data.terminator {
+                Terminator::Branch { condition, .. } => Some(condition),
+                Terminator::Switch { value, .. } => Some(value),
+                _ => None,
+            };
+            if decides.is_some_and(|value| !self.is_uniform(value)) {
+                changed |= self.part(function, block, post.immediate(block));
+            }
+        }
+        changed
+    }
+
+    fn set(&mut self, values: &[Value]) -> bool {
+        let mut changed = false;
+        for &value in values {
+            changed |= !std::mem::replace(&mut self.differs[value.index()], true);
+        }
+        changed
+    }
+
+    /// The work-items part at the end of `from` and come together at `meet`, if anywhere.
+    fn part(&mut self, function: &Function, from: Block, meet: Option<Block>) -> bool {
+        let mut changed = false;
+        let mut work: Vec<Block> = function.successors(from).to_vec();
+        let mut seen = vec![false; function.block_count()];
+        while let Some(block) = work.pop() {
+            if Some(block) == meet || std::mem::replace(&mut seen[block.index()], true) {
+                continue;
+            }
+            changed |= !std::mem::replace(&mut self.apart[block.index()], true);
+            changed |= self.set(&function.block(block).params);
+            work.extend(function.successors(block));
+        }
+        if let Some(meet) = meet {
+            changed |= self.set(&function.block(meet).params);
+        }
+        changed
+    }
+
+    fn gives_the_same(&self, function: &Function, op: &Op) -> bool {
+        let all_operands = || op.operands().iter().all(|&value| self.is_uniform(value));
+        match *op {
+            Op::Undef | Op::VariableAddress(_) => false,
+            Op::BuiltIn(BuiltIn::LocalInvocationId(0) | BuiltIn::SubgroupLocalInvocationId) => {
+                false
+            }
+            Op::Binary(Binary::LShr, x, amount) => {
+                // The number of the sub-group in its row.
+                let is_x = matches!(
+                    function.op_of(x),
+                    Some(Op::BuiltIn(BuiltIn::LocalInvocationId(0)))
+                );
+                let least = u64::from(self.sub_group_size.trailing_zeros());
+                let drops_lane = function.constant(amount).is_some_and(|by| by >= least);
+                is_x && drops_lane || all_operands()
+            }
+            Op::Load(place, access) => {
+                let is_constant = access.read_only || matches!(place, Place::Argument { .. });
+                is_constant && !access.volatile && all_operands()
+            }
+            _ => op.is_pure() && all_operands(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::{Builder, Compare, Edge, Type};
+
+    fn built_in(b: &mut Builder<'_>, built_in: BuiltIn) -> Value {
+        b.op1(Op::BuiltIn(built_in), Type::I32)
+    }
+
+    #[test]
+    fn rows_of_work_items_share_all_but_their_place_in_the_row() {
+        let mut function = Function::new("k");
+        let entry = function.entry();
+        let mut b = Builder::new(&mut function, entry);
+        let x = built_in(&mut b, BuiltIn::LocalInvocationId(0));
+        let y = built_in(&mut b, BuiltIn::LocalInvocationId(1));
+        let group = built_in(&mut b, BuiltIn::WorkgroupId(0));
+        let same = b.binary(Binary::Add, y, group);
+        let differs = b.binary(Binary::Add, x, group);
+        let row = b.binary_const(Binary::LShr, x, 3);
+        let half_row = b.binary_const(Binary::LShr, x, 2);
+        b.terminate(Terminator::Return(Default::default()));
+        let facts = Uniformity::new(&function, 8);
+        for value in [y, group, same, row] {
+            assert!(facts.is_uniform(value));
+        }
+        for value in [x, differs, half_row] {
+            assert!(!facts.is_uniform(value));
+        }
+        assert!(facts.is_converged(entry));
+    }
+
+    /// A loop that ends for all at once, after a branch on `x` or on `y`.
+    #[test]
+    fn behind_a_branch_that_parts_them_they_meet_again() {
+        for (dimension, together) in [(0, false), (1, true)] {
+            let mut function = Function::new("k");
+            let entry = function.entry();
+            let [some, meet] = [0; 2].map(|_| function.add_block());
+            let merged = function.add_param(meet, Type::I32);
+            let mut b = Builder::new(&mut function, entry);
+            let id = built_in(&mut b, BuiltIn::LocalInvocationId(dimension));
+            let five = b.i32(5);
+            let less = b.compare(Compare::ULess, id, five);
+            b.branch(less, some, Edge::new(meet, [five]));
+            b.switch_to(some);
+            let six = b.i32(6);
+            b.jump(Edge::new(meet, [six]));
+            b.switch_to(meet);
+            b.terminate(Terminator::Return(Default::default()));
+            let facts = Uniformity::new(&function, 8);
+            assert_eq!(facts.is_converged(some), together);
+            assert_eq!(facts.is_uniform(six), together);
+            assert_eq!(facts.is_uniform(merged), together);
+            assert!(facts.is_converged(meet));
+        }
+    }
+
+    #[test]
+    fn a_loop_that_some_leave_before_others_is_not_for_all() {
+        for (dimension, together) in [(0, false), (1, true)] {
+            let mut function = Function::new("k");
+            let entry = function.entry();
+            let [round, done] = [0; 2].map(|_| function.add_block());
+            let counter = function.add_param(round, Type::I32);
+            let mut b = Builder::new(&mut function, entry);
+            let zero = b.i32(0);
+            b.jump(Edge::new(round, [zero]));
+            b.switch_to(round);
+            let next = b.binary_const(Binary::Add, counter, 1);
+            let id = built_in(&mut b, BuiltIn::LocalInvocationId(dimension));
+            let more = b.compare(Compare::ULess, next, id);
+            b.branch(more, Edge::new(round, [next]), done);
+            b.switch_to(done);
+            b.terminate(Terminator::Return(Default::default()));
+            let facts = Uniformity::new(&function, 8);
+            assert_eq!(facts.is_converged(round), together);
+            assert_eq!(facts.is_uniform(counter), together);
+            assert_eq!(facts.is_uniform(next), together);
+            assert!(facts.is_converged(done));
+        }
+    }
+}
