@@ -3,14 +3,14 @@
 use crate::launches::{ENQUEUE, LAUNCHES, ROUND_TRIP, TO_START};
 use crate::support::Result;
 use crate::support::table::{Table, Unit};
-use crate::vulkan::{Around, First, Raw, Wait};
+use crate::vulkan::{After, Around, First, Raw, Wait};
 
 /// Streams that are recorded.
 const STREAMS: usize = 20;
 
 /// Waits are polled for, which is the faster way on GPUs.
 const POLLED: Around = Around {
-    barrier: false,
+    barrier: None,
     to_host: false,
     waits: false,
     stamps: None,
@@ -25,7 +25,7 @@ pub fn counterparts(raw: &mut Raw, column: usize, table: &mut Table, rounds: usi
     put(ENQUEUE, raw.record(LAUNCHES, true, STREAMS)?);
     put(ROUND_TRIP, raw.round_trip(POLLED, rounds)?.total_us);
     let stamped = Around {
-        barrier: true,
+        barrier: Some(After::All),
         stamps: Some(First::All),
         ..POLLED
     };
@@ -37,21 +37,25 @@ pub fn counterparts(raw: &mut Raw, column: usize, table: &mut Table, rounds: usi
 
 /// One empty kernel, recorded, submitted and waited for in several ways.
 #[rustfmt::skip]
-fn variants() -> [(&'static str, Around); 13] {
+fn variants() -> [(&'static str, Around); 16] {
     let timed = Around { stamps: Some(First::All), ..POLLED };
-    let both = Around { barrier: true, to_host: true, ..POLLED };
+    let after = |what| Around { barrier: Some(what), ..POLLED };
+    let both = Around { to_host: true, ..after(After::All) };
     [
         ("recorded each time, blocked for", Around::default()),
         ("polled for", POLLED),
         ("polled for, a fence", Around { wait: Wait::Fence, ..POLLED }),
         ("recorded once", Around { reused: true, ..POLLED }),
-        ("a barrier before", Around { barrier: true, ..POLLED }),
+        ("a barrier before", after(After::All)),
+        ("a barrier before, after kernels", after(After::Kernels)),
+        ("a barrier before, after nothing", after(After::Nothing)),
         ("a barrier to the host after", Around { to_host: true, ..POLLED }),
         ("both barriers", both),
+        ("both barriers, the first after nothing", Around { to_host: true, ..after(After::Nothing) }),
         ("waits for the one before, done", Around { waits: true, ..POLLED }),
         ("two timestamps, first at the top", Around { stamps: Some(First::Top), ..POLLED }),
         ("two timestamps, both after all", timed),
-        ("barrier before, timestamps after all", Around { barrier: true, ..timed }),
+        ("barrier before, timestamps after all", Around { barrier: Some(After::All), ..timed }),
         ("waits for the one before, timestamps", Around { waits: true, ..timed }),
         ("both barriers, timestamps, 512 queries reset", Around { stamps: Some(First::All), reset: 512, ..both }),
     ]

@@ -44,8 +44,8 @@ pub struct Raw {
 /// What is recorded around the launch.
 #[derive(Clone, Copy, Default)]
 pub struct Around {
-    /// A full barrier first.
-    pub barrier: bool,
+    /// A barrier first.
+    pub barrier: Option<After>,
     /// A barrier to the host last.
     pub to_host: bool,
     /// The submission waits for the value of the one before, which is done.
@@ -58,6 +58,17 @@ pub struct Around {
     pub reused: bool,
     /// How the end is waited for.
     pub wait: Wait,
+}
+
+/// What the barrier before the launch comes after; before it comes everything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Everything submitted earlier.
+    All,
+    /// Kernels.
+    Kernels,
+    /// Nothing: what is available becomes visible, and nothing is waited for.
+    Nothing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -236,10 +247,16 @@ impl Raw {
         }
     }
 
-    fn barrier(&self, to: (vk::PipelineStageFlags2, vk::AccessFlags2)) {
+    fn barrier(&self, after: After, to: (vk::PipelineStageFlags2, vk::AccessFlags2)) {
+        let write = vk::AccessFlags2::MEMORY_WRITE;
+        let from = match after {
+            After::All => (vk::PipelineStageFlags2::ALL_COMMANDS, write),
+            After::Kernels => (vk::PipelineStageFlags2::COMPUTE_SHADER, write),
+            After::Nothing => Default::default(),
+        };
         let barriers = [vk::MemoryBarrier2::default()
-            .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-            .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
+            .src_stage_mask(from.0)
+            .src_access_mask(from.1)
             .dst_stage_mask(to.0)
             .dst_access_mask(to.1)];
         let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
@@ -247,11 +264,12 @@ impl Raw {
         unsafe { self.device.cmd_pipeline_barrier2(self.buffer, &dependency) };
     }
 
-    fn full_barrier(&self) {
-        self.barrier((
+    fn barrier_before(&self, after: After) {
+        let to = (
             vk::PipelineStageFlags2::ALL_COMMANDS,
             vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
-        ));
+        );
+        self.barrier(after, to);
     }
 
     fn dispatch(&self) {
@@ -338,7 +356,7 @@ impl Raw {
             self.bind();
             for _ in 0..launches {
                 if ordered {
-                    self.full_barrier();
+                    self.barrier_before(After::All);
                 }
                 self.dispatch();
             }
@@ -364,8 +382,8 @@ impl Raw {
             if around.reset > 0 {
                 device.cmd_reset_query_pool(buffer, queries, 0, around.reset.min(QUERIES));
             }
-            if around.barrier {
-                self.full_barrier();
+            if let Some(after) = around.barrier {
+                self.barrier_before(after);
             }
             if let Some(first) = around.stamps {
                 let stage = match first {
@@ -381,7 +399,8 @@ impl Raw {
                 device.cmd_write_timestamp2(buffer, stage, queries, 1);
             }
             if around.to_host {
-                self.barrier((vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ));
+                let host = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);
+                self.barrier(After::All, host);
             }
             Ok(device.end_command_buffer(buffer)?)
         }
