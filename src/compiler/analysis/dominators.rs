@@ -1,8 +1,8 @@
 //! The dominator tree of the reachable blocks.
 //!
-//! Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001): iterate in reverse postorder,
-//! intersecting the predecessors' chains. Queries compare the intervals of a depth-first numbering.
+//! Queries compare the intervals of a depth-first numbering.
 
+use super::immediate_dominators::{immediate_dominators, intersect};
 use crate::compiler::ir::{Block, Function};
 use std::collections::HashSet;
 
@@ -67,28 +67,7 @@ impl Dominators {
             }
         }
 
-        let mut idom = vec![NONE; order.len()];
-        idom[0] = 0;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for index in 1..order.len() {
-                let mut new = NONE;
-                for &predecessor in &predecessors[index] {
-                    if idom[predecessor as usize] != NONE {
-                        new = match new {
-                            NONE => predecessor,
-                            other => intersect(&idom, other, predecessor),
-                        };
-                    }
-                }
-                if idom[index] != new {
-                    idom[index] = new;
-                    changed = true;
-                }
-            }
-        }
-
+        let idom = immediate_dominators(&predecessors);
         let mut children = vec![Vec::new(); order.len()];
         for index in 1..order.len() {
             children[idom[index] as usize].push(order[index]);
@@ -194,18 +173,6 @@ impl Dominators {
         }
         frontiers
     }
-}
-
-fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        while a > b {
-            a = idom[a as usize];
-        }
-        while b > a {
-            b = idom[b as usize];
-        }
-    }
-    a
 }
 
 #[cfg(test)]

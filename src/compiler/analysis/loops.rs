@@ -3,7 +3,7 @@
 //! Cycles without such a header (irreducible ones) are reported by [`Loops::is_irreducible`], not as loops.
 
 use super::Dominators;
-use crate::compiler::ir::{Block, Function};
+use crate::compiler::ir::{Block, Edge, Function};
 
 /// A natural loop. Loops with one header are one loop.
 #[derive(Clone, Debug)]
@@ -15,6 +15,26 @@ pub struct Loop {
     pub blocks: Vec<Block>,
     /// The innermost loop around it: a position in [`Loops::all`].
     pub parent: Option<usize>,
+}
+
+impl Loop {
+    /// The edge in and the edge back, with the blocks that they leave, where there is but one of each.
+    pub fn entry_and_back<'a>(&self, function: &'a Function) -> Option<[(Block, &'a Edge); 2]> {
+        if self.latches.len() != 1 {
+            return None;
+        }
+        let edges = function.layout.iter().flat_map(|&block| {
+            let edges = function.block(block).terminator.edges().into_iter();
+            edges.map(move |edge| (block, edge))
+        });
+        let (backs, entries): (Vec<_>, Vec<_>) = edges
+            .filter(|(_, edge)| edge.block == self.header)
+            .partition(|(block, _)| self.blocks.contains(block));
+        match (entries.as_slice(), backs.as_slice()) {
+            (&[entry], &[back]) => Some([entry, back]),
+            _ => None,
+        }
+    }
 }
 
 /// The loops of a function; inner loops come before the loops around them.

@@ -1,6 +1,7 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
 mod dominators;
+mod immediate_dominators;
 mod known_bits;
 mod loops;
 mod post_dominators;

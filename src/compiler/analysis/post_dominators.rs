@@ -2,6 +2,7 @@
 //!
 //! As [`super::Dominators`], on the edges the other way round, from one end that all returns lead to.
 
+use super::immediate_dominators::immediate_dominators;
 use crate::compiler::ir::{Block, Function};
 
 /// Where ways that part meet again.
@@ -11,46 +12,36 @@ pub struct PostDominators {
     immediate: Vec<Option<Block>>,
 }
 
-const NONE: usize = usize::MAX;
+/// The node that all returns lead to; block `order[n]` is node `n + 1`.
+const END: u32 = 0;
 
 impl PostDominators {
     pub fn new(function: &Function) -> Self {
-        let predecessors = function.predecessors();
-        let (order, position) = order_from_the_end(function, &predecessors);
-        let end = order.len();
-        // By position; the end's own is itself.
-        let mut immediate = vec![NONE; end + 1];
-        immediate[end] = end;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (at, &block) in order.iter().enumerate().rev() {
-                let successors = function.successors(block);
-                let mut new = match successors.is_empty() {
-                    true => end,
-                    false => NONE,
-                };
-                for successor in successors {
-                    let other = position[successor.index()];
-                    if other == NONE || immediate[other] == NONE {
-                        continue;
-                    }
-                    new = match new {
-                        NONE => other,
-                        new => meet(&immediate, new, other),
-                    };
+        let order = order_from_the_end(function);
+        let mut nodes = vec![None; function.block_count()];
+        for (node, block) in (END + 1..).zip(&order) {
+            nodes[block.index()] = Some(node);
+        }
+        let mut following = vec![Vec::new()];
+        following.extend(order.iter().map(|&block| {
+            let successors = function.successors(block);
+            match successors.is_empty() {
+                true => vec![END],
+                false => {
+                    let node = |successor: &Block| nodes[successor.index()];
+                    successors.iter().filter_map(node).collect()
                 }
-                changed |= immediate[at] != new;
-                immediate[at] = new;
             }
+        }));
+        let idom = immediate_dominators(&following);
+        let mut immediate = vec![None; function.block_count()];
+        for (block, &node) in order.iter().zip(&idom[1..]) {
+            immediate[block.index()] = match node {
+                END => None,
+                node => order.get(node as usize - 1).copied(),
+            };
         }
-        let mut by_block = vec![None; function.block_count()];
-        for (at, &block) in order.iter().enumerate() {
-            by_block[block.index()] = order.get(immediate[at]).copied();
-        }
-        Self {
-            immediate: by_block,
-        }
+        Self { immediate }
     }
 
     /// The closest block that all ways from `block` to the end pass; none if there is no such block.
@@ -59,14 +50,11 @@ impl PostDominators {
     }
 }
 
-/// Blocks from which the end can be reached, so that the end is found from the last of them backwards, and the
-/// position of each.
-fn order_from_the_end(
-    function: &Function,
-    predecessors: &[impl std::ops::Deref<Target = [Block]>],
-) -> (Vec<Block>, Vec<usize>) {
+/// Blocks from which the end can be reached, in reverse postorder from there.
+fn order_from_the_end(function: &Function) -> Vec<Block> {
+    let predecessors = function.predecessors();
     let mut seen = vec![false; function.block_count()];
-    let mut postorder = Vec::new();
+    let mut order = Vec::new();
     for &last in &function.layout {
         if !function.successors(last).is_empty() || seen[last.index()] {
             continue;
@@ -82,28 +70,14 @@ fn order_from_the_end(
                     }
                 }
                 None => {
-                    postorder.push(*block);
+                    order.push(*block);
                     stack.pop();
                 }
             }
         }
     }
-    let mut position = vec![NONE; function.block_count()];
-    for (at, &block) in postorder.iter().enumerate() {
-        position[block.index()] = at;
-    }
-    (postorder, position)
-}
-
-/// Where the chains of two positions meet: the closer to the end the greater the position.
-fn meet(immediate: &[usize], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        match a < b {
-            true => a = immediate[a],
-            false => b = immediate[b],
-        }
-    }
-    a
+    order.reverse();
+    order
 }
 
 #[cfg(test)]

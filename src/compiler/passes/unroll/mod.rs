@@ -199,10 +199,6 @@ fn candidate<'a>(
     dominators: &Dominators,
     found: &'a Loop,
 ) -> Option<Candidate<'a>> {
-    let &[latch] = found.latches.as_slice() else {
-        return None;
-    };
-    let header = found.header;
     let is_inside = |block: Block| found.blocks.contains(&block);
     let mut leaving = None;
     for &block in &found.blocks {
@@ -215,6 +211,7 @@ fn candidate<'a>(
             _ => return None,
         }
     }
+    let [(before, first), (latch, next)] = found.entry_and_back(function)?;
     let leaving = leaving.filter(|&block| dominators.dominates(block, latch))?;
     let Terminator::Branch {
         condition,
@@ -229,29 +226,13 @@ fn candidate<'a>(
         true => (then, otherwise),
         false => (otherwise, then),
     };
-    let (mut entries, mut backs) = (Vec::new(), Vec::new());
-    for &block in &function.layout {
-        for edge in function.block(block).terminator.edges() {
-            if edge.block == header {
-                let edges = if is_inside(block) {
-                    &mut backs
-                } else {
-                    &mut entries
-                };
-                edges.push((block, edge.args.to_vec()));
-            }
-        }
-    }
-    let ([(before, first)], [(_, next)]) = (entries.as_slice(), backs.as_slice()) else {
-        return None;
-    };
     Some(Candidate {
         blocks: &found.blocks,
-        header,
+        header: found.header,
         latch,
-        before: *before,
-        first: first.clone(),
-        next: next.clone(),
+        before,
+        first: first.args.to_vec(),
+        next: next.args.to_vec(),
         leaving,
         condition: *condition,
         continues_if,

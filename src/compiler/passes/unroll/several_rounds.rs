@@ -115,9 +115,6 @@ fn redirect(function: &mut Function, from: Block, header: Block, edge: Edge) {
 }
 
 fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
-    let &[latch] = found.latches.as_slice() else {
-        return None;
-    };
     let header = found.header;
     let is_inside = |block: Block| found.blocks.contains(&block);
     let insts = || {
@@ -135,22 +132,7 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
     {
         return None;
     }
-    let (mut entries, mut backs) = (Vec::new(), Vec::new());
-    for &block in &function.layout {
-        for edge in function.block(block).terminator.edges() {
-            if edge.block == header {
-                let edges = if is_inside(block) {
-                    &mut backs
-                } else {
-                    &mut entries
-                };
-                edges.push((block, edge.args.to_vec()));
-            }
-        }
-    }
-    let ([(before, first)], [(_, next)]) = (entries.as_slice(), backs.as_slice()) else {
-        return None;
-    };
+    let [(before, first), (latch, next)] = found.entry_and_back(function)?;
     let params = &function.block(header).params;
     found.blocks.iter().find_map(|&leaving| {
         let Terminator::Branch {
@@ -174,15 +156,15 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
             return None;
         }
         let (counter, limit) = [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
-            let at = counter_of(function, params, next, count)?;
+            let at = counter_of(function, params, &next.args, count)?;
             (!is_defined_inside(function, found, limit)).then_some((at, limit))
         })?;
         Some(Counted {
             factor,
-            before: *before,
+            before,
             latch,
-            first: first.clone(),
-            next: next.clone(),
+            first: first.args.to_vec(),
+            next: next.args.to_vec(),
             counter,
             limit,
             leaving,
