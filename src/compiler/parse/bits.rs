@@ -8,12 +8,22 @@ use crate::compiler::ir::{Binary, Builder, Compare, Type, Unary, Value};
 use rspirv::spirv::Op;
 
 impl<'a> FunctionParser<'_, 'a> {
+    fn is_boolean(&mut self, inst: &Instruction<'a>, index: usize) -> Result<bool, CompileError> {
+        let values = self.operand(inst, index)?;
+        Ok(values.iter().all(|&value| self.ty(value) == Type::Bool))
+    }
+
     /// Translates instructions on bits; false if the instruction is another.
     pub(super) fn bit_instruction(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
         match inst.op {
             Op::ShiftLeftLogical => self.shift(inst, Binary::Shl)?,
             Op::ShiftRightLogical => self.shift(inst, Binary::LShr)?,
             Op::ShiftRightArithmetic => self.shift(inst, Binary::AShr)?,
+            // clang-22 asks for the one bit of a boolean to be reversed, which the specification knows nothing of.
+            Op::BitReverse if self.is_boolean(inst, 0)? => {
+                let base = self.operand(inst, 0)?;
+                self.each(inst, base.len(), |_, lane| base[lane])?;
+            }
             Op::BitCount | Op::BitReverse => {
                 let base = self.class_operand(inst, 0, Class::Int)?;
                 let to = self.source.types.scalar(inst.result_type()?)?;

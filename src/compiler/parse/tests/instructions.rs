@@ -2,7 +2,7 @@
 
 use super::{kernel, operations, parse_valid};
 use crate::compiler::interp::Interpreter;
-use crate::compiler::ir::{Convert, Op};
+use crate::compiler::ir::{Convert, Op, Unary};
 
 #[test]
 fn a_vector_of_one_component() {
@@ -37,6 +37,22 @@ fn operands_that_are_too_wide_are_narrowed() {
         2,
         "{operations:?}"
     );
+}
+
+/// As clang-22 writes it of an `llvm.bitreverse.i1`.
+#[test]
+fn the_one_bit_of_a_boolean_reversed_is_itself() {
+    let words = kernel(
+        "",
+        "%less = OpULessThan %bool %n %uint_7
+         %reversed = OpBitReverse %bool %less
+         %value = OpSelect %uint %reversed %uint_1 %uint_2
+         OpStore %out %value Aligned 4
+         OpReturn",
+    );
+    let operations = operations(&parse_valid(&words));
+    let is_reversal = |op: &Op| matches!(op, Op::Unary(Unary::BitReverse, _));
+    assert!(!operations.iter().any(is_reversal), "{operations:?}");
 }
 
 #[test]
