@@ -26,6 +26,17 @@ pub fn readable(stderr: &[u8], header_directory: Option<&Path>) -> String {
     }
 }
 
+/// Where the stack of a crash begins, with what asks for a report of it.
+const STACK: [&str; 2] = ["PLEASE submit a bug report", "Stack dump:"];
+
+/// Leaves out the stack of a crash: clang's own functions tell the application nothing.
+pub fn leave_out_stack(log: &mut String) {
+    let places = STACK.iter().filter_map(|start| log.find(start));
+    if let Some(place) = places.min() {
+        log.truncate(place);
+    }
+}
+
 /// One line on an end that is not the program's fault.
 pub fn end_note(end: End, clang: &Path) -> Option<String> {
     let clang = clang.display();
@@ -60,6 +71,18 @@ mod tests {
             end_note(End::Signal(11), Path::new("clang"))
                 .unwrap()
                 .contains("signal 11")
+        );
+    }
+
+    #[test]
+    fn of_a_crash_the_error_is_left() {
+        let mut log = "a.cl:1: warning: x\nfatal error: error in backend: y\nPLEASE submit a bug report to z\n\
+                       Stack dump:\n0. clang\n"
+            .to_owned();
+        leave_out_stack(&mut log);
+        assert_eq!(
+            log,
+            "a.cl:1: warning: x\nfatal error: error in backend: y\n"
         );
     }
 

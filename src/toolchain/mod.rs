@@ -10,6 +10,7 @@
 //! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`local_sizes`]: sizes of local variables, which it drops too.
+//! - `zero_extensions`: those of vectors, which it breaks down on.
 //! - [`cache`]: compiled things kept between processes.
 //! - [`validate`]: generated code checked in the field.
 //! - [`words`]: SPIR-V bytes to words.
@@ -33,6 +34,7 @@ pub mod source;
 pub mod target;
 pub mod validate;
 pub mod words;
+mod zero_extensions;
 
 pub use cache::DiskCache;
 pub use clang::Clang;

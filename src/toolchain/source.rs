@@ -17,7 +17,7 @@ use super::process::{self, Finished};
 use super::target::LanguageTarget;
 use super::{
     argument_info, atomics, conversions, group_functions, half_vectors, internalize, local_sizes,
-    mipmaps, words,
+    mipmaps, words, zero_extensions,
 };
 
 /// The longest that one run of clang may take.
@@ -27,8 +27,40 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(300);
 /// That takes 20 ms more of a kernel of a few lines.
 const LONG_BYTES: usize = 32 << 10;
 
-/// Asks for LLVM IR as clang makes it of the source.
-const UNOPTIMIZED_IR: [&str; 4] = ["-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"];
+/// Asks for LLVM IR.
+const IR: [&str; 2] = ["-S", "-emit-llvm"];
+
+/// Asks for what is left to do as clang makes it of its input, without optimization.
+const AS_IT_IS: [&str; 2] = ["-Xclang", "-disable-llvm-passes"];
+
+/// What clang is asked for, one after the other, as long as it breaks down: less optimization often gets by.
+const ATTEMPTS: [Attempt; 4] = [
+    Attempt {
+        level: None,
+        spells_out: false,
+    },
+    Attempt {
+        level: None,
+        spells_out: true,
+    },
+    Attempt {
+        level: Some("-O1"),
+        spells_out: true,
+    },
+    Attempt {
+        level: Some("-O0"),
+        spells_out: true,
+    },
+];
+
+/// One way to get a module.
+#[derive(Clone, Copy)]
+struct Attempt {
+    /// The level of optimization, where it is not the one asked for.
+    level: Option<&'static str>,
+    /// Whether optimized LLVM IR is written in other words before code is made of it: [`zero_extensions`].
+    spells_out: bool,
+}
 
 /// What is to be compiled, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -251,30 +283,50 @@ impl Job<'_> {
         Some(Cow::Owned(text))
     }
 
-    /// The module, by way of LLVM IR where what no kernel reaches is to be left out before clang optimizes it.
-    fn emit(&self, level: Option<&str>, only_kernels: bool) -> std::io::Result<Finished> {
+    /// The module, by way of LLVM IR where what no kernel reaches is to be left out before clang optimizes it, or what
+    /// its back end breaks down on written in other words.
+    fn emit(&self, attempt: Attempt, only_kernels: bool) -> std::io::Result<Finished> {
         let with_level = |arguments: &[&'static [&'static str]]| -> Vec<&str> {
             let all = arguments.iter().copied().flatten().copied();
-            all.chain(level).collect()
+            all.chain(attempt.level).collect()
         };
-        if !only_kernels {
-            return self.run(&with_level(&[&EMIT_ARGUMENTS, &SOURCE_THROUGH]));
+        let mut input = Cow::Borrowed(self.input.as_str());
+        let mut through = &SOURCE_THROUGH;
+        let mut log = Vec::new();
+        if only_kernels {
+            let first = self.run_on(&input, &with_level(&[&AS_IT_IS, &IR, through]))?;
+            if !has_ended_well(&first) {
+                return Ok(first);
+            }
+            let ir = String::from_utf8_lossy(&first.stdout);
+            input = Cow::Owned(internalize::functions(&ir));
+            (through, log) = (&IR_THROUGH, first.stderr);
         }
-        let first = self.run(&with_level(&[&UNOPTIMIZED_IR, &SOURCE_THROUGH]))?;
-        if !matches!(first.end, process::End::Exit(0) | process::End::Unknown) {
-            return Ok(first);
+        let mut is_optimized = false;
+        if attempt.spells_out {
+            let mut optimized = self.run_on(&input, &with_level(&[&IR, through]))?;
+            if !has_ended_well(&optimized) {
+                optimized.stderr.splice(..0, log);
+                return Ok(optimized);
+            }
+            let ir = String::from_utf8_lossy(&optimized.stdout).into_owned();
+            input = Cow::Owned(zero_extensions::spelled_out(&ir).unwrap_or(ir));
+            log.extend(optimized.stderr);
+            (through, is_optimized) = (&IR_THROUGH, true);
         }
-        let ir = internalize::functions(&String::from_utf8_lossy(&first.stdout));
-        let mut second = self.run_on(&ir, &with_level(&[&EMIT_ARGUMENTS, &IR_THROUGH]))?;
-        second.stderr.splice(..0, first.stderr);
-        Ok(second)
+        let rest: &'static [&'static str] = match is_optimized {
+            true => &AS_IT_IS,
+            false => &[],
+        };
+        let mut last = self.run_on(&input, &with_level(&[rest, &EMIT_ARGUMENTS, through]))?;
+        last.stderr.splice(..0, log);
+        Ok(last)
     }
 
     fn compile(&self, options: &BuildOptions, only_kernels: bool) -> SourceOutcome {
         let mut log = String::new();
-        // Where clang itself breaks down, less optimization often gets by.
-        for level in [None, Some("-O1"), Some("-O0")] {
-            let finished = match self.emit(level, only_kernels) {
+        for attempt in ATTEMPTS {
+            let finished = match self.emit(attempt, only_kernels) {
                 Ok(finished) => finished,
                 Err(error) => {
                     log.push_str(&format!(
@@ -284,10 +336,11 @@ impl Job<'_> {
                     return SourceOutcome::failed(log);
                 }
             };
-            let text = diagnostics::readable(&finished.stderr, self.headers);
-            log.push_str(&text);
-            let succeeded = matches!(finished.end, process::End::Exit(0) | process::End::Unknown);
-            if succeeded && let Some(module) = words::from_bytes(&finished.stdout) {
+            // What an attempt before this had to say of the source is said again.
+            log = diagnostics::readable(&finished.stderr, self.headers);
+            if has_ended_well(&finished)
+                && let Some(module) = words::from_bytes(&finished.stdout)
+            {
                 let wanted = Wanted {
                     arguments: options.kernel_argument_info,
                     vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
@@ -301,8 +354,13 @@ impl Job<'_> {
                     log,
                 };
             }
+            let is_crash = diagnostics::is_crash(finished.end, &log);
+            if is_crash {
+                log::debug!("clang broke down:\n{log}");
+                diagnostics::leave_out_stack(&mut log);
+            }
             log.extend(diagnostics::end_note(finished.end, &self.clang.path));
-            if !diagnostics::is_crash(finished.end, &text) {
+            if !is_crash {
                 break;
             }
         }
@@ -319,7 +377,7 @@ impl Job<'_> {
             return module;
         }
         let more = ["-cl-kernel-arg-info", "-w"];
-        let arguments = [&UNOPTIMIZED_IR[..], &more, &SOURCE_THROUGH].concat();
+        let arguments = [&AS_IT_IS[..], &IR, &more, &SOURCE_THROUGH].concat();
         match self.run(&arguments) {
             Ok(finished) if finished.end == process::End::Exit(0) => {
                 let text = String::from_utf8_lossy(&finished.stdout);
@@ -337,6 +395,10 @@ impl Job<'_> {
             }
         }
     }
+}
+
+fn has_ended_well(finished: &Finished) -> bool {
+    matches!(finished.end, process::End::Exit(0) | process::End::Unknown)
 }
 
 #[cfg(test)]
@@ -569,6 +631,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_back_end_breaks_down_on_is_written_in_other_words() {
+        let source = "kernel void k(global ulong3 *p, uchar3 a, uchar3 b) {
+            *p = __builtin_convertvector(__builtin_astype(a > b, uchar3), ulong3);
+        }";
+        for options in ["", "-cl-opt-disable"] {
+            let outcome = compile(source, options, &[]);
+            assert!(outcome.spirv.is_some(), "{}", outcome.log);
+            assert_eq!(outcome.log, "");
+        }
+    }
+
+    #[test]
     fn a_clang_that_hangs_or_crashes_is_told() {
         let directory = std::env::temp_dir().join(format!("pumice-fake-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
@@ -609,7 +683,7 @@ mod tests {
         assert!(
             crashing.spirv.is_none()
                 && crashing.log.contains("crashed (signal 11)")
-                && crashing.log.contains("Stack dump:"),
+                && !crashing.log.contains("Stack dump:"),
             "{}",
             crashing.log
         );

@@ -14,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("rounded_integers", rounded_integers),
     ("padded_half_vectors", padded_half_vectors),
     ("as_type", as_type),
+    ("extended_comparisons", extended_comparisons),
 ];
 
 fn numbers() -> Vec<u64> {
@@ -422,4 +423,34 @@ fn rounded_integers() {
     assert_equal(&found.get(1), &longs, |i| format!("long {i}"));
     assert_equal(&found.get(2), &bytes, |i| format!("uchar {i}"));
     assert_equal(&found.get(3), &shorts, |i| format!("short {i}"));
+}
+
+/// What a comparison of vectors gives, taken for unsigned numbers and made wider.
+fn extended_comparisons() {
+    let mut random = Random::new(12);
+    for lanes in [2, 4, 8, 16] {
+        let [a, b]: [Vec<u8>; 2] =
+            [(); 2].map(|()| (0..64 * lanes).map(|_| random.number() as u8).collect());
+        let source = format!(
+            "
+        kernel void test(global const uchar{lanes} *a, global const uchar{lanes} *b,
+                         global ulong{lanes} *longs, global ushort{lanes} *shorts) {{
+            size_t i = get_global_id(0);
+            longs[i] = convert_ulong{lanes}(as_uchar{lanes}(a[i] > b[i])) + 1;
+            shorts[i] = convert_ushort{lanes}_sat(as_uchar{lanes}(a[i] <= b[i])) >> (ushort)3;
+        }}"
+        );
+        let greater = || a.iter().zip(&b).map(|(a, b)| a > b);
+        let longs: Vec<u64> = greater().map(|is| if is { 256 } else { 1 }).collect();
+        let shorts: Vec<u16> = greater().map(|is| if is { 0 } else { 255 >> 3 }).collect();
+        let found = Launch::new(source)
+            .buffer(&a)
+            .buffer(&b)
+            .output::<u64>(a.len())
+            .output::<u16>(a.len())
+            .run(&[64], &[]);
+        let lane = |i: usize| format!("{lanes} lanes: {} > {}", a[i], b[i]);
+        assert_equal(&found.get(2), &longs, lane);
+        assert_equal(&found.get(3), &shorts, lane);
+    }
 }
