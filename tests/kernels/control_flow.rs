@@ -14,10 +14,12 @@ pub const TESTS: &[Test] = &[
     ("early_returns", early_returns),
     ("gotos", gotos),
     ("irreducible", irreducible),
+    ("results_of_irreducible_loops", results_of_irreducible_loops),
     ("short_circuit", short_circuit),
     ("collatz", collatz),
     ("state_machine", state_machine),
     ("many_rounds", many_rounds),
+    ("masked_counters", masked_counters),
 ];
 
 fn words() -> Vec<u32> {
@@ -320,6 +322,50 @@ fn gotos() {
     );
 }
 
+/// What was loaded in the last round of a loop with two ways in, which is another one for every work-item.
+fn results_of_irreducible_loops() {
+    let body = "uint n = x & 7, sum = 0;
+         if (x & 8) goto middle;
+         top: sum += 7;
+         middle: r = a[(i + n) & 255];
+         sum ^= r;
+         if (n-- != 0) goto top;
+         r = r * 3 + sum;";
+    let a = words();
+    let result = |(i, x): (usize, &u32)| {
+        let (mut n, mut sum) = (x & 7, if x & 8 == 0 { 7_u32 } else { 0 });
+        loop {
+            let r = a[(i + n as usize) & 255];
+            sum ^= r;
+            if n == 0 {
+                return r.wrapping_mul(3).wrapping_add(sum);
+            }
+            n -= 1;
+            sum = sum.wrapping_add(7);
+        }
+    };
+    let expected: Vec<u32> = a.iter().enumerate().map(result).collect();
+    let source = format!(
+        "
+    kernel void test(global const uint *a, global uint *out) {{
+        size_t i = get_global_id(0);
+        uint x = a[i], r = 0;
+        {body}
+        out[i] = r;
+    }}"
+    );
+    for options in ["", "-cl-opt-disable"] {
+        let found = Launch::new(&source)
+            .option(options)
+            .buffer(&a)
+            .output::<u32>(a.len())
+            .run(&[a.len()], &[]);
+        assert_equal(&found.get(1), &expected, |i| {
+            format!("{:#x} {options}", a[i])
+        });
+    }
+}
+
 fn irreducible() {
     // A loop entered in the middle.
     check(
@@ -492,4 +538,31 @@ fn many_rounds() {
         .output::<u32>(3)
         .run(&[1], &[]);
     assert_equal(&found.get::<u32>(1), &expected, |i| format!("word {i}"));
+}
+
+/// Loops that begin at a few bits of a number and count down.
+fn masked_counters() {
+    const UNTOUCHED: u16 = 0xcccc;
+    let source = "
+    kernel void test(global const uint *a, global ushort *out) {
+        uint n = a[get_global_id(0)];
+        for (uint i = -n & 3u; i != ~0u; --i) out[get_global_id(0) * 4 + i] = (ushort)(i + 1);
+    }";
+    let a = words();
+    let expected: Vec<u16> = (a.iter())
+        .flat_map(|n| {
+            (0..4).map(move |i| {
+                if i <= n.wrapping_neg() & 3 {
+                    i as u16 + 1
+                } else {
+                    UNTOUCHED
+                }
+            })
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<u16>(a.len() * 4)
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i / 4]));
 }

@@ -1,5 +1,6 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
+mod cycles;
 mod dominators;
 mod immediate_dominators;
 mod known_bits;
@@ -7,6 +8,7 @@ mod loops;
 mod post_dominators;
 mod uniformity;
 
+pub use cycles::cycles;
 pub use dominators::Dominators;
 pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops};

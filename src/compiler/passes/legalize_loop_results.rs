@@ -12,8 +12,11 @@
 //! What is loaded, or returned by a call, an atomic or a collective, in a loop, and used behind the loop by way
 //! of operations that are no phis, therefore gets a phi in the loop: the load stands under a condition that
 //! always holds, which no optimizer knows.
+//!
+//! A cycle with several ways in has no loops inside that are known here: there, whatever is used in another block of
+//! the cycle counts as leaving one.
 
-use crate::compiler::analysis::{Dominators, Loops};
+use crate::compiler::analysis::{Dominators, Loops, cycles};
 use crate::compiler::ir::{
     Block, Builder, BuiltIn, Compare, Edge, Function, Inst, Module, Op, Place, Rewrite, Type,
     Value, ValueDef, Values, rewrite_instructions,
@@ -72,6 +75,8 @@ struct Lost<'a> {
     function: &'a Function,
     /// By value: the block that defines it.
     home: Vec<Option<Block>>,
+    /// By block: whether it is in a cycle, if some cycle has several ways in.
+    is_in_cycle: Vec<bool>,
     /// By block: for one way in, its edge's arguments.
     only_edge: Vec<Option<Values>>,
     seen: HashSet<Value>,
@@ -82,12 +87,19 @@ impl<'a> Lost<'a> {
     fn find(function: &'a Function) -> HashSet<Inst> {
         let dominators = Dominators::new(function);
         let loops = Loops::new(function, &dominators);
-        if loops.all().is_empty() {
+        if loops.all().is_empty() && !loops.is_irreducible() {
             return HashSet::new();
+        }
+        let mut is_in_cycle = vec![false; function.block_count()];
+        if loops.is_irreducible() {
+            for block in cycles(function, &function.layout).into_iter().flatten() {
+                is_in_cycle[block.index()] = true;
+            }
         }
         let mut search = Self {
             function,
             home: homes(function),
+            is_in_cycle,
             only_edge: only_edges(function),
             seen: HashSet::new(),
             lost: HashSet::new(),
@@ -119,7 +131,7 @@ impl<'a> Lost<'a> {
         let leaves = loops
             .innermost(home)
             .is_some_and(|inner| !inner.blocks.contains(&block));
-        if leaves {
+        if leaves || self.is_in_cycle[home.index()] && block != home {
             self.trace(value);
         }
     }
@@ -253,6 +265,37 @@ mod tests {
         keep_results(&mut module.functions[0]).unwrap();
         let text = module.functions[0].to_string();
         assert_eq!(text.matches("branch").count(), 2, "{text}");
+    }
+
+    /// `if (start) goto b; a: …; b: item = a[i]; if (--i) goto a;`, and then the item.
+    #[test]
+    fn a_load_that_leaves_a_cycle_of_two_ways_in_gets_a_phi() {
+        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+            let [first, second, done] = [0; 3].map(|_| b.function.add_block());
+            let in_first = b.function.add_param(first, Type::I32);
+            let index = b.function.add_param(second, Type::I32);
+            let zero = b.i32(0);
+            let start = b.compare(Compare::Equal, p[1], zero);
+            b.branch(start, Edge::new(second, [p[1]]), Edge::new(first, [p[1]]));
+            b.switch_to(first);
+            let next = b.binary_const(Binary::Sub, in_first, 1);
+            b.jump(Edge::new(second, [next]));
+            b.switch_to(second);
+            let wide = b.resize_int(index, Type::I64, false);
+            let offset = b.binary_const(Binary::Mul, wide, 4);
+            let address = b.binary(Binary::Add, p[0], offset);
+            let item = b.load1(Place::Address(address), Type::I32, Access::aligned(4));
+            let goes_on = b.compare(Compare::NotEqual, index, zero);
+            b.branch(goes_on, Edge::new(first, [index]), done);
+            b.switch_to(done);
+            smallvec![item]
+        });
+        keep_results(&mut module.functions[0]).unwrap();
+        let text = module.functions[0].to_string();
+        assert_eq!(text.matches("branch").count(), 3, "{text}");
+        let mut run = Evaluator::new(&module);
+        run.memory = vec![7; 16];
+        assert_eq!(run.call(FuncId(0), &[0, 3]), [0x0707_0707]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Loops: one entry, one continue target, one merge block.
 
-use super::graph::{Node, Region, cycles};
+use super::graph::{Node, Region};
 use super::selections::{children, distinct, largest, unexpected};
 use super::uses::Uses;
 use super::{Exits, Shaper, Task};
 use crate::compiler::CompileError;
 use crate::compiler::analysis::Dominators;
+use crate::compiler::analysis::cycles;
 use crate::compiler::ir::{
     Block, Compare, Edge, Function, Merge, Op, Terminator, Type, Value, Values,
 };
