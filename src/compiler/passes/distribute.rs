@@ -150,10 +150,5 @@ mod tests {
             b.binary(Binary::Mul, x, sum)
         });
         assert_eq!(text, ["add", "mul"]);
-        let text = distributed(|b, x, _| {
-            let next = b.binary_const(Binary::Add, x, 1);
-            b.binary_const(Binary::Mul, next, 12)
-        });
-        assert_eq!(text, ["add", "mul"]);
     }
 }

@@ -146,6 +146,13 @@ fn shift(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Opt
             let shifted = make(sweep, Op::Binary(Binary::LShr, x, b), narrow);
             Some(make(sweep, Op::Convert(Convert::ZeroExtend, shifted), ty))
         }
+        // Constants to the outside: what is left is often there already.
+        (Binary::Shl, Op::Binary(Binary::Add, x, y)) => {
+            let moved = fold::binary(op, ty, constant(sweep, y)?, amount)?;
+            let shifted = make(sweep, Op::Binary(op, x, b), ty);
+            let moved = sweep.constant(ty, moved);
+            Some(make(sweep, Op::Binary(Binary::Add, shifted, moved), ty))
+        }
         // The high half of a pair.
         (Binary::LShr, Op::Binary(Binary::Or, ..)) if (amount, width) == (32, 64) => {
             let half = bits::extract(sweep, a, 32, 32)?;
@@ -301,6 +308,12 @@ fn with_constant(
             let both = fold::binary(op, ty, other, bits)?;
             let both = sweep.constant(ty, both);
             Some(make(sweep, Op::Binary(op, x, both), ty))
+        }
+        (Mul, Op::Binary(Add, x, y)) => {
+            let moved = fold::binary(op, ty, constant(sweep, y)?, bits)?;
+            let product = make(sweep, Op::Binary(op, x, b), ty);
+            let moved = sweep.constant(ty, moved);
+            Some(make(sweep, Op::Binary(Add, product, moved), ty))
         }
         (And, Op::Convert(Convert::ZeroExtend, x)) => {
             let narrow = sweep.ty(x);

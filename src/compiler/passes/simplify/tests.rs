@@ -465,3 +465,18 @@ fn signs_of_sums_and_products_may_be_known() {
     }));
     assert!(!text.contains("sign_extend"), "{text}");
 }
+
+#[test]
+fn constants_come_out_of_products() {
+    let text = check(function(&[Type::I32, Type::I32], |b, [x, y, _]| {
+        let next = b.binary_const(Binary::Add, x, 5);
+        let product = b.binary_const(Binary::Mul, next, 12);
+        let next = b.binary_const(Binary::Add, y, 0xffff_ffff);
+        let shifted = b.binary_const(Binary::Shl, next, 4);
+        b.terminate(Terminator::Return(smallvec![product, shifted]));
+    }));
+    assert!(
+        text.contains("const 0x3c") && text.contains("0xfffffff0"),
+        "{text}"
+    );
+}
