@@ -89,5 +89,14 @@ pub fn dissect(raw: &mut Raw, rounds: usize) -> Result<Table> {
         put("vkGetCalibratedTimestampsEXT", us);
         put("its deviation", deviation_ns as f64 / 1e3);
     }
+    if let Some(window) = &raw.window {
+        for size_bytes in [64, 256, 1 << 10, 4 << 10, 16 << 10] {
+            for (streams, how) in [(false, "copied"), (true, "by streaming loads")] {
+                if let Some(us) = window.read(size_bytes, streams, rounds.min(200)) {
+                    put(&format!("{size_bytes} bytes read over the bus, {how}"), us);
+                }
+            }
+        }
+    }
     Ok(table)
 }

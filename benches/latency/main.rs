@@ -15,6 +15,7 @@ mod launches;
 mod support;
 mod transfers;
 mod vulkan;
+mod window;
 
 use opencl3::context::Context;
 use support::opencl::{Subject, subjects};

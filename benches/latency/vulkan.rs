@@ -1,6 +1,7 @@
 //! The same work in Vulkan, called directly: what a driver on top of it can at best cost.
 
 use crate::support::{Result, median};
+use crate::window::Window;
 use ash::{ext, vk};
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,8 @@ pub struct Raw {
     queries: vk::QueryPool,
     ns_per_tick: f64,
     calibration: Option<ext::calibrated_timestamps::Device>,
+    /// Device memory as the host sees it.
+    pub window: Option<Window>,
 }
 
 /// What is recorded around the launch.
@@ -167,6 +170,7 @@ impl Raw {
                 let calibration =
                     calibrates.then(|| ext::calibrated_timestamps::Device::new(&instance, &device));
                 let mut raw = Self::on(device.clone(), family, &info, calibration)?;
+                raw.window = Window::new(&raw.device, &memory)?;
                 raw.family = match has(family, vk::QueueFlags::GRAPHICS) {
                     true => format!("family {family}, with graphics"),
                     false => format!("family {family}, compute only"),
@@ -232,6 +236,7 @@ impl Raw {
                 queries: device.create_query_pool(&queries, None)?,
                 ns_per_tick: info.limits.timestamp_period.into(),
                 calibration,
+                window: None,
                 device,
             })
         }
