@@ -132,7 +132,7 @@ impl Model {
         let waits = self.waits();
         let queue = &self.queues[queue];
         // SAFETY (of all): ranges lie within the buffers, host memory lives to the end.
-        let event = match random.below(7) {
+        let event = match random.below(8) {
             0 => {
                 let data = random.bytes(size);
                 return self.write(random.below(self.queues.len()), buffer, offset, data);
@@ -188,6 +188,24 @@ impl Model {
                 unsafe { queue.enqueue_copy_buffer(from, to, offset, target, size, &waits) }
             }
             4 => return self.rectangle(random, buffer),
+            6 if self.gate.is_none() => {
+                // Small and blocking: the host may look where the device has the memory.
+                let size = size.min(1 << random.below(10));
+                let mut data = vec![0; size];
+                let (buffers, expected) = (&self.buffers, &self.expected[buffer]);
+                // SAFETY: see above.
+                let event = unsafe {
+                    queue.enqueue_read_buffer(
+                        &buffers[buffer],
+                        CL_BLOCKING,
+                        offset,
+                        &mut data,
+                        &waits,
+                    )
+                };
+                assert!(data == expected[offset..offset + size], "a small read");
+                event
+            }
             5 if size > 0 => {
                 // Changed by the host between map and unmap.
                 if self.gate.is_some() {

@@ -7,7 +7,7 @@ use crate::vulkan::{self, Buffer, MemoryKind, Texture, TextureDescription};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// One buffer on one device. Commands in flight hold it; the last share frees it.
@@ -16,8 +16,10 @@ pub struct Allocation {
     buffer: ManuallyDrop<Buffer>,
     /// Commands recorded and not yet known to be done.
     pending: AtomicU32,
-    /// A command other than a write of the host has changed it: see [`Allocation::window`].
-    changed_by_device: AtomicBool,
+    /// How often commands other than writes of the host have changed it, and which of these changes the host is known
+    /// to see: see [`Allocation::window`]. Counted only where there is a window.
+    changes: AtomicU64,
+    shown: AtomicU64,
     /// The application knows its address: commands may use it without naming it.
     addressed: AtomicBool,
     /// Uses counted elsewhere, and whether there are any.
@@ -69,7 +71,8 @@ impl Allocation {
         Arc::new(Self {
             buffer: ManuallyDrop::new(buffer),
             pending: AtomicU32::new(0),
-            changed_by_device: AtomicBool::new(false),
+            changes: AtomicU64::new(0),
+            shown: AtomicU64::new(0),
             addressed: AtomicBool::new(false),
             shared: Mutex::default(),
             is_shared: AtomicBool::new(false),
@@ -109,20 +112,39 @@ impl Allocation {
         self.buffer.mapped()
     }
 
-    /// Where the host may write the first byte though it does not see the memory ([`Buffer::window`]). Not once a
-    /// kernel or a copy has written it: that is not known to have come before what the host does.
+    /// Where the host may touch the first byte of idle memory though it is not [`Allocation::mapped`]
+    /// ([`Buffer::window`]). Not while a kernel or a copy has written it that the host is not known to come after.
     pub fn window(&self) -> Option<NonNull<u8>> {
-        let is_own = !self.changed_by_device.load(Ordering::Acquire)
-            && !self.is_shared.load(Ordering::Acquire)
-            && !self.is_addressed();
-        self.buffer.window().filter(|_| is_own)
+        let is_shown = self.shown.load(Ordering::Acquire) == self.changes();
+        self.window_if_shown().filter(|_| is_shown)
     }
 
-    /// A command that changes it has been recorded.
+    /// The same once all its changes are shown to the host.
+    pub(super) fn window_if_shown(&self) -> Option<NonNull<u8>> {
+        let is_named = !self.is_shared.load(Ordering::Acquire) && !self.is_addressed();
+        self.buffer.window().filter(|_| is_named)
+    }
+
+    /// A command that changes it has been recorded, and counts among its uses.
     pub(super) fn change_by_device(&self) {
         if self.buffer.window().is_some() {
-            self.changed_by_device.store(true, Ordering::Release);
+            self.changes.fetch_add(1, Ordering::AcqRel);
         }
+    }
+
+    /// Commands that have changed it, where it has a window.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// The host sees so many of its changes.
+    pub(super) fn show(&self, changes: u64) {
+        self.shown.fetch_max(changes, Ordering::AcqRel);
+    }
+
+    /// Whether so many commands under way use it.
+    pub(super) fn is_used(&self, times: usize) -> bool {
+        self.pending.load(Ordering::Acquire) as usize == times
     }
 
     pub fn size_bytes(&self) -> u64 {

@@ -375,6 +375,19 @@ impl Batch {
         }
     }
 
+    /// What commands have written up to here, on this queue, is there for the host when the batch is done.
+    pub fn show_host(&mut self) -> Result<()> {
+        self.for_host = true;
+        self.recorder()?;
+        Ok(())
+    }
+
+    /// How often it is counted among the uses of an allocation.
+    pub fn uses_of(&self, allocation: &Allocation) -> usize {
+        let is_it = |held: &&Arc<Allocation>| std::ptr::eq(Arc::as_ptr(held), allocation);
+        self.allocations.iter().filter(is_it).count()
+    }
+
     /// The batch uses it until the device is done.
     fn hold(&mut self, allocation: &Arc<Allocation>) {
         // Streams of commands use the same memory again and again: one use counts for all of the batch.
@@ -388,8 +401,8 @@ impl Batch {
 
     fn hold_written(&mut self, allocation: &Arc<Allocation>) {
         self.for_host |= allocation.mapped().is_some();
-        allocation.change_by_device();
         self.hold(allocation);
+        allocation.change_by_device();
     }
 
     fn keep<T: Keep + ?Sized>(&mut self, object: &Arc<T>) {
@@ -470,13 +483,6 @@ impl Post {
 }
 
 impl Command {
-    /// What it reads and writes, and whether it may touch more than that.
-    pub fn accesses(&self) -> (Accesses, bool) {
-        let mut accesses = Accesses::new();
-        let anything = self.add_accesses(&mut accesses);
-        (accesses, anything)
-    }
-
     /// Adds what it reads and writes to a list; whether it may touch more than that.
     pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
         // Narrow writes may be made as accesses to the vector around them.

@@ -3,6 +3,7 @@
 pub mod allocation;
 pub mod atomics;
 mod batch;
+mod bus_read;
 pub mod callback;
 pub mod command;
 pub mod command_buffer;
@@ -17,6 +18,7 @@ mod fill;
 pub mod front_end;
 mod hazard;
 mod held;
+mod host_access;
 mod host_copy;
 mod host_job;
 pub mod image;

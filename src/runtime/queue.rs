@@ -84,7 +84,7 @@ unsafe impl Object for Queue {
 #[derive(Default)]
 pub(super) struct State {
     // In boxes, to be handed on: a batch has many hundreds of bytes.
-    open: Option<Box<Batch>>,
+    pub(super) open: Option<Box<Batch>>,
     pub(super) in_flight: VecDeque<Box<Batch>>,
     #[expect(
         clippy::vec_box,
@@ -399,7 +399,7 @@ impl Queue {
         Ok(aftermath)
     }
 
-    fn open_batch(&self, state: &mut State) -> Result<()> {
+    pub(super) fn open_batch(&self, state: &mut State) -> Result<()> {
         if state.open.is_some() {
             return Ok(());
         }

@@ -7,7 +7,6 @@ use super::allocation::Allocation;
 use super::command::{Command, HostPointer, Ordering};
 use super::error::{Error, Result};
 use super::event::{Event, Stage};
-use super::host_copy;
 use super::layout::{Extent, Layout, Shape};
 use super::mapping::{Mapping, MappingWay};
 use super::memory::Memory;
@@ -111,25 +110,10 @@ impl Queue {
         if shape.extent.size_bytes() == 0 {
             return self.enqueue_nothing(kind, blocking, wait_list);
         }
-        let base = source.allocation.mapped();
-        if let Some(base) = base.filter(|_| source.allocation.buffer().is_host_cached()) {
-            let queued_ns = host_now_ns();
-            if blocking && self.is_in_order() {
-                self.finish()?;
-            }
-            if self.host_may_touch(&source.allocation, wait_list) {
-                let state = self.lock();
-                let in_turn = !self.is_in_order() || state.is_idle() && state.holds_nothing();
-                if in_turn && source.allocation.is_idle() {
-                    let event = Event::of_command(self, kind, queued_ns);
-                    let start_ns = host_now_ns();
-                    // SAFETY: the shape lies within the allocation, which nothing uses while the queue is
-                    // locked, and within the application's memory by its contract.
-                    unsafe { host_copy::copy(&shape, base.as_ptr(), target.0) };
-                    drop(state);
-                    return Ok(done_on_host(event, start_ns));
-                }
-            }
+        let allocation = &source.allocation;
+        let read = self.read_on_host(kind, allocation, &shape, target, blocking, wait_list)?;
+        if let Some(event) = read {
+            return Ok(event);
         }
         let command = |shape| Command::Read {
             source: Arc::clone(&source.allocation),
@@ -178,34 +162,16 @@ impl Queue {
         }
         let mut waits = Waits::on(wait_list);
         waits.done = pending_host_writes::overlapping(source, &shape);
-        let reach = || target.allocation.mapped().or(target.allocation.window());
-        if let Some(base) = reach().filter(|_| waits.done.is_empty()) {
-            let queued_ns = host_now_ns();
-            if self.host_may_touch(&target.allocation, wait_list) {
-                let state = self.lock();
-                // Commands before it may use memory that they don't name.
-                let in_turn = !self.is_in_order()
-                    || state.holds_nothing()
-                        && (state.is_idle() || !target.allocation.is_addressed());
-                // A command of another queue may have come and gone meanwhile, and closed the window.
-                if in_turn && target.allocation.is_idle() && reach().is_some() {
-                    let start_ns = host_now_ns();
-                    // SAFETY: as in `enqueue_read`.
-                    unsafe { host_copy::copy(&shape, source.0, base.as_ptr()) };
-                    let at_once = !self.is_in_order() || state.is_idle();
-                    drop(state);
-                    if at_once {
-                        let event = Event::of_command(self, kind, queued_ns);
-                        return Ok(done_on_host(event, start_ns));
-                    }
-                    // The data is there, the command's turn is not.
-                    let event = self.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
-                    if blocking && until_done {
-                        finish_blocking(&event)?;
-                    }
-                    return Ok(event);
-                }
-            }
+        let written = self.write_on_host(
+            kind,
+            &target.allocation,
+            &shape,
+            source,
+            blocking && until_done,
+            &waits,
+        )?;
+        if let Some(event) = written {
+            return Ok(event);
         }
         let command = |shape| Command::Write {
             source,
@@ -288,7 +254,11 @@ impl Queue {
 
     /// Whether the wait list is done and, as far as a look without the queue's lock can tell, nothing under
     /// way uses the allocation.
-    fn host_may_touch(self: &Arc<Self>, allocation: &Allocation, wait_list: &[Arc<Event>]) -> bool {
+    pub(super) fn host_may_touch(
+        self: &Arc<Self>,
+        allocation: &Allocation,
+        wait_list: &[Arc<Event>],
+    ) -> bool {
         if !allocation.is_idle() || self.is_in_order() {
             self.retire();
         }
@@ -376,7 +346,28 @@ impl Queue {
         if blocking {
             wait_for_all(wait_list)?;
         }
-        let event = self.enqueue(kind, command, Waits::on(wait_list), Ordering::default())?;
+        let read = match &way {
+            // Where the application sees the region a transfer of before may be under way.
+            MappingWay::Staged(staging) if needs_contents && blocking && self.is_in_order() => {
+                self.retire();
+                match staging.is_idle() {
+                    true => self.read_on_host(
+                        kind,
+                        &place.allocation,
+                        &shape,
+                        pointer,
+                        blocking,
+                        wait_list,
+                    )?,
+                    false => None,
+                }
+            }
+            _ => None,
+        };
+        let event = match read {
+            Some(event) => event,
+            None => self.enqueue(kind, command, Waits::on(wait_list), Ordering::default())?,
+        };
         memory.mappings().push(Mapping {
             pointer,
             extent,
@@ -432,6 +423,13 @@ impl Queue {
         let shape = mapping.shape(&place);
         let target = Arc::clone(&place.allocation);
         let mut waits = Waits::on(&wait_list);
+        let kind = CL_COMMAND_UNMAP_MEM_OBJECT;
+        if writes && matches!(mapping.way, MappingWay::Staged(_)) {
+            let written = self.write_on_host(kind, &target, &shape, pointer, false, &waits)?;
+            if let Some(event) = written {
+                return Ok(event);
+            }
+        }
         let command = match mapping.way {
             MappingWay::Staged(source) if writes => Command::Copy {
                 shape: Shape {
@@ -454,12 +452,7 @@ impl Queue {
             }
             _ => Command::Nothing,
         };
-        self.enqueue(
-            CL_COMMAND_UNMAP_MEM_OBJECT,
-            command,
-            waits,
-            Ordering::default(),
-        )
+        self.enqueue(kind, command, waits, Ordering::default())
     }
 
     /// Unmaps what the host has written to the copy of a device that is not this queue's.

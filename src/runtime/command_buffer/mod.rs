@@ -26,6 +26,7 @@ mod tests;
 pub use instance::Replay;
 
 use super::allocation::Uses;
+use super::batch::Accesses;
 use super::command::{Command, Dispatch};
 use super::context::Context;
 use super::dispatch::NdRange;
@@ -246,7 +247,8 @@ impl CommandBuffer {
         let mut state = self.lock();
         state.check_recording()?;
         let point = state.next_point()?;
-        let (touches, anything) = new.command.accesses();
+        let mut touches = Accesses::new();
+        let anything = new.command.add_accesses(&mut touches);
         let mut travellers = Travellers::default();
         let memories = match &new.origin {
             Origin::Memories(uses) => uses,
@@ -458,7 +460,8 @@ impl Node {
     /// Notes what the command touches now; whether that is more than ever before. What it touched once it may
     /// soon touch again: a loop that goes from buffer to buffer is not ordered anew each time.
     fn note_touches(&mut self) -> bool {
-        let (touches, anything) = self.command.accesses();
+        let mut touches = Accesses::new();
+        let anything = self.command.add_accesses(&mut touches);
         let mut more = anything && !self.anything;
         self.anything |= anything;
         for new in touches {

@@ -1,0 +1,255 @@
+//! Reads and writes that the host makes itself, where it sees the memory.
+
+use super::allocation::Allocation;
+use super::bus_read;
+use super::command::{Command, HostPointer, Ordering};
+use super::error::Result;
+use super::event::Event;
+use super::host_copy;
+use super::layout::Shape;
+use super::queue::{Queue, Waits};
+use super::transfer::{done_on_host, finish_blocking};
+use crate::vulkan::timestamps::host_now_ns;
+use opencl_sys::cl_command_type;
+use std::sync::Arc;
+
+impl Queue {
+    /// The event of the read, if the host can make it at once; a blocking call on an in-order queue waits until it
+    /// can. `shape.source` counts from the allocation's first byte.
+    ///
+    /// # Errors
+    /// As `clFinish`.
+    pub(super) fn read_on_host(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        allocation: &Allocation,
+        shape: &Shape,
+        target: HostPointer,
+        blocking: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Option<Arc<Event>>> {
+        let cached = allocation
+            .mapped()
+            .filter(|_| allocation.buffer().is_host_cached());
+        let waits = blocking && self.is_in_order();
+        let size_bytes = shape.extent.size_bytes();
+        let queued_ns = match cached.is_some() || waits && size_bytes <= bus_read::most_bytes() {
+            true => host_now_ns(),
+            false => return Ok(None),
+        };
+        match cached {
+            Some(_) if waits => self.finish()?,
+            Some(_) => {}
+            None if self.show_host(allocation, size_bytes)? => {}
+            None => return Ok(None),
+        }
+        if !self.host_may_touch(allocation, wait_list) {
+            return Ok(None);
+        }
+        let state = self.lock();
+        let in_turn = !self.is_in_order() || state.is_idle() && state.holds_nothing();
+        if !in_turn || !allocation.is_idle() {
+            return Ok(None);
+        }
+        // A command of another queue may have come and gone meanwhile, and closed the window.
+        let Some(base) = cached.or_else(|| allocation.window()) else {
+            return Ok(None);
+        };
+        let event = Event::of_command(self, kind, queued_ns);
+        let start_ns = host_now_ns();
+        // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and which is of
+        // whole vectors of 16 bytes, and within the application's memory by its contract.
+        unsafe {
+            match cached {
+                Some(_) => host_copy::copy(shape, base.as_ptr(), target.0),
+                None => bus_read::copy(shape, base.as_ptr(), target.0),
+            }
+        }
+        drop(state);
+        Ok(Some(done_on_host(event, start_ns)))
+    }
+
+    /// The event of the write, if the host can make it at once; its turn may come later. With `until_done` it is waited
+    /// for. `shape.target` counts from the allocation's first byte.
+    ///
+    /// # Errors
+    /// As [`Queue::enqueue`]; with `until_done` also the command's own.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn write_on_host(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        allocation: &Allocation,
+        shape: &Shape,
+        source: HostPointer,
+        until_done: bool,
+        waits: &Waits,
+    ) -> Result<Option<Arc<Event>>> {
+        let reach = || allocation.mapped().or(allocation.window());
+        let Some(base) = reach().filter(|_| waits.done.is_empty()) else {
+            return Ok(None);
+        };
+        let queued_ns = host_now_ns();
+        if !self.host_may_touch(allocation, &waits.events) {
+            return Ok(None);
+        }
+        let state = self.lock();
+        // Commands before it may use memory that they don't name.
+        let in_turn = !self.is_in_order()
+            || state.holds_nothing() && (state.is_idle() || !allocation.is_addressed());
+        // A command of another queue may have come and gone meanwhile, and closed the window.
+        if !in_turn || !allocation.is_idle() || reach().is_none() {
+            return Ok(None);
+        }
+        let start_ns = host_now_ns();
+        // SAFETY: as in `read_on_host`.
+        unsafe { host_copy::copy(shape, source.0, base.as_ptr()) };
+        let at_once = !self.is_in_order() || state.is_idle();
+        drop(state);
+        if at_once {
+            let event = Event::of_command(self, kind, queued_ns);
+            return Ok(Some(done_on_host(event, start_ns)));
+        }
+        // The data is there, the command's turn is not.
+        let event = self.enqueue(kind, Command::Nothing, waits.clone(), Ordering::default())?;
+        if until_done {
+            finish_blocking(&event)?;
+        }
+        Ok(Some(event))
+    }
+
+    /// Waits for what has been enqueued, and has the host see what it wrote to device memory, if `size_bytes` of that are
+    /// worth it; false if that can't be known.
+    fn show_host(self: &Arc<Self>, allocation: &Allocation, size_bytes: usize) -> Result<bool> {
+        if allocation.window_if_shown().is_none() {
+            return Ok(false);
+        }
+        self.retire();
+        let changes = {
+            let mut state = self.lock();
+            if !state.holds_nothing() {
+                return Ok(false);
+            }
+            let changes = allocation.changes();
+            if allocation.window().is_none() {
+                if size_bytes > bus_read::most_bytes_with_round_trip() {
+                    return Ok(false);
+                }
+                // What another queue writes is not known to come before.
+                let batches = state.in_flight.iter().chain(&state.open);
+                let uses = batches.map(|batch| batch.uses_of(allocation)).sum();
+                if !allocation.is_used(uses) {
+                    return Ok(false);
+                }
+                self.open_batch(&mut state)?;
+                if let Some(batch) = &mut state.open {
+                    batch.show_host()?;
+                }
+            }
+            changes
+        };
+        self.finish()?;
+        allocation.show(changes);
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::callback::UserData;
+    use crate::runtime::context::Context;
+    use crate::runtime::device::Device;
+    use crate::runtime::storage::Place;
+    use crate::vulkan::{Instance, InstanceOptions, MemoryKind, Priority};
+    use opencl_sys::{CL_COMMAND_FILL_BUFFER, CL_COMMAND_READ_BUFFER};
+
+    /// Two queues of a device whose memory the host reaches through windows alone.
+    fn queues() -> Option<[Arc<Queue>; 2]> {
+        let options = InstanceOptions {
+            validate: true,
+            discrete: true,
+        };
+        let instance = Instance::new(options).ok()?;
+        let all = instance.physical_devices();
+        let index = all.iter().position(|it| it.unusable_reason.is_none())?;
+        let device = Device::new(&instance, index, None).unwrap();
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(&device)], Vec::new(), None, user_data);
+        let vulkan = device.vulkan().unwrap();
+        let queue = |_| Queue::new(&context, &device, vulkan, 0, Priority::Medium, None).unwrap();
+        Some([0, 1].map(queue))
+    }
+
+    fn small(queue: &Queue) -> Option<Arc<Allocation>> {
+        let made = Allocation::new(&queue.vulkan, 4096, MemoryKind::Device).unwrap();
+        made.window().is_some().then_some(made)
+    }
+
+    fn fill(queue: &Arc<Queue>, target: &Arc<Allocation>, byte: u8) {
+        let command = Command::Fill {
+            target: Arc::clone(target),
+            offset_bytes: 0,
+            size_bytes: 4096,
+            pattern: [byte; 4].into_iter().collect(),
+        };
+        queue
+            .enqueue(
+                CL_COMMAND_FILL_BUFFER,
+                command,
+                Waits::default(),
+                Ordering::default(),
+            )
+            .unwrap();
+    }
+
+    /// The bytes, all the same, that a blocking read of some finds.
+    fn read(queue: &Arc<Queue>, source: &Arc<Allocation>) -> u8 {
+        let mut bytes = [0; 100];
+        let place = Place {
+            allocation: Arc::clone(source),
+            offset_bytes: 100,
+        };
+        let target = HostPointer(bytes.as_mut_ptr());
+        let shape = Shape::linear(0, 0, bytes.len());
+        queue
+            .enqueue_read(CL_COMMAND_READ_BUFFER, &place, shape, target, true, &[])
+            .unwrap();
+        assert!(bytes.iter().all(|byte| *byte == bytes[0]));
+        bytes[0]
+    }
+
+    #[test]
+    fn a_read_opens_the_window_that_a_command_closed() {
+        let Some([queue, other]) = queues() else {
+            return;
+        };
+        let Some(memory) = small(&queue) else { return };
+        for byte in 1..5 {
+            fill(&queue, &memory, byte);
+            assert!(memory.window().is_none());
+            assert_eq!(read(&queue, &memory), byte);
+            assert!(memory.window().is_some());
+            assert_eq!(read(&queue, &memory), byte);
+        }
+        fill(&other, &memory, 9);
+        other.finish().unwrap();
+        assert!(memory.window().is_none());
+        assert_eq!(read(&queue, &memory), 9);
+        assert!(memory.window().is_some());
+    }
+
+    #[test]
+    fn it_stays_closed_while_another_queue_uses_the_memory() {
+        let Some([queue, other]) = queues() else {
+            return;
+        };
+        let Some(memory) = small(&queue) else { return };
+        fill(&queue, &memory, 1);
+        fill(&other, &memory, 2);
+        read(&queue, &memory);
+        assert!(memory.window().is_none());
+        other.finish().unwrap();
+        assert!(memory.window().is_none());
+        assert_eq!(read(&queue, &memory), 2);
+    }
+}
