@@ -284,6 +284,7 @@ impl Bench {
                 options: &BuildOptions::default(),
                 target: &self.target,
                 is_whole: true,
+                is_unoptimized: false,
             },
         );
         outcome.spirv.ok_or_else(|| outcome.log.into())

@@ -133,6 +133,19 @@ fn errors_are_told_with_the_applications_lines() {
     );
 }
 
+/// clang-22 puts the vectors together in an integer of 192 bits, of which its back end makes invalid SPIR-V.
+#[test]
+fn what_optimization_breaks_is_built_without() {
+    let Some(setup) = setup() else { return };
+    let source = "kernel void k(global uint2 *out, uchar8 v, char unsigned at) {
+        long3 a[16] = { (long3)1, (long3)(long)v.s0, (long3)1, (long3)1 };
+        *out = (uint2)(uint)a[(uchar)(1 / (v.s6 | (uchar)1)) & 15u].s1;
+        a[at & 15] = (long3)1;
+    }";
+    let program = Program::create_and_build_from_source(&setup.context, source, "-cl-std=CL3.0");
+    assert!(program.is_ok(), "{}", program.err().unwrap_or_default());
+}
+
 #[test]
 fn wrong_options_are_answered_by_their_codes() {
     let Some(setup) = setup() else { return };

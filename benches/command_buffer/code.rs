@@ -31,6 +31,7 @@ impl Code {
                 options: &BuildOptions::default(),
                 target: &language_target(device),
                 is_whole: true,
+                is_unoptimized: false,
             },
         );
         let module = outcome.spirv.ok_or(outcome.log)?;

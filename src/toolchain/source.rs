@@ -72,6 +72,8 @@ pub struct CompileRequest<'a> {
     pub target: &'a LanguageTarget,
     /// Nothing is linked to it: a function that it calls and does not define is an error.
     pub is_whole: bool,
+    /// Without clang's optimizations, whatever the options say.
+    pub is_unoptimized: bool,
 }
 
 /// The module, if there is one, and what clang had to say either way.
@@ -201,6 +203,10 @@ fn front_arguments(request: &CompileRequest<'_>, headers: Option<&Path>) -> Vec<
         arguments.push("-Wno-error=int-conversion".into());
     }
     arguments.extend(request.options.clang_arguments());
+    if request.is_unoptimized {
+        // The last one counts.
+        arguments.push("-O0".into());
+    }
     if request.is_whole && request.options.is_c() && !request.source.contains("extern inline") {
         // By the rules of C99 a function that is `inline` and nothing else is not there to be called, only to be
         // inlined; programs that declare all theirs so expect to call them where clang does not inline.
@@ -434,6 +440,7 @@ mod tests {
             options: &BuildOptions::parse(options).unwrap(),
             target: &target(),
             is_whole: true,
+            is_unoptimized: false,
         };
         compile_source(Ok(&clang), cache, &request)
     }
@@ -527,6 +534,7 @@ mod tests {
             options: &BuildOptions::parse("").unwrap(),
             target: &target(),
             is_whole: false,
+            is_unoptimized: false,
         };
         let outcome = compile_source(Ok(&machine_clang()), &DiskCache::disabled(), &request);
         let found = names(&outcome.spirv.unwrap());
@@ -611,6 +619,7 @@ mod tests {
             options: &BuildOptions::default(),
             target: &target(),
             is_whole: true,
+            is_unoptimized: false,
         };
         let outcome = compile_source(missing.as_ref(), &DiskCache::disabled(), &request);
         assert!(outcome.spirv.is_none() && outcome.log.contains("PUMICE_CLANG"));
@@ -663,6 +672,7 @@ mod tests {
             options: &BuildOptions::default(),
             target: &target(),
             is_whole: true,
+            is_unoptimized: false,
         };
         let run = |clang: &Clang| {
             compile_within(

@@ -153,6 +153,7 @@ fn opencl_module(request: &Request, front_end: &FrontEnd) -> Result<Vec<u32>, Fa
             options: &request.options,
             target: &language_target(&request.capabilities),
             is_whole: true,
+            is_unoptimized: false,
         },
     );
     eprint!("{}", outcome.log);

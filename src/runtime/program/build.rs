@@ -230,17 +230,50 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
                 let compiled = compile_modules(device, &modules);
                 executable(device, modules, compiled, String::new())
             }
-            _ => match modules_of(program, device, options, None, sources) {
-                (Some(modules), log) => {
-                    let modules = Arc::new(modules);
-                    let compiled = compile_modules(device, &modules);
-                    executable(device, modules, compiled, log)
-                }
-                (None, log) => Built { product: None, log },
-            },
+            _ => build_modules(program, device, options, sources),
         },
         Task::Link(options, inputs) => link_for(device, options, inputs),
     }
+}
+
+fn build_modules(
+    program: &Program,
+    device: &Arc<Device>,
+    options: &BuildOptions,
+    sources: &mut SourceMemo,
+) -> Built {
+    match modules_of(program, device, options, None, sources) {
+        (Some(modules), log) => {
+            let modules = Arc::new(modules);
+            let compiled = compile_modules(device, &modules);
+            let again = match compiled {
+                Ok(_) => None,
+                Err(_) => without_optimizations(program, device, options),
+            };
+            again.unwrap_or_else(|| executable(device, modules, compiled, log))
+        }
+        (None, log) => Built { product: None, log },
+    }
+}
+
+/// The program, if it is none but for what clang's optimizations made of its source: its back end makes invalid SPIR-V
+/// of integers of 192 bits, say.
+fn without_optimizations(
+    program: &Program,
+    device: &Arc<Device>,
+    options: &BuildOptions,
+) -> Option<Built> {
+    if !matches!(program.origin(), Origin::Source(_)) {
+        return None;
+    }
+    let mut sources = SourceMemo {
+        are_unoptimized: true,
+        ..SourceMemo::default()
+    };
+    let (modules, log) = modules_of(program, device, options, None, &mut sources);
+    let modules = Arc::new(modules?);
+    let compiled = compile_modules(device, &modules).ok()?;
+    Some(executable(device, modules, Ok(compiled), log))
 }
 
 fn executable(
@@ -314,7 +347,11 @@ fn is_before_2(program: &Program, options: &BuildOptions) -> bool {
 
 /// Sources compiled in this call: devices that speak the same language share the run of clang.
 #[derive(Default)]
-struct SourceMemo(HashMap<crate::toolchain::LanguageTarget, SourceOutcome>);
+struct SourceMemo {
+    outcomes: HashMap<crate::toolchain::LanguageTarget, SourceOutcome>,
+    /// Whether they are compiled without clang's optimizations, whatever the options say.
+    are_unoptimized: bool,
+}
 
 /// The OpenCL SPIR-V of a program for a device, and the log. `headers` are those of `clCompileProgram`: then more
 /// is linked to it.
@@ -327,8 +364,9 @@ fn modules_of(
 ) -> (Option<Modules>, String) {
     let (module, log) = match program.origin() {
         Origin::Source(source) => {
+            let is_unoptimized = sources.are_unoptimized;
             let outcome = sources
-                .0
+                .outcomes
                 .entry(language_target(device))
                 .or_insert_with_key(|target| {
                     let front_end = FrontEnd::instance();
@@ -338,6 +376,7 @@ fn modules_of(
                         options,
                         target,
                         is_whole: headers.is_none(),
+                        is_unoptimized,
                     };
                     compile_source(front_end.clang(), front_end.cache(), &request)
                 });
