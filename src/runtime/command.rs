@@ -64,6 +64,14 @@ impl Command {
         matches!(self, Self::Dispatch(_) | Self::Nothing)
     }
 
+    /// Bytes that go through staging memory on the way to the device.
+    pub fn staged_bytes(&self) -> usize {
+        match self {
+            Self::Write { shape, .. } => shape.extent.size_bytes(),
+            _ => 0,
+        }
+    }
+
     /// The same transfer between other allocations, which `place` finds for the old ones and their numbers.
     ///
     /// # Errors

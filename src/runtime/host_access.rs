@@ -239,6 +239,27 @@ mod tests {
     }
 
     #[test]
+    fn a_large_write_is_under_way_at_once() {
+        let Some([queue, _]) = queues() else {
+            return;
+        };
+        let bytes = vec![7_u8; 1 << 20];
+        let target = Allocation::new(&queue.vulkan, 1 << 20, MemoryKind::Device).unwrap();
+        let command = Command::Write {
+            source: HostPointer(bytes.as_ptr().cast_mut()),
+            target: Arc::clone(&target),
+            shape: Shape::linear(0, 0, bytes.len()),
+        };
+        let kind = opencl_sys::CL_COMMAND_WRITE_BUFFER;
+        let event = queue
+            .enqueue(kind, command, Waits::default(), Ordering::default())
+            .unwrap();
+        assert!(queue.lock().open.is_none());
+        event.wait();
+        assert_eq!(read(&queue, &target), 7);
+    }
+
+    #[test]
     fn it_stays_closed_while_another_queue_uses_the_memory() {
         let Some([queue, other]) = queues() else {
             return;

@@ -44,6 +44,10 @@ const MOST_BACKLOG: usize = 64;
 const FIRST_ENOUGH: u32 = 16;
 const MOST_ENOUGH: u32 = 64;
 
+/// A write of so many bytes is submitted at once, so that its staging memory is soon free again: a stream of writes then
+/// goes through a few pieces of memory that stay in the processor's cache.
+const LARGE_STAGED_BYTES: usize = 256 << 10;
+
 /// A command queue.
 pub struct Queue {
     handle: Handle,
@@ -354,6 +358,7 @@ impl Queue {
                 || after.is_some_and(|after| after >= state.barrier_sequence)
         };
         let replay = matches!(command, Command::Replay(_));
+        let is_large = command.staged_bytes() >= LARGE_STAGED_BYTES;
         if barrier && batch.commands > 0 && !replay {
             batch.barrier();
             state.hazards.clear();
@@ -390,7 +395,7 @@ impl Queue {
             });
             aftermath.merge(event.issue(batch.value, sequence, was_held));
         }
-        let full = batch.weight >= MOST_COMMANDS;
+        let full = batch.weight >= MOST_COMMANDS || is_large;
         let enough = replay || batch.commands.is_multiple_of(state.enough);
         if full || signals_others || enough && self.device_is_idle(state) {
             state.enough = (state.enough * 2).clamp(FIRST_ENOUGH, MOST_ENOUGH);
