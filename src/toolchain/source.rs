@@ -308,7 +308,7 @@ impl Job<'_> {
             input = Cow::Owned(internalize::functions(&ir));
             (through, log) = (&IR_THROUGH, first.stderr);
         }
-        let mut is_optimized = false;
+        let mut rest: &'static [&'static str] = &[];
         if attempt.spells_out {
             let mut optimized = self.run_on(&input, &with_level(&[&IR, through]))?;
             if !has_ended_well(&optimized) {
@@ -318,12 +318,8 @@ impl Job<'_> {
             let ir = String::from_utf8_lossy(&optimized.stdout).into_owned();
             input = Cow::Owned(zero_extensions::spelled_out(&ir).unwrap_or(ir));
             log.extend(optimized.stderr);
-            (through, is_optimized) = (&IR_THROUGH, true);
+            (through, rest) = (&IR_THROUGH, &AS_IT_IS);
         }
-        let rest: &'static [&'static str] = match is_optimized {
-            true => &AS_IT_IS,
-            false => &[],
-        };
         let mut last = self.run_on(&input, &with_level(&[rest, &EMIT_ARGUMENTS, through]))?;
         last.stderr.splice(..0, log);
         Ok(last)

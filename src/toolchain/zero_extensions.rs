@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-/// The IR with every zero extension of a vector of more than bits rewritten; `None` if there is none.
+/// The IR with the zero extensions of all vectors but those of single bits rewritten; `None` if there is none.
 pub fn spelled_out(ir: &str) -> Option<String> {
     let mut text = String::with_capacity(ir.len() + ir.len() / 16);
     let mut count = 0;

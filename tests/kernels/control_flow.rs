@@ -29,6 +29,11 @@ fn words() -> Vec<u32> {
 
 /// Runs `kernel test(global const uint *a, global uint *out)` whose body computes `r` from `x`.
 fn check(body: &str, expected: impl Fn(u32) -> u32) {
+    check_at("", body, |a, i| expected(a[i]));
+}
+
+/// The same with a build option, for a body that looks at all of `a` and where in it `x` is, `i`.
+fn check_at(option: &str, body: &str, expected: impl Fn(&[u32], usize) -> u32) {
     let source = format!(
         "
     kernel void test(global const uint *a, global uint *out) {{
@@ -39,12 +44,15 @@ fn check(body: &str, expected: impl Fn(u32) -> u32) {
     }}"
     );
     let a = words();
-    let expected: Vec<u32> = a.iter().map(|&x| expected(x)).collect();
+    let expected: Vec<u32> = (0..a.len()).map(|i| expected(&a, i)).collect();
     let found = Launch::new(source)
+        .option(option)
         .buffer(&a)
         .output::<u32>(a.len())
         .run(&[a.len()], &[]);
-    assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i]));
+    assert_equal(&found.get(1), &expected, |i| {
+        format!("{:#x} {option}", a[i])
+    });
 }
 
 fn branches() {
@@ -331,9 +339,8 @@ fn results_of_irreducible_loops() {
          sum ^= r;
          if (n-- != 0) goto top;
          r = r * 3 + sum;";
-    let a = words();
-    let result = |(i, x): (usize, &u32)| {
-        let (mut n, mut sum) = (x & 7, if x & 8 == 0 { 7_u32 } else { 0 });
+    let result = |a: &[u32], i: usize| {
+        let (mut n, mut sum) = (a[i] & 7, if a[i] & 8 == 0 { 7_u32 } else { 0 });
         loop {
             let r = a[(i + n as usize) & 255];
             sum ^= r;
@@ -344,25 +351,8 @@ fn results_of_irreducible_loops() {
             sum = sum.wrapping_add(7);
         }
     };
-    let expected: Vec<u32> = a.iter().enumerate().map(result).collect();
-    let source = format!(
-        "
-    kernel void test(global const uint *a, global uint *out) {{
-        size_t i = get_global_id(0);
-        uint x = a[i], r = 0;
-        {body}
-        out[i] = r;
-    }}"
-    );
-    for options in ["", "-cl-opt-disable"] {
-        let found = Launch::new(&source)
-            .option(options)
-            .buffer(&a)
-            .output::<u32>(a.len())
-            .run(&[a.len()], &[]);
-        assert_equal(&found.get(1), &expected, |i| {
-            format!("{:#x} {options}", a[i])
-        });
+    for option in ["", "-cl-opt-disable"] {
+        check_at(option, body, result);
     }
 }
 
