@@ -74,6 +74,8 @@ pub struct Capabilities {
     pub int8: bool,
     pub int16: bool,
     pub int64: bool,
+    /// Whether what 8- and 16-bit integers compute is right. Where not, they are only loaded and stored.
+    pub narrow_arithmetic: bool,
     /// `shaderFloat16`, `shaderFloat64`
     pub float16: bool,
     pub float64: bool,
@@ -141,6 +143,15 @@ pub struct Capabilities {
     /// Whether the driver takes the bits of a float for the float where an atomic reads them, as llvmpipe does:
     /// see [`crate::compiler::passes::hide_float_bits`].
     pub forgets_casts_of_atomics: bool,
+    /// Whether the driver computes wrongly with what it knows of a number's range, as NVIDIA's does: see
+    /// [`crate::compiler::passes::hide_ranges`].
+    pub misreads_ranges: bool,
+    /// Whether the driver gets the upper half of a saturated 64-bit sum wrong, as NVIDIA's does: see
+    /// [`crate::compiler::passes::split_saturated_sums`].
+    pub loses_saturated_halves: bool,
+    /// Whether the driver takes the other of two elements of a private array, as NVIDIA's does: see
+    /// [`crate::compiler::passes::split_selected_elements`].
+    pub inverts_selected_indices: bool,
     /// Whether the driver makes an access to memory in a loop over the work-items of a sub-group, once for each
     /// component of a vector in device memory, as llvmpipe does (seen in Mesa 22.3, about 80 cycles each): few wide
     /// accesses are better than many narrow ones, and exchanges between work-items better than either.
@@ -161,6 +172,16 @@ impl Capabilities {
             .required_sub_group_size
             .unwrap_or(self.subgroup_size)
             .max(1)
+    }
+
+    /// Whether the device computes with 8-bit integers, and rightly.
+    pub fn computes8(&self) -> bool {
+        self.int8 && self.narrow_arithmetic
+    }
+
+    /// The same for 16-bit integers.
+    pub fn computes16(&self) -> bool {
+        self.int16 && self.narrow_arithmetic
     }
 
     /// Sub-group sizes that a kernel may require, ascending.
@@ -185,6 +206,7 @@ impl Capabilities {
             int8: true,
             int16: true,
             int64: true,
+            narrow_arithmetic: true,
             float16: true,
             float64: true,
             storage8: true,
@@ -231,6 +253,9 @@ impl Capabilities {
             overwrites_loop_state: false,
             limits_loop_rounds: false,
             forgets_casts_of_atomics: false,
+            misreads_ranges: false,
+            loses_saturated_halves: false,
+            inverts_selected_indices: false,
             serial_memory: false,
             textures: 4096,
             names_dynamic_indexing: true,
@@ -268,12 +293,26 @@ impl Capabilities {
         }
     }
 
+    /// As NVIDIA's driver 580 has it on an H200.
+    pub fn nvidia() -> Self {
+        Self {
+            narrow_arithmetic: false,
+            misreads_ranges: true,
+            loses_saturated_halves: true,
+            inverts_selected_indices: true,
+            widens_denormals: false,
+            rounds_to_nearest32: true,
+            ..Self::full()
+        }
+    }
+
     /// The least device that Pumice accepts: 32-bit integers and floats only, as SwiftShader is.
     pub fn minimal() -> Self {
         Self {
             int8: false,
             int16: false,
             int64: false,
+            narrow_arithmetic: true,
             float16: false,
             float64: false,
             storage8: false,

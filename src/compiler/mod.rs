@@ -150,11 +150,28 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("distribute", passes::distribute::run, PointersLowered),
         ("simplify", passes::simplify::run, Stage::Emit),
+        // What was made narrow again of words, where only memory may be narrow.
+        (
+            "legalize_small_ints",
+            passes::legalize_small_ints::run,
+            Stage::Emit,
+        ),
         (
             "legalize_loop_results",
             passes::legalize_loop_results::run,
             Stage::Emit,
         ),
+        (
+            "split_saturated_sums",
+            passes::split_saturated_sums::run,
+            Stage::Emit,
+        ),
+        (
+            "split_selected_elements",
+            passes::split_selected_elements::run,
+            Stage::Emit,
+        ),
+        ("hide_ranges", passes::hide_ranges::run, Stage::Emit),
         ("hide_float_bits", passes::hide_float_bits::run, Stage::Emit),
         ("structurize", passes::structurize::run, Stage::Emit),
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),

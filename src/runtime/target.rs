@@ -17,6 +17,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         int64: features.shader_int64,
         // Halves are to be rounded to the nearest: where the device does not promise that, they are taken
         // for integers as where it has none.
+        narrow_arithmetic: info.driver_id != NVIDIA_PROPRIETARY,
         float16: features.shader_float16 && info.float16_controls.rounding_rte,
         float64: features.shader_float64,
         storage8: features.storage_buffer_8bit,
@@ -61,6 +62,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
         limits_loop_rounds: info.driver_id == MESA_LLVMPIPE,
         forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
+        misreads_ranges: info.driver_id == NVIDIA_PROPRIETARY,
+        loses_saturated_halves: info.driver_id == NVIDIA_PROPRIETARY,
+        inverts_selected_indices: info.driver_id == NVIDIA_PROPRIETARY,
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
@@ -71,7 +75,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     }
 }
 
-/// `VkDriverId` of NVIDIA's own driver.
+/// `VkDriverId` of NVIDIA's own driver. Its compiler (580.159.04) loses where 8- and 16-bit integers end: of
+/// `t = OpUConvert %uchar %ulong`, `s = OpIAdd %uchar %t %uchar_9`, `OpULessThan %s %uchar_9` it compares the sum of
+/// 32 bits.
 const NVIDIA_PROPRIETARY: u32 = 4;
 
 /// `VkDriverId` of SwiftShader.

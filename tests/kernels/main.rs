@@ -33,6 +33,7 @@ mod pipes;
 mod pointers;
 mod printf;
 mod random;
+mod ranges;
 #[path = "../common/skip.rs"]
 mod skip;
 mod sub_groups;
@@ -52,6 +53,7 @@ type Test = (&'static str, fn());
 
 const GROUPS: &[(&str, &[Test])] = &[
     ("integers", integers::TESTS),
+    ("ranges", ranges::TESTS),
     ("integer_extensions", integer_extensions::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),

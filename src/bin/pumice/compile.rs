@@ -114,9 +114,10 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Request, Failure> {
                     "full" => Capabilities::full(),
                     "minimal" | "swiftshader" => Capabilities::minimal(),
                     "lavapipe" => Capabilities::lavapipe(),
+                    "nvidia" => Capabilities::nvidia(),
                     other => {
                         return Err(format!(
-                            "--device-like {other}: not full, lavapipe, swiftshader or minimal"
+                            "--device-like {other}: not full, lavapipe, nvidia, swiftshader or minimal"
                         )
                         .into());
                     }

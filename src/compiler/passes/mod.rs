@@ -11,6 +11,7 @@ mod expand_values;
 pub mod float_format;
 mod folding;
 pub mod hide_float_bits;
+pub mod hide_ranges;
 pub mod hold_loop_state;
 pub mod infer_address_spaces;
 pub mod inline;
@@ -38,6 +39,8 @@ mod scalar_bits;
 pub mod sequence_memory;
 pub mod share_uniform_loads;
 pub mod simplify;
+pub mod split_saturated_sums;
+pub mod split_selected_elements;
 pub mod structurize;
 #[cfg(test)]
 mod testing;

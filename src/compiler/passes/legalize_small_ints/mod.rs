@@ -1,6 +1,7 @@
-//! 8- and 16-bit integers as 32-bit ones, on devices without `shaderInt8` or `shaderInt16`.
+//! 8- and 16-bit integers as 32-bit ones, on devices without `shaderInt8` or `shaderInt16`, and on those that have
+//! them and compute them wrongly ([`Capabilities::narrow_arithmetic`]).
 //!
-//! Needs: `legalize_memory` ran, so nothing narrow is loaded or stored through an address.
+//! Needs: `legalize_memory` ran, so nothing that the device has not is loaded or stored through an address.
 //!
 //! **Invariant.** The I32 that stands for a narrow integer holds its bits at the bottom; *the bits above are
 //! unspecified*. Truncation is then free, and so are addition, subtraction, multiplication, bit
@@ -8,7 +9,8 @@
 //! (comparison, division, right shift, extension, conversion to float, minimum and maximum, switch, the
 //! amount of a shift) first clears the upper bits or copies the sign into them.
 //!
-//! Afterwards: no I8 where the device lacks 8-bit integers, no I16 where it lacks 16-bit ones.
+//! Afterwards: no I8 where the device lacks 8-bit integers, no I16 where it lacks 16-bit ones. Where it only computes
+//! them wrongly they are loaded, stored, widened, truncated, and taken for halves, nothing else.
 
 #[cfg(test)]
 mod tests;
@@ -27,18 +29,12 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileError> {
-    let mut pass = SmallInts {
-        int8: device.int8,
-        int16: device.int16,
-    };
-    if pass.int8 && pass.int16 {
+    let mut pass = SmallInts { device };
+    if device.computes8() && device.computes16() {
         return Ok(());
     }
-    if let Some(array) = module
-        .arrays
-        .iter()
-        .find(|a| pass.parts(a.element).is_some())
-    {
+    let lacks = |ty| pass.parts(ty).is_some() && !pass.has(ty);
+    if let Some(array) = module.arrays.iter().find(|a| lacks(a.element)) {
         return Err(CompileError::new(format!(
             "the array '{}' has {} elements, which the device lacks",
             array.name, array.element
@@ -65,16 +61,15 @@ mod glsl {
     pub const FIND_U_MSB: u32 = 75;
 }
 
-struct SmallInts {
-    int8: bool,
-    int16: bool,
+struct SmallInts<'a> {
+    device: &'a Capabilities,
 }
 
-impl Expander for SmallInts {
+impl Expander for SmallInts<'_> {
     fn parts(&self, ty: Type) -> Option<&'static [Type]> {
         let lacking = match ty {
-            Type::I8 => !self.int8,
-            Type::I16 => !self.int16,
+            Type::I8 => !self.device.computes8(),
+            Type::I16 => !self.device.computes16(),
             _ => false,
         };
         lacking.then_some(&[Type::I32])
@@ -102,6 +97,17 @@ impl Expander for SmallInts {
             Op::Glsl(number, values) => self.glsl(x, *number, values)?,
             Op::Load(Place::Argument { .. }, _) => {
                 return Err(lacking("a narrow word of the argument block"));
+            }
+            Op::Load(..) if self.has(types[0]) => {
+                let load = self.of_own_width(x, op);
+                let words = x.b.op(load, types.to_vec()).into_iter();
+                let widen = |value| smallvec![x.b.resize_int(value, Type::I32, false)];
+                return Ok(words.map(widen).collect());
+            }
+            Op::Store(_, values, _) if values.iter().all(|&value| self.has(x.ty(value))) => {
+                let store = self.of_own_width(x, op);
+                x.b.op0(store);
+                return Ok(Vec::new());
             }
             Op::Load(..) | Op::Store(..) => return Err(lacking("a narrow load or store")),
             Op::Atomic { op, .. } => {
@@ -135,9 +141,31 @@ impl Expander for SmallInts {
     }
 }
 
-impl SmallInts {
+impl SmallInts<'_> {
     fn replacement(&self, ty: Type) -> Type {
         self.parts(ty).map_or(ty, |parts| parts[0])
+    }
+
+    /// Whether the device has a type, if only in memory.
+    fn has(&self, ty: Type) -> bool {
+        match ty {
+            Type::I8 => self.device.int8,
+            Type::I16 => self.device.int16,
+            _ => true,
+        }
+    }
+
+    /// An operation on values of the width that they have in the source.
+    fn of_own_width(&self, x: &mut Expansion<'_>, op: &Op) -> Op {
+        let mut op = op.clone();
+        op.for_each_operand_mut(|value| {
+            let ty = x.ty(*value);
+            *value = x.one(*value);
+            if self.parts(ty).is_some() {
+                *value = x.b.resize_int(*value, ty, false);
+            }
+        });
+        op
     }
 
     /// What stands for `value`, with the upper bits right if it is a narrow integer.
@@ -234,6 +262,14 @@ impl SmallInts {
                 x.b.convert(op, a, target)
             }
             Convert::Bitcast if from.is_int() && to.is_int() => x.one(a),
+            Convert::Bitcast if self.has(from) && self.has(to) => {
+                let same = self.of_own_width(x, &Op::Convert(op, a));
+                let same = x.b.op1(same, to);
+                match target == to {
+                    true => same,
+                    false => x.b.resize_int(same, target, false),
+                }
+            }
             _ => return Err(lacking(&format!("conversion {op:?} from {from} to {to}"))),
         })
     }

@@ -3,8 +3,8 @@
 
 use crate::compiler::Capabilities;
 use crate::compiler::ir::{
-    Binary, Builder, Compare, Convert, Edge, FuncId, Module, Op, Terminator, Type, Unary, Value,
-    Values,
+    Access, Binary, Builder, Compare, Convert, Edge, FuncId, Module, Op, Place, Terminator, Type,
+    Unary, Value, Values,
 };
 use crate::compiler::passes::legal_evaluator::{self as host, Evaluator, Random, module_of};
 use smallvec::smallvec;
@@ -216,6 +216,59 @@ fn a_device_may_have_one_of_the_widths() {
         for x in 0..256u64 {
             let expected = i32::from(x as u8 as i8) + i32::from(x as u8);
             assert_eq!(run(&module, &[x | 0x5500]) as u32 as i32, expected);
+        }
+    }
+}
+
+/// `buffer[0] = (uchar)(buffer[0] + buffer[1]) < buffer[1]`, the sum also as a half.
+#[test]
+fn where_arithmetic_is_wrong_only_memory_has_narrow_integers() {
+    let device = Capabilities {
+        narrow_arithmetic: false,
+        ..Capabilities::full()
+    };
+    for ty in NARROW {
+        let mut module = module_of(&[Type::I64], |b, p| {
+            let access = Access::aligned(ty.size_bytes());
+            let read = b.load(Place::Address(p[0]), ty, 2, access);
+            let sum = b.binary(Binary::Add, read[0], read[1]);
+            let carry = b.compare(Compare::ULess, sum, read[1]);
+            let (one, none) = (b.constant(ty, 1), b.constant(ty, 0));
+            let carry = b.select(carry, one, none);
+            b.store(Place::Address(p[0]), smallvec![carry, sum], access);
+            if ty == Type::I16 {
+                let half = b.convert(Convert::Bitcast, sum, Type::F16);
+                let bits = b.convert(Convert::Bitcast, half, Type::I16);
+                return smallvec![b.convert(Convert::ZeroExtend, bits, Type::I32)];
+            }
+            smallvec![b.convert(Convert::ZeroExtend, sum, Type::I32)]
+        });
+        legalize(&mut module, &device);
+        let function = &module.functions[0];
+        let mut narrow = Vec::new();
+        for &inst in &function.block(function.entry()).insts {
+            let data = function.inst(inst);
+            let values = data.results.iter().copied().chain(data.op.operands());
+            if values.into_iter().any(|value| function.ty(value) == ty) {
+                narrow.push(data.op.clone());
+            }
+        }
+        assert!(!narrow.is_empty());
+        for op in narrow {
+            assert!(
+                matches!(op, Op::Load(..) | Op::Store(..) | Op::Convert(..)),
+                "{op} in {function}"
+            );
+        }
+        let bytes = ty.size_bytes() as usize;
+        for (_, x, y) in operands(ty) {
+            let mut host = Evaluator::new(&module);
+            let word = |value: u64| value.to_le_bytes()[..bytes].to_vec();
+            host.memory = [word(x), word(y)].concat();
+            let sum = (x + y) & ty.mask();
+            assert_eq!(host.call(FuncId(0), &[0]), [sum], "{x:#x} + {y:#x}");
+            let carry = u64::from(x + y > ty.mask());
+            assert_eq!(host.memory, [word(carry), word(sum)].concat());
         }
     }
 }

@@ -135,8 +135,8 @@ impl<'a> Device<'a> {
         match ty {
             Type::I32 | Type::F32 => true,
             Type::F64 => self.caps.float64,
-            Type::I8 => extended && self.caps.int8,
-            Type::I16 => extended && self.caps.int16,
+            Type::I8 => extended && self.caps.computes8(),
+            Type::I16 => extended && self.caps.computes16(),
             Type::I64 => extended && self.caps.int64,
             Type::F16 => extended && self.caps.float16,
             Type::Bool | Type::Ptr(_) => false,

@@ -1,0 +1,201 @@
+//! Keeps from a driver what numbers there can be, where it draws the wrong conclusions.
+//!
+//! **Why.** NVIDIA's compiler (seen in 580.159.04) makes operations narrower where it finds that the upper bits are zero
+//! or copies of the sign, and some of those it gets wrong:
+//! - `x << 8 | x >> 8` of 16 bits becomes an exchange of bytes that is never computed: the register holds anything;
+//! - `popcount` of an extended byte counts the copies of its sign;
+//! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
+//! - `(long)x << 31` of an `int` is multiplied by -2^31.
+//!
+//! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
+//! highest bit of a buffer's address.
+//!
+//! **Needs** arguments in their block. Does nothing unless the device asks for it
+//! ([`crate::compiler::Capabilities::misreads_ranges`]), nor in kernels without a buffer.
+
+use crate::compiler::ir::{
+    Access, Binary, Builder, Convert, Function, InstFlags, Module, Op, Place, Rewrite, Type, Unary,
+    Value, rewrite_instructions,
+};
+use crate::compiler::program::{ArgumentKind, Placement};
+use crate::compiler::{CompileError, Context};
+use smallvec::smallvec;
+
+/// How far an operand is followed to where it was a narrow number.
+const DEPTH: u32 = 4;
+
+/// Runs the pass on every function.
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    if cx.capabilities.misreads_ranges {
+        hide(module)?;
+    }
+    Ok(())
+}
+
+fn hide(module: &mut Module) -> Result<(), CompileError> {
+    let Some(address) = module.kernels.first().and_then(|kernel| {
+        let is_near = kernel.argument_block.placement == Placement::PushConstants;
+        kernel
+            .arguments
+            .iter()
+            .find_map(|argument| match argument.kind {
+                ArgumentKind::Buffer { offset_bytes, .. } if is_near => Some(offset_bytes),
+                _ => None,
+            })
+    }) else {
+        return Ok(());
+    };
+    for function in &mut module.functions {
+        rewrite_instructions(function, |b, inst| {
+            let data = b.function.inst(inst);
+            let (flags, mut op) = (data.flags, data.op.clone());
+            let Some(number) = misread(b.function, &op) else {
+                return Ok::<_, CompileError>(Rewrite::Keep);
+            };
+            b.flags = InstFlags::default();
+            let unknown = hidden(b, number, address);
+            op.for_each_operand_mut(|operand| {
+                if *operand == number {
+                    *operand = unknown;
+                }
+            });
+            b.flags = flags;
+            let ty = b.ty(b.function.inst(inst).results[0]);
+            Ok(Rewrite::Replace(smallvec![b.op1(op, ty)]))
+        })?;
+    }
+    Ok(())
+}
+
+/// The operand of an operation whose range the driver must not know.
+fn misread(function: &Function, op: &Op) -> Option<Value> {
+    match *op {
+        Op::Unary(Unary::BitCount, a) => is_extended(function, a, DEPTH).then_some(a),
+        Op::Binary(Binary::UDiv | Binary::URem, a, b) => [a, b]
+            .into_iter()
+            .find(|&operand| is_signed(function, operand, DEPTH)),
+        Op::Binary(Binary::Shl, a, by) => {
+            let by_31 = function.constant(by) == Some(31);
+            (by_31 && function.ty(a) == Type::I64).then_some(a)
+        }
+        Op::Convert(Convert::UnsignedToFloat(_), a) => is_signed(function, a, DEPTH).then_some(a),
+        Op::Binary(Binary::Or, a, b) => [(a, b), (b, a)].into_iter().find_map(|(high, low)| {
+            let exchanges = shifts_by_a_byte(function, high, Binary::Shl, 2)
+                && shifts_by_a_byte(function, low, Binary::LShr, 2);
+            exchanges.then_some(high)
+        }),
+        _ => None,
+    }
+}
+
+/// Whether it is a narrow number with zeros above.
+fn is_extended(function: &Function, value: Value, depth: u32) -> bool {
+    match function.op_of(value) {
+        Some(&Op::Convert(Convert::ZeroExtend, from)) => {
+            function.ty(from).bits() < 32 || depth > 0 && is_extended(function, from, depth - 1)
+        }
+        Some(&Op::Binary(Binary::And, a, b)) if depth > 0 => [a, b].into_iter().any(|value| {
+            let mask = function.constant(value).is_some_and(|mask| mask <= 0xffff);
+            mask || is_extended(function, value, depth - 1)
+        }),
+        _ => false,
+    }
+}
+
+/// Whether it is a narrow number with copies of its sign above, or a part of that.
+fn is_signed(function: &Function, value: Value, depth: u32) -> bool {
+    let further = |from| depth > 0 && is_signed(function, from, depth - 1);
+    match function.op_of(value) {
+        Some(&Op::Convert(Convert::SignExtend, from)) => {
+            function.ty(from).bits() < 32 || further(from)
+        }
+        Some(&Op::Convert(Convert::ZeroExtend | Convert::Truncate, from)) => further(from),
+        Some(&Op::Binary(Binary::AShr, _, by)) => function
+            .constant(by)
+            .is_some_and(|by| matches!(by, 16 | 24)),
+        Some(&Op::Binary(Binary::And, a, b)) => further(a) || further(b),
+        _ => false,
+    }
+}
+
+/// Whether it is a word shifted by eight bits, or some bits of that.
+fn shifts_by_a_byte(function: &Function, value: Value, shift: Binary, depth: u32) -> bool {
+    match function.op_of(value) {
+        Some(&Op::Binary(op, _, by)) if op == shift => {
+            function.ty(value) == Type::I32 && function.constant(by) == Some(8)
+        }
+        Some(&Op::Binary(Binary::And, a, b)) if depth > 0 => [a, b]
+            .into_iter()
+            .any(|value| shifts_by_a_byte(function, value, shift, depth - 1)),
+        _ => false,
+    }
+}
+
+/// The same number, as the driver does not know it. `address` is where one stands in the argument block.
+fn hidden(b: &mut Builder<'_>, value: Value, address: u32) -> Value {
+    let upper = Place::Argument {
+        offset_bytes: address + 4,
+    };
+    let upper = b.load1(upper, Type::I32, Access::aligned(4));
+    let zero = b.binary_const(Binary::LShr, upper, 31);
+    let ty = b.ty(value);
+    let zero = b.resize_int(zero, ty, false);
+    b.binary(Binary::Xor, value, zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compiler::testing::opencl_c;
+    use crate::compiler::{Capabilities, Library, Options, compile};
+
+    /// `OpBitwiseXor` in what a kernel becomes on a device.
+    fn exclusive_ors(source: &str, device: &Capabilities) -> usize {
+        let library = Library::embedded().unwrap();
+        let words = opencl_c(&format!(
+            "kernel void k(global ushort *s, global uint *p) {{ {source} }}"
+        ));
+        let program = compile(&[&words], &library, device, &Options::default()).unwrap();
+        let mut rest = program.kernels[0].spirv.get(5..).unwrap();
+        let mut found = 0;
+        while let Some(&first) = rest.first() {
+            found += usize::from(first & 0xffff == 198);
+            rest = &rest[(first >> 16) as usize..];
+        }
+        found
+    }
+
+    #[test]
+    fn what_a_driver_misreads_is_hidden_from_it() {
+        for source in [
+            "s[1] = s[0] << 8 | s[0] >> 8;",
+            "s[1] = rotate(s[0], (ushort)8);",
+            "p[0] = popcount((uchar)p[1]);",
+            "p[0] = popcount(s[0]);",
+            "p[0] = (uint)(char)p[1] / p[2];",
+            "p[0] = p[2] % (uint)(short)s[0];",
+            "((global long *)p)[1] = (long)(int)p[0] << 31;",
+        ] {
+            assert!(
+                exclusive_ors(source, &Capabilities::nvidia()) > 0,
+                "{source}"
+            );
+            assert_eq!(exclusive_ors(source, &Capabilities::full()), 0, "{source}");
+        }
+    }
+
+    #[test]
+    fn whole_words_stay_as_they_are() {
+        for source in [
+            "p[0] = p[1] << 9 | p[1] >> 8;",
+            "p[0] = popcount(p[1]);",
+            "p[0] = p[1] / p[2];",
+            "p[0] = (float)p[1];",
+        ] {
+            assert_eq!(
+                exclusive_ors(source, &Capabilities::nvidia()),
+                0,
+                "{source}"
+            );
+        }
+    }
+}

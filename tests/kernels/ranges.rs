@@ -1,0 +1,179 @@
+//! Numbers of which more is known than their type says: sizes, bytes, signs, one of two places. Each kernel came out
+//! wrong on a driver that concluded too much from that (NVIDIA's, 580.159.04); they are what was left of random ones.
+
+use super::Test;
+use super::harness::{Launch, assert_equal};
+
+pub const TESTS: &[Test] = &[
+    ("saturated_differences_of_sizes", saturated_differences),
+    ("saturated_sums_of_ids", saturated_sums),
+    ("saturated_bytes", saturated_bytes),
+    ("one_of_two_elements", one_of_two_elements),
+    ("one_of_two_variables", one_of_two_variables),
+    ("exchanged_bytes", exchanged_bytes),
+    ("bits_of_a_byte", bits_of_a_byte),
+    ("a_sign_in_an_unsigned_quotient", unsigned_quotients),
+    ("numbers_shifted_by_31_bits", shifted_by_31),
+    ("products_of_bytes", products_of_bytes),
+];
+
+const ITEMS: usize = 64;
+
+/// Whether what each work-item of `body` stores in `out[i]` is what is expected. It has 16 words of `mine`, 16 `shorts` in
+/// local memory, and a `number` and a `vector` from the host; before it stands `outside`.
+fn check(outside: &str, group: usize, body: &str, expected: impl Fn(u64) -> u64) {
+    let source = format!(
+        "{outside}
+        kernel __attribute__((reqd_work_group_size({group}, 1, 1)))
+        void test(global ulong *out, global uint *scratch, local short *items, uint number, short4 vector) {{
+            const uint i = (uint)get_global_id(0), id = (uint)get_local_id(0);
+            global uint *mine = scratch + i * 16;
+            local short *shorts = items + id * 16;
+            for (uint j = 0; j < 16; ++j) shorts[j] = (short)(j * 259u + i);
+            local uint slots[8];
+            {body}
+        }}"
+    );
+    let found = Launch::new(source)
+        .output::<u64>(ITEMS)
+        .buffer(&vec![0x0007_0007u32; ITEMS * 16])
+        .local(group * 32)
+        .value(0x9876_5432u32)
+        .value([-3i16, 77, 32000, -32768])
+        .run(&[ITEMS], &[group]);
+    let expected: Vec<u64> = (0..ITEMS as u64).map(expected).collect();
+    assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
+}
+
+fn saturated_differences() {
+    let body = "
+        uint both = 1 && convert_int4(vector).s3;
+        ulong size = get_global_size(0);
+        out[i] = sub_sat(size / (size | 1), (ulong)((uchar)1 > (uchar)both));";
+    check("", 8, body, |_| 0);
+}
+
+fn saturated_sums() {
+    let body = "
+        ulong2 sum = add_sat(convert_ulong2_rtp((int2)(int)(uint)get_group_id(0)), convert_ulong2(vload2(1, shorts)));
+        switch (convert_ulong_sat_rtz(5258.75f) & 15) {
+            case 2: mine[1] <<= convert_uint_sat_rtz(convert_float(convert_uchar_sat(convert_float((char)sum.s0))));
+        }
+        if (!((int)vector.s3 & 1)) atomic_sub(&mine[2], 1u);
+        out[i] = sum.s0 * 3 + sum.s1 * 5;";
+    check("", 1, body, |i| {
+        (2 * 259 + 2 * i) * 3 + (3 * 259 + 2 * i) * 5
+    });
+}
+
+fn saturated_bytes() {
+    let body = "
+        uchar2 sum = add_sat((uchar2)(9, 0xfb), (uchar2)((uchar)(ulong)get_global_size(0)));
+        out[i] = (ulong)sum.s0 * 3 + (ulong)sum.s1 * 5;";
+    check("", 2, body, |_| (9 + ITEMS as u64) * 3 + 255 * 5);
+}
+
+fn one_of_two_elements() {
+    let body = "
+        long16 ones = convert_long16_sat_rtz((float16)1);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (id < 1) for (uint j = 0; j < 8; ++j) slots[j] = j * 77u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        atomic_or(&slots[1], 1u);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint odd = slots[1];
+        short a[8] = { 1, 1, 1, (short)ones.s9, 1 };
+        vstore3((short3)(short)odd, (uchar)odd & 1u, a);
+        out[i] = (ulong)a[4];";
+    check("", 32, body, |_| 77);
+}
+
+fn one_of_two_variables() {
+    let body = "
+        local float8 shared[16];
+        barrier(CLK_LOCAL_MEM_FENCE); shared[id] = (float8)1; barrier(CLK_LOCAL_MEM_FENCE);
+        float8 v = shared[1];
+        shorts[1] = isless(1.0f, 1.0f) || (int)(convert_ulong_sat_rte(5375.5f) & 255u);
+        barrier(CLK_LOCAL_MEM_FENCE); shared[id] = (float8)1; barrier(CLK_LOCAL_MEM_FENCE);
+        float8 w = shared[1];
+        float8 *p = 1u == as_uint((char4)(char)id) ? &v : &w;
+        p->lo = convert_float4(vector);
+        out[i] = as_uint(v.s0) + as_uint(v.s1) * 5ul + as_uint(v.s2) * 7ul + as_uint(v.s6) * 9ul;";
+    check("", 16, body, |_| u64::from(1f32.to_bits()) * 22);
+}
+
+fn exchanged_bytes() {
+    let body = "
+        global ushort *words = (global ushort *)(out + i);
+        words[0] = (ushort)(i * 0x0605u);
+        words[1] = (ushort)(i * 0x0403u + 9);
+        words[2] = rotate(words[1], (ushort)8);
+        words[3] = (ushort)(words[0] << 8 | words[0] >> 8);";
+    check("", 4, body, |i| {
+        let first = (i as u16).wrapping_mul(0x0605);
+        let second = (i as u16).wrapping_mul(0x0403).wrapping_add(9);
+        let words = [first, second, second.swap_bytes(), first.swap_bytes()];
+        words
+            .iter()
+            .rev()
+            .fold(0, |all, &word| all << 16 | u64::from(word))
+    });
+}
+
+fn bits_of_a_byte() {
+    let body = "
+        local uchar bytes[32];
+        long v = 1;
+        uint rounds = 2;
+        do {
+            uint more = 4;
+        top:
+            v = as_long(convert_short4(vload4(1, mine)));
+            if (more-- != 0 && 1l > convert_long_sat_rte(1.0f)) goto top;
+        } while (--rounds != 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        bytes[id] = as_uchar2((uchar2)1 >= (uchar2)1).s0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uchar byte = bytes[1];
+        shorts[popcount(byte) & 15u] = (short)((ushort)v < (ushort)1);
+        out[i] = (ulong)shorts[8];";
+    check("", 32, body, |_| 0);
+}
+
+fn unsigned_quotients() {
+    let outside = "
+        short16 narrowed(long2 x) { return (short16)((short)x.s1); }
+        constant char3 bytes[2] = { (char3)(0xff, 0xff, 0), (char3)(0xff, 0x4b, 0) };";
+    let body = "
+        uint dividend = (uint)bytes[upsample(number, i) & 1u].s0;
+        long2 divisor = ((long2)(long)(uint)get_group_id(0) & (long2)0x7fffffffffffffff) | (long2)1;
+        short16 rest = narrowed((long2)(long)dividend % divisor);
+        out[i] = (ulong)rest.s0 * 3ul + (ulong)rest.s1 * 5ul + (ulong)rest.se * 31ul;";
+    check(outside, 8, body, |i| {
+        u64::from(u32::MAX) % ((i / 8) | 1) * 39
+    });
+}
+
+fn shifted_by_31() {
+    let body = "
+        ulong a = vector.s1, group = get_group_id(0);
+        ulong b = a << 31, c = a << 2;
+        out[i] = (b & group) + ((b ^ group) >> 1) + 7 * ((c & group) + ((c ^ group) >> 1));";
+    check("", 4, body, |i| {
+        let group = i / 4;
+        let half = |x: u64| (x & group) + ((x ^ group) >> 1);
+        half(77 << 31) + 7 * half(77 << 2)
+    });
+}
+
+fn products_of_bytes() {
+    let body = "
+        uchar byte = 1;
+        byte |= convert_uchar_sat_rtn((char)((uint)(char)get_global_size(0) * (uint)(char)-(uint)(char)id));
+        ((global uchar *)mine)[1] = byte;
+        out[i] = ((global uchar *)mine)[1];";
+    check("", 32, body, |i| {
+        let product = (ITEMS as i8).wrapping_mul(-(i as i8 % 32));
+        product.max(0) as u64 | 1
+    });
+}
