@@ -223,10 +223,10 @@ impl<'a> FunctionParser<'_, 'a> {
             | Op::LoopMerge
             | Op::SelectionMerge
             | Op::LoopControlINTEL
-            | Op::LifetimeStart
             | Op::LifetimeStop
             | Op::AssumeTrueKHR => Ok(()),
             Op::ExpectKHR => self.copy_object(inst),
+            Op::LifetimeStart => self.start_of_lifetime(inst),
             _ => {
                 if self.control(inst)?
                     || self.memory(inst)?

@@ -79,10 +79,7 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         let id = inst.result()?;
         let layout = self.source.types.layout(pointee)?;
-        self.private_bytes += layout.size_bytes;
-        if self.private_bytes > MAX_PRIVATE_BYTES {
-            return Err(inst.error("the function's variables are too large"));
-        }
+        self.take_private_memory(inst, layout.size_bytes)?;
         let align = self.source.alignment(id).unwrap_or(1);
         let name = match self.source.decorations.name(id) {
             Some(name) => name.to_owned(),
@@ -104,6 +101,40 @@ impl<'a> FunctionParser<'_, 'a> {
             let slots = self.slots(ty)?;
             let access = Access::aligned(layout.align_bytes);
             self.store_slots(pointer, &slots, &values, access)?;
+        }
+        Ok(())
+    }
+
+    fn take_private_memory(
+        &mut self,
+        inst: &Instruction<'a>,
+        size_bytes: u64,
+    ) -> Result<(), CompileError> {
+        self.private_bytes = self.private_bytes.saturating_add(size_bytes);
+        match self.private_bytes > MAX_PRIVATE_BYTES {
+            true => Err(inst.error("the function's variables are too large")),
+            false => Ok(()),
+        }
+    }
+
+    /// A variable is at least as large as its lifetime says: clang-22 makes one pointer of an array of pointers that are
+    /// indexed by a variable, `local ushort *rows[4]`.
+    pub(super) fn start_of_lifetime(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        let (_, values) = self.values(inst.id(0)?)?;
+        let size_bytes = u64::from(inst.word(1)?);
+        let [mut value] = *values else {
+            return Ok(());
+        };
+        while let Some(&IrOp::Convert(_, from)) = self.function.op_of(value) {
+            value = from;
+        }
+        let Some(&IrOp::VariableAddress(variable)) = self.function.op_of(value) else {
+            return Ok(());
+        };
+        let declared = self.function.variables[variable.index()].size_bytes;
+        if size_bytes > declared {
+            self.take_private_memory(inst, size_bytes - declared)?;
+            self.function.variables[variable.index()].size_bytes = size_bytes;
         }
         Ok(())
     }

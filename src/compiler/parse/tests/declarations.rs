@@ -156,6 +156,27 @@ fn booleans_in_memory_are_bytes() {
 }
 
 #[test]
+fn variables_are_as_large_as_their_lifetime_says() {
+    for (bytes, expected) in [("0", 4), ("4", 4), ("32", 32)] {
+        let lifetime = format!(
+            "%variable = OpVariable %private_uint Function
+            %bytes = OpBitcast %private_uchar %variable
+            OpLifetimeStart %bytes {bytes}
+            OpLifetimeStop %bytes {bytes}
+            OpReturn"
+        );
+        let words = kernel(
+            "%private_uint = OpTypePointer Function %uint
+            %private_uchar = OpTypePointer Function %uchar",
+            &lifetime,
+        );
+        let module = parse_valid(&words);
+        let function = module.function(module.kernels[0].function);
+        assert_eq!(function.variables[0].size_bytes, expected);
+    }
+}
+
+#[test]
 fn packed_structures_have_no_holes_and_no_alignment() {
     let module = parse_valid(&kernel(
         "OpDecorate %packed CPacked
