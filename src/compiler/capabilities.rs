@@ -140,6 +140,9 @@ pub struct Capabilities {
     /// Whether the driver ends loops after 65,535 rounds of all loops of a kernel together, as llvmpipe does: see
     /// [`crate::compiler::passes::unroll`].
     pub limits_loop_rounds: bool,
+    /// Whether the driver compares a number that was extended with its sign to 64 bits as if it were positive, as
+    /// llvmpipe does (Mesa 22.3). `simplify` compares it before the extension, where it sees that.
+    pub mistakes_signs: bool,
     /// Whether the driver takes the bits of a float for the float where an atomic reads them, as llvmpipe does:
     /// see [`crate::compiler::passes::hide_float_bits`].
     pub forgets_casts_of_atomics: bool,
@@ -252,6 +255,7 @@ impl Capabilities {
             loses_loop_results: false,
             overwrites_loop_state: false,
             limits_loop_rounds: false,
+            mistakes_signs: false,
             forgets_casts_of_atomics: false,
             misreads_ranges: false,
             loses_saturated_halves: false,
@@ -273,6 +277,7 @@ impl Capabilities {
             loses_loop_results: true,
             overwrites_loop_state: true,
             limits_loop_rounds: true,
+            mistakes_signs: true,
             forgets_casts_of_atomics: true,
             serial_memory: true,
             memory_order: MemoryOrder::LockedOperationsOnly,

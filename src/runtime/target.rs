@@ -61,6 +61,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         loses_loop_results: [GOOGLE_SWIFTSHADER, MESA_LLVMPIPE].contains(&info.driver_id),
         overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
         limits_loop_rounds: info.driver_id == MESA_LLVMPIPE,
+        mistakes_signs: info.driver_id == MESA_LLVMPIPE,
         forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
         misreads_ranges: info.driver_id == NVIDIA_PROPRIETARY,
         loses_saturated_halves: info.driver_id == NVIDIA_PROPRIETARY,

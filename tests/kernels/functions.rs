@@ -10,6 +10,7 @@ pub const TESTS: &[Test] = &[
     ("pointers", pointers),
     ("kernel_called_by_kernel", kernel_called),
     ("not_inlined", not_inlined),
+    ("extended_arguments", extended_arguments),
 ];
 
 fn words(count: usize) -> Vec<u32> {
@@ -190,4 +191,28 @@ fn not_inlined() {
         .output::<u64>(a.len())
         .run(&[a.len()], &[]);
     assert_equal(&found.get(1), &expected, |_| "real calls".into());
+}
+
+/// llvmpipe (Mesa 22.3) takes a number that was extended with its sign for positive, also where it inlines the call.
+fn extended_arguments() {
+    let source = "
+    __attribute__((noinline)) int below(long x, uint y) { return x < 20711 ? y + 2 : y; }
+    kernel void test(global const int *in, global int *out) {
+        size_t i = get_global_id(0);
+        out[i * 2] = below(in[i], 5);
+        out[i * 2 + 1] = below((ulong)below(1, in[i]), 7);
+    }";
+    let numbers = [3, -3, 20710, 20711, i32::MIN, i32::MAX, 20708, 0];
+    let below = |x: i32, y: i32| if x < 20711 { y.wrapping_add(2) } else { y };
+    let expected: Vec<i32> = numbers
+        .iter()
+        .flat_map(|&x| [below(x, 5), below(below(1, x), 7)])
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&numbers)
+        .output::<i32>(expected.len())
+        .run(&[numbers.len()], &[]);
+    assert_equal(&found.get(1), &expected, |at| {
+        format!("call {} with {}", at % 2, numbers[at / 2])
+    });
 }

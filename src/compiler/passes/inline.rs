@@ -8,7 +8,8 @@
 //! Functions are visited callees first, so that a body is complete when it is copied. OpenCL C has no
 //! recursion: a cycle of calls is an error. Large functions that only compute (of the built-in library, for
 //! the most part) and are called at several places stay functions: copying them would cost the driver's
-//! compiler more than the call.
+//! compiler more than the call. So do those marked not to be inlined, but for a driver that inlines them anyway and then
+//! makes mistakes that `simplify` spares it ([`crate::compiler::Capabilities::mistakes_signs`]).
 
 use crate::compiler::ir::{
     AddressSpace, Block, Builder, Edge, FuncId, Function, Module, Op, Rewrite, Terminator, Type,
@@ -24,7 +25,7 @@ const SMALL: usize = 80;
 const COPIES: usize = 1500;
 
 /// Runs the pass on every function.
-pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let order = callees_first(module)?;
     let mut calls: HashMap<FuncId, usize> = HashMap::new();
     for &id in &order {
@@ -34,7 +35,12 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     }
     for &id in &order {
         let mut function = std::mem::replace(module.function_mut(id), Function::new(""));
-        let result = inline_calls(module, &mut function, &calls);
+        let result = inline_calls(
+            module,
+            &mut function,
+            &calls,
+            cx.capabilities.mistakes_signs,
+        );
         *module.function_mut(id) = function;
         result?;
     }
@@ -110,6 +116,7 @@ fn inline_calls(
     module: &Module,
     function: &mut Function,
     calls: &HashMap<FuncId, usize>,
+    even_if_asked_not_to: bool,
 ) -> Result<(), CompileError> {
     function.layout = function.reverse_postorder();
     let changed = rewrite_instructions(function, |b, inst| {
@@ -119,7 +126,8 @@ fn inline_calls(
         };
         let (id, args) = (*id, args.clone());
         let callee = module.function(id);
-        if !should_inline(callee, calls.get(&id).copied().unwrap_or(0)) {
+        let calls = calls.get(&id).copied().unwrap_or(0);
+        if !should_inline(callee, calls, even_if_asked_not_to) {
             return Ok::<_, CompileError>(Rewrite::Keep);
         }
         if callee.params().len() != args.len() || callee.return_types.len() != data.results.len() {
@@ -137,7 +145,7 @@ fn inline_calls(
     Ok(())
 }
 
-fn should_inline(callee: &Function, calls: usize) -> bool {
+fn should_inline(callee: &Function, calls: usize, even_if_asked_not_to: bool) -> bool {
     let is_offset = |ty: &Type| {
         matches!(
             ty,
@@ -153,7 +161,7 @@ fn should_inline(callee: &Function, calls: usize) -> bool {
     if passes_offset || callee.control.inline || calls <= 1 {
         return true;
     }
-    if callee.control.dont_inline {
+    if callee.control.dont_inline && !even_if_asked_not_to {
         return false;
     }
     let size: usize = callee
