@@ -185,7 +185,7 @@ fn a_kernel_may_use_all_that_a_device_of_the_kind_offers() {
         }",
     )
     .expect("source");
-    for device in ["full", "lavapipe", "swiftshader"] {
+    for device in ["full", "lavapipe", "nvidia", "swiftshader"] {
         let options = ["--options", "-cl-std=CL3.0", "--device-like", device];
         let text = pumice.stdout(&[&["compile", path][..], &options].concat());
         assert!(text.contains("OpEntryPoint GLCompute"), "{device}: {text}");

@@ -72,7 +72,7 @@ pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
 ];
 
 /// The arguments that ask for a SPIR-V module, beside the target and what it is made of.
-pub(super) const EMIT_ARGUMENTS: [&str; 7] = [
+pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
@@ -87,6 +87,8 @@ pub(super) const EMIT_ARGUMENTS: [&str; 7] = [
     // taken apart again.
     "-fno-vectorize",
     "-fno-slp-vectorize",
+    // It takes an operation on sixteen elements for one, and makes thousands of a few; `compiler::passes::unroll` knows.
+    "-fno-unroll-loops",
     "-c",
 ];
 

@@ -13,7 +13,7 @@
 mod bits;
 mod dead;
 mod flow;
-mod fold;
+pub(super) mod fold;
 mod high_half;
 mod identities;
 mod memory;

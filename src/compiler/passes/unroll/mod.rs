@@ -5,7 +5,8 @@
 //! - those that index private memory by their counter: unrolled, the variable becomes registers;
 //! - those that load: unrolled, the loads of all rounds are in flight at once. Rows of a tile are such loops,
 //!   `for (row = get_local_id(1); row < 32; row += 8)`, whose rounds are known where the kernel requires its
-//!   work-group size;
+//!   work-group size. So are those that exchange numbers through local memory, barriers between the rounds, up to a
+//!   larger size: what the counter decides is known in each;
 //! - those that only compute, in one block: several rounds become one, as counting rounds costs as much as three or four
 //!   steps of the computation. On the H200 clpeak's 128 rounds of 16 multiply-adds run at 52.9 TFLOPS alone, at 63.0 by
 //!   fours. Loops that load are left to the driver, which then schedules them better. `several_rounds` does this where the
@@ -39,7 +40,12 @@ use crate::compiler::{CompileError, Context};
 const PRIVATE: (usize, usize) = (64, 2048);
 
 /// The same for a loop that only loads.
-const LOADS: (usize, usize) = (8, 160);
+const LOADS: (usize, usize) = (8, 320);
+
+/// The same for one with barriers and no loop within, whose rounds together load so many bytes of device memory at most.
+/// Of more, in a row for each work-item, NVIDIA's driver would load all rows' first quarters, then all rows' second
+/// ones: at a third of the bandwidth, as what the cache held of the lines is gone by then.
+const EXCHANGES: (usize, usize, usize) = (16, 1024, 64);
 
 /// The same for a loop that only computes and is not unrolled as a whole; and how many rounds may become one.
 const COMPUTES: (usize, usize) = (4096, 160);
@@ -111,12 +117,13 @@ fn unroll_one(
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
-    for found in loops.all() {
+    for (index, found) in loops.all().iter().enumerate() {
         let Some(candidate) = candidate(function, &dominators, found) else {
             continue;
         };
+        let is_innermost = loops.all().iter().all(|it| it.parent != Some(index));
         let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
-        let body = Body::new(function, &candidate);
+        let body = Body::new(function, &candidate, is_innermost);
         let count = |most| rounds::count(function, &candidate, local_sizes, most);
         match plan(&body, shared, few, count) {
             Some(Plan::Whole(rounds)) => copy::unroll(function, &candidate, rounds),
@@ -176,6 +183,13 @@ fn plan(
         return factor(rounds, size, SHARES, None).map(Plan::Join);
     }
     if let Some(rounds) = body.most_rounds().and_then(&count) {
+        return Some(Plan::Whole(rounds));
+    }
+    if body.exchanges
+        && let Some(rounds) = count(EXCHANGES.0)
+        && rounds * body.size <= EXCHANGES.1
+        && rounds * body.device_bytes <= EXCHANGES.2
+    {
         return Some(Plan::Whole(rounds));
     }
     let (most, first) = match few {
@@ -273,6 +287,10 @@ struct Body {
     /// Instructions other than constants.
     size: usize,
     loads: bool,
+    /// Whether it has barriers, and no loop within.
+    exchanges: bool,
+    /// Of device memory, that it loads.
+    device_bytes: usize,
     /// Whether it indexes private memory by its counters.
     indexes_private: bool,
     /// Whether it is one block that only computes.
@@ -280,7 +298,7 @@ struct Body {
 }
 
 impl Body {
-    fn new(function: &Function, candidate: &Candidate<'_>) -> Self {
+    fn new(function: &Function, candidate: &Candidate<'_>, is_innermost: bool) -> Self {
         let insts = candidate
             .blocks
             .iter()
@@ -288,6 +306,8 @@ impl Body {
         let mut body = Self {
             size: 0,
             loads: false,
+            exchanges: false,
+            device_bytes: 0,
             indexes_private: false,
             computes: candidate.blocks.len() == 1,
         };
@@ -297,7 +317,14 @@ impl Body {
             body.computes &= data.op.is_pure();
             match &data.op {
                 Op::Const(_) => continue,
-                Op::Load(..) => body.loads = true,
+                Op::ControlBarrier { .. } => body.exchanges = is_innermost,
+                Op::Load(place, _) => {
+                    body.loads = true;
+                    if is_in_device_memory(function, place) {
+                        let bytes = |&value: &Value| function.ty(value).size_bytes() as usize;
+                        body.device_bytes += data.results.iter().map(bytes).sum::<usize>();
+                    }
+                }
                 Op::PtrAdd(_, offset) => {
                     let is_private = data
                         .results
@@ -323,6 +350,16 @@ impl Body {
         let most = rounds.min(total / self.size.max(1));
         (most > 0).then_some(most)
     }
+}
+
+fn is_in_device_memory(function: &Function, place: &Place) -> bool {
+    let &Place::Pointer(pointer) = place else {
+        return false;
+    };
+    !matches!(
+        function.ty(pointer),
+        Type::Ptr(AddressSpace::Private | AddressSpace::Local)
+    )
 }
 
 /// Whether a value is computed from counters and constants alone.

@@ -1,5 +1,6 @@
 //! How often a loop runs.
 
+use super::super::simplify::fold;
 use super::Candidate;
 use crate::compiler::analysis::KnownBits;
 use crate::compiler::ir::{Binary, Compare, Function, Op, Value};
@@ -14,8 +15,66 @@ struct Sum {
     plus: i128,
 }
 
+/// Rounds that are computed one after the other at most.
+const FOLLOWED: usize = 64;
+
 /// The loop's number of rounds, 1 at least, if it is known and at most `most`.
 pub fn count(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    local_sizes: [u32; 3],
+    most: usize,
+) -> Option<usize> {
+    by_steps(function, candidate, local_sizes, most)
+        .or_else(|| by_following(function, candidate, most.min(FOLLOWED)))
+}
+
+/// The number of rounds of a loop whose counters begin with constants, whatever becomes of them in a round:
+/// `for (n = 1; n < 256; n *= 2)`.
+fn by_following(function: &Function, candidate: &Candidate<'_>, most: usize) -> Option<usize> {
+    let params = &function.block(candidate.header).params;
+    let mut counters: Vec<Option<u64>> = candidate
+        .first
+        .iter()
+        .map(|&first| function.constant(first))
+        .collect();
+    for round in 0..most {
+        let known = |value| evaluate(function, params, &counters, value, DEPTH);
+        if (known(candidate.condition)? != 0) != candidate.continues_if {
+            return Some(round + 1);
+        }
+        counters = candidate.next.iter().map(|&next| known(next)).collect();
+    }
+    None
+}
+
+/// An integer, in a round in which the loop's parameters are what `counters` says, where that is known.
+fn evaluate(
+    function: &Function,
+    params: &[Value],
+    counters: &[Option<u64>],
+    value: Value,
+    depth: u32,
+) -> Option<u64> {
+    if let Some(at) = params.iter().position(|&param| param == value) {
+        return *counters.get(at)?;
+    }
+    let op = function.op_of(value)?;
+    let known = |value| evaluate(function, params, counters, value, depth.checked_sub(1)?);
+    match *op {
+        Op::Const(bits) => Some(bits),
+        Op::Binary(op, a, b) => fold::binary(op, function.ty(a), known(a)?, known(b)?),
+        Op::Compare(op, a, b) => {
+            fold::compare(op, function.ty(a), known(a)?, known(b)?).map(u64::from)
+        }
+        Op::Convert(op, a) => fold::convert(op, function.ty(a), function.ty(value), known(a)?),
+        Op::Select(condition, yes, no) => known(if known(condition)? != 0 { yes } else { no }),
+        _ => None,
+    }
+}
+
+/// The number of rounds of a loop that compares values which move by a step each round.
+fn by_steps(
     function: &Function,
     candidate: &Candidate<'_>,
     local_sizes: [u32; 3],

@@ -2,7 +2,7 @@ use super::run;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, BuiltIn, Compare, Convert, Edge, FuncId, Function,
-    Module, Op, Place, PrivateVariable, Terminator, Type, Value,
+    Module, Op, Place, PrivateVariable, Scope, Semantics, Terminator, Type, Value,
 };
 use crate::compiler::passes::testing;
 use crate::compiler::{Capabilities, Context, Library, Options};
@@ -14,6 +14,17 @@ fn kernel(
     ty: Type,
     first: impl FnOnce(&mut Builder<'_>, Value) -> Value,
     step: u64,
+    again: impl FnOnce(&mut Builder<'_>, Value) -> Value,
+    body: impl FnOnce(&mut Builder<'_>, Value, Value) -> Value,
+) -> Module {
+    kernel_by(ty, first, (Binary::Add, step), again, body)
+}
+
+/// The same with a counter that becomes another by any operation.
+fn kernel_by(
+    ty: Type,
+    first: impl FnOnce(&mut Builder<'_>, Value) -> Value,
+    (op, by): (Binary, u64),
     again: impl FnOnce(&mut Builder<'_>, Value) -> Value,
     body: impl FnOnce(&mut Builder<'_>, Value, Value) -> Value,
 ) -> Module {
@@ -45,7 +56,7 @@ fn kernel(
     b.switch_to(round);
     let summand = body(&mut b, address, counter);
     let sum = b.binary(Binary::Add, total, summand);
-    let next = b.binary_const(Binary::Add, counter, step);
+    let next = b.binary_const(op, counter, by);
     let condition = again(&mut b, next);
     b.branch(condition, Edge::new(round, [next, sum]), done);
     b.switch_to(done);
@@ -107,6 +118,54 @@ fn a_counted_loop_over_private_memory_is_unrolled() {
         );
         let text = check(module, 1);
         assert!(!is_loop(&text), "{op:?}\n{text}");
+    }
+}
+
+#[test]
+fn a_loop_whose_counter_is_multiplied_is_unrolled() {
+    for (op, by, first, last) in [
+        (Binary::Shl, 1, 1, 256),
+        (Binary::Mul, 3, 1, 729),
+        (Binary::LShr, 1, 128, 0),
+    ] {
+        let module = kernel_by(
+            Type::I32,
+            |b, _| b.i32(first),
+            (op, by),
+            |b, next| {
+                let last = b.i32(last);
+                b.compare(Compare::NotEqual, next, last)
+            },
+            word,
+        );
+        let text = check(module, 1);
+        assert!(!is_loop(&text), "{op:?}\n{text}");
+    }
+}
+
+#[test]
+fn a_loop_of_twelve_rounds_is_unrolled_where_barriers_are_between_them() {
+    for barriers in [false, true] {
+        let module = kernel(
+            Type::I32,
+            |b, _| b.i32(0),
+            1,
+            |b, next| {
+                let last = b.i32(12);
+                b.compare(Compare::ULess, next, last)
+            },
+            |b, address, _| {
+                if barriers {
+                    b.op0(Op::ControlBarrier {
+                        execution: Scope::Workgroup,
+                        memory: Scope::Workgroup,
+                        semantics: Semantics(0),
+                    });
+                }
+                b.load1(Place::Pointer(address), Type::I32, Access::aligned(4))
+            },
+        );
+        assert_eq!(is_loop(&check(module, 1)), !barriers);
     }
 }
 
