@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::device::Device;
-use super::extensions::Versioned;
+use super::extensions::{UNLISTED, Versioned};
 use super::platform::Platform;
 use crate::compiler::{CompileError, Library};
 use crate::config::{CacheDir, Config};
@@ -72,11 +72,11 @@ impl FrontEnd {
     }
 }
 
-/// What OpenCL C offers on a device: the very names that it reports.
+/// What OpenCL C offers on a device: the very names that it reports, and those that it has and does not.
 pub fn language_target(device: &Device) -> LanguageTarget {
     let names = |list: &[Versioned]| list.iter().map(|it| it.name.to_owned()).collect();
     LanguageTarget {
-        extensions: names(device.extensions()),
+        extensions: names(&[device.extensions(), &UNLISTED].concat()),
         features: names(device.c_features()),
         images: device
             .c_features()

@@ -1,9 +1,7 @@
 //! Collectives of work-groups, against a model on the host.
 
 use super::Test;
-use super::group_model::{
-    BASIC, PLACE, SIZES, Scalar, arithmetic, has, is_float, places, together,
-};
+use super::group_model::{BASIC, PLACE, SIZES, Scalar, arithmetic, is_float, places, together};
 use super::harness::{Launch, assert_equal, session, skip};
 use super::random::Random;
 
@@ -38,9 +36,6 @@ fn work_group_arithmetic() {
 }
 
 fn uniform_arithmetic() {
-    if !has("cl_khr_work_group_uniform_arithmetic") {
-        return skip("no cl_khr_work_group_uniform_arithmetic");
-    }
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         let ops: &[&str] = match is_float(ty) {
             true => &["mul"],
