@@ -6,6 +6,7 @@ use super::blocks::emission_order;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Block, FuncId, Function, Inst, Merge, Op, Terminator, Type, Value};
 use rspirv::spirv::{self, LoopControl, SelectionControl};
+use std::collections::HashMap;
 
 /// Emits one function under the id that [`Emitter::functions`] has for it.
 pub fn emit_function(
@@ -23,6 +24,7 @@ pub fn emit_function(
     let mut body = FunctionEmitter {
         ids: vec![None; function.value_count()],
         labels: vec![None; function.block_count()],
+        pointers: HashMap::new(),
         function,
         emitter,
     };
@@ -37,6 +39,9 @@ pub struct FunctionEmitter<'a, 'e> {
     ids: Vec<Option<Id>>,
     /// By block.
     labels: Vec<Option<Id>>,
+    /// The pointers made in a block so far, by address (one value, or its two halves) and type. SwiftShader keeps some two
+    /// hundred bytes of its stack for each, and has a megabyte.
+    pub pointers: HashMap<(Value, Option<Value>, Id), Id>,
 }
 
 impl FunctionEmitter<'_, '_> {
@@ -77,6 +82,7 @@ impl FunctionEmitter<'_, '_> {
             if block != function.entry() {
                 self.params(block, &predecessors[block.index()])?;
             }
+            self.pointers.clear();
             for &inst in &function.block(block).insts {
                 self.inst(inst)?;
             }

@@ -182,23 +182,34 @@ impl FunctionEmitter<'_, '_> {
         self.narrow_storage(inst, ty)?;
         let storage = StorageClass::PhysicalStorageBuffer;
         let pointer = self.emitter.pointer_type(storage, pointee);
-        match place {
-            Place::Address(address) if self.function.ty(address) == Type::I64 => {
-                let address = self.value(address)?;
-                let asm = &mut self.emitter.asm;
-                Ok(asm.result(spirv::Op::ConvertUToPtr, pointer, &[address]))
-            }
+        let (address, upper) = match place {
+            Place::Address(address) if self.function.ty(address) == Type::I64 => (address, None),
             Place::AddressPair { lo, hi }
                 if [lo, hi].map(|v| self.function.ty(v)) == [Type::I32; 2] =>
             {
-                let parts = self.values(&[lo, hi])?;
+                (lo, Some(hi))
+            }
+            _ => return Err(self.unexpected(inst)),
+        };
+        if let Some(&made) = self.pointers.get(&(address, upper, pointer)) {
+            return Ok(made);
+        }
+        let made = match upper {
+            None => {
+                let address = self.value(address)?;
+                let asm = &mut self.emitter.asm;
+                asm.result(spirv::Op::ConvertUToPtr, pointer, &[address])
+            }
+            Some(upper) => {
+                let parts = self.values(&[address, upper])?;
                 let vector = self.emitter.vector_type(Type::I32, 2)?;
                 let asm = &mut self.emitter.asm;
                 let pair = asm.result(spirv::Op::CompositeConstruct, vector, &parts);
-                Ok(asm.result(spirv::Op::Bitcast, pointer, &[pair]))
+                asm.result(spirv::Op::Bitcast, pointer, &[pair])
             }
-            _ => Err(self.unexpected(inst)),
-        }
+        };
+        self.pointers.insert((address, upper, pointer), made);
+        Ok(made)
     }
 
     /// Declares what 8- and 16-bit accesses to device memory need.
