@@ -167,6 +167,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         (
+            "split_signed_quotients",
+            passes::split_signed_quotients::run,
+            Stage::Emit,
+        ),
+        (
             "split_selected_elements",
             passes::split_selected_elements::run,
             Stage::Emit,
@@ -174,6 +179,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("hide_ranges", passes::hide_ranges::run, Stage::Emit),
         ("hide_float_bits", passes::hide_float_bits::run, Stage::Emit),
         ("structurize", passes::structurize::run, Stage::Emit),
+        (
+            "define_arguments",
+            passes::define_arguments::run,
+            Stage::Emit,
+        ),
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
     ]
 };

@@ -15,6 +15,11 @@ pub const TESTS: &[Test] = &[
     ("a_sign_in_an_unsigned_quotient", unsigned_quotients),
     ("numbers_shifted_by_31_bits", shifted_by_31),
     ("products_of_bytes", products_of_bytes),
+    ("saturated_sums_with_a_sign", saturated_sums_with_a_sign),
+    ("exchanged_bytes_compared", exchanged_bytes_compared),
+    ("quotients_by_odd_numbers", quotients_by_odd_numbers),
+    ("remainders_of_shifted_numbers", remainders_of_shifted),
+    ("bytes_of_a_loop_entered_in_its_middle", bytes_of_a_loop),
 ];
 
 const ITEMS: usize = 64;
@@ -175,5 +180,86 @@ fn products_of_bytes() {
     check("", 32, body, |i| {
         let product = (ITEMS as i8).wrapping_mul(-(i as i8 % 32));
         product.max(0) as u64 | 1
+    });
+}
+
+fn saturated_sums_with_a_sign() {
+    let body = "
+        short3 flags = as_short3(convert_ushort3_sat(convert_float3((char3)(char)number)) == (ushort3)(ushort)vector.s3);
+        ulong sign = ((ulong16)(ulong)flags.s1).sb;
+        ulong sum = mad_sat((ulong)get_global_size(0), (ulong)get_global_size(0), sign);
+        out[i] = vload8(sum & 1u, shorts).s5;";
+    check("", 1, body, |i| 5 * 259 + i);
+}
+
+fn exchanged_bytes_compared() {
+    let outside = "
+        ulong f(uint x) {
+            uint by = clamp(as_uint((ushort2)(ushort)0x2ca), 4u, 40u);
+            if (rotate((ushort)x, (ushort)by) >= ((ushort4)(ushort)by).s2) return 1;
+            return convert_ulong_sat_rtp(-3695.0f);
+        }";
+    check(outside, 32, "out[i] = (long)f(mine[1u]);", |_| 1);
+}
+
+fn quotients_by_odd_numbers() {
+    let outside = "
+        constant int4 numbers[2] = { (int4)(0x20000, 0x467b176d, 0x4b580b77, 0), (int4)(0x10af8aa, -7, 0x4dd80b24, -1) };";
+    let body = "
+        local long4 ones[2];
+        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long4)1; barrier(CLK_LOCAL_MEM_FENCE);
+        long4 one = ones[1];
+        long4 rest = one % ((convert_long4(numbers[id]) & (long4)0x7fffffffffffffff) | (long4)1);
+        out[i] = (ulong)rest.s0 * 3 + (ulong)rest.s1 * 5 + (ulong)rest.s2 * 7 + (ulong)rest.s3 * 9;";
+    // All of them are larger than one but the last of the first.
+    check(outside, 2, body, |i| {
+        3 + 5 + 7 + if i % 2 == 0 { 0 } else { 9 }
+    });
+}
+
+fn remainders_of_shifted() {
+    let body = "
+        local long2 ones[1];
+        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long2)1; barrier(CLK_LOCAL_MEM_FENCE);
+        long2 size = (long2)(long)(ulong)get_global_size(0);
+        long2 rest = ((long2)(-158, 227156620) << as_ulong2(ones[0])) % ((size & (long2)0x7fffffffffffffff) | (long2)1);
+        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long2)1; barrier(CLK_LOCAL_MEM_FENCE);
+        long2 one = ones[0];
+        long2 chosen = select(convert_long2_rtz((int2)(int)0xf647d673u), one, as_long2(-as_ulong2(rest)));
+        out[i] = (ulong)chosen.s0 * 3 + (ulong)chosen.s1 * 5;";
+    let size = ITEMS as i64 | 1;
+    let expected = [(-158, 3), (227_156_620, 5)].map(|(number, weight): (i64, i64)| {
+        let rest = (number << 1) % size;
+        weight
+            * if -rest < 0 {
+                1
+            } else {
+                i64::from(0xf647_d673_u32 as i32)
+            }
+    });
+    check("", 1, body, |_| (expected[0] + expected[1]) as u64);
+}
+
+fn bytes_of_a_loop() {
+    let outside = "struct s { short4 four; char two[2]; } __attribute__((packed));";
+    let body = "
+        int skipped = (short)1 == (short)(ulong)get_global_size(0);
+        uchar8 bytes = as_uchar8(convert_ushort4_rtp((uint4)number));
+        char c = 1;
+        uint n = 2;
+        if (skipped) goto middle;
+        top:
+        c >>= (char)(c & convert_char_sat((char)0xffu));
+        middle:
+        bytes -= (uchar8)1;
+        if (n-- != 0 && any(convert_char4_sat_rtn((float4)6048.5f))) goto top;
+        struct s all = { vector, { c, c } };
+        for (uint j = (uint)((ushort)1 && (ushort)all.two[0]) & 3u; j != ~0u; --j)
+            ((global uchar *)mine)[1] = (uchar)(uint)get_group_id(0);
+        out[i] = (ulong)bytes.s0 * 3 + (ulong)bytes.s1 * 5 + (ulong)bytes.s2 * 7 + (ulong)bytes.s3 * 9
+            + (ulong)bytes.s4 * 11 + (ulong)bytes.s5 * 13 + (ulong)bytes.s6 * 15 + (ulong)bytes.s7 * 17;";
+    // The bytes of 0x5432, one less each, by turns.
+    check(outside, 16, body, |_| {
+        0x31 * (3 + 7 + 11 + 15) + 0x53 * (5 + 9 + 13 + 17)
     });
 }

@@ -326,6 +326,26 @@ impl Function {
         value
     }
 
+    /// Removes parameters of blocks, and their arguments.
+    pub fn remove_params(&mut self, is_removed: impl Fn(Value) -> bool) {
+        for index in 0..self.layout.len() {
+            let block = self.layout[index];
+            let data = &mut self.blocks[block.index()];
+            let mut terminator = std::mem::replace(&mut data.terminator, Terminator::Unreachable);
+            for edge in terminator.edges_mut() {
+                let params = &self.blocks[edge.block.index()].params;
+                let mut keep = params.iter().map(|&param| !is_removed(param));
+                edge.args.retain(|_| keep.next().unwrap_or(true));
+            }
+            self.blocks[block.index()].terminator = terminator;
+        }
+        for index in 0..self.layout.len() {
+            let block = self.layout[index];
+            let params = &mut self.blocks[block.index()].params;
+            params.retain(|param| !is_removed(*param));
+        }
+    }
+
     /// A new instruction in no block yet, with results of the given types.
     pub fn make_inst(
         &mut self,

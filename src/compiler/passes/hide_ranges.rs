@@ -8,7 +8,8 @@
 //! - `(long)x << 31` of an `int` is multiplied by -2^31.
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
-//! highest bit of a buffer's address.
+//! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
+//! zero out of the exchange.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::misreads_ranges`]), nor in kernels without a buffer.
@@ -23,6 +24,9 @@ use smallvec::smallvec;
 
 /// How far an operand is followed to where it was a narrow number.
 const DEPTH: u32 = 4;
+
+/// The same for operands that are shifted by a byte.
+const BYTE_DEPTH: u32 = 2;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
@@ -49,11 +53,15 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
         rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
             let (flags, mut op) = (data.flags, data.op.clone());
-            let Some(number) = misread(b.function, &op) else {
+            let exchanged = exchange(b.function, &op);
+            let Some(number) = exchanged.or_else(|| misread(b.function, &op)) else {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
             b.flags = InstFlags::default();
-            let unknown = hidden(b, number, address);
+            let unknown = match exchanged {
+                Some(number) => shifted_somehow(b, number, address),
+                None => hidden(b, number, address),
+            };
             op.for_each_operand_mut(|operand| {
                 if *operand == number {
                     *operand = unknown;
@@ -79,13 +87,20 @@ fn misread(function: &Function, op: &Op) -> Option<Value> {
             (by_31 && function.ty(a) == Type::I64).then_some(a)
         }
         Op::Convert(Convert::UnsignedToFloat(_), a) => is_signed(function, a, DEPTH).then_some(a),
-        Op::Binary(Binary::Or, a, b) => [(a, b), (b, a)].into_iter().find_map(|(high, low)| {
-            let exchanges = shifts_by_a_byte(function, high, Binary::Shl, 2)
-                && shifts_by_a_byte(function, low, Binary::LShr, 2);
-            exchanges.then_some(high)
-        }),
         _ => None,
     }
+}
+
+/// What an operation that exchanges bytes has shifted up.
+fn exchange(function: &Function, op: &Op) -> Option<Value> {
+    let &Op::Binary(Binary::Or, a, b) = op else {
+        return None;
+    };
+    [(a, b), (b, a)].into_iter().find_map(|(high, low)| {
+        let exchanges = shifts_by_a_byte(function, high, Binary::Shl, BYTE_DEPTH)
+            && shifts_by_a_byte(function, low, Binary::LShr, BYTE_DEPTH);
+        exchanges.then_some(high)
+    })
 }
 
 /// Whether it is a narrow number with zeros above.
@@ -128,6 +143,26 @@ fn shifts_by_a_byte(function: &Function, value: Value, shift: Binary, depth: u32
             .into_iter()
             .any(|value| shifts_by_a_byte(function, value, shift, depth - 1)),
         _ => false,
+    }
+}
+
+/// What was shifted by a byte, shifted as far without the driver knowing how far.
+fn shifted_somehow(b: &mut Builder<'_>, value: Value, address: u32) -> Value {
+    match b.function.op_of(value).cloned() {
+        Some(Op::Binary(Binary::And, x, y)) => {
+            let [x, y] = [x, y].map(|value| {
+                match shifts_by_a_byte(b.function, value, Binary::Shl, BYTE_DEPTH) {
+                    true => shifted_somehow(b, value, address),
+                    false => value,
+                }
+            });
+            b.binary(Binary::And, x, y)
+        }
+        Some(Op::Binary(op, shifted, by)) => {
+            let by = hidden(b, by, address);
+            b.binary(op, shifted, by)
+        }
+        _ => value,
     }
 }
 

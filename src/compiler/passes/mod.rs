@@ -6,6 +6,7 @@
 pub mod align_elements;
 mod atomic;
 pub mod data_segment;
+pub mod define_arguments;
 pub mod distribute;
 mod expand_values;
 pub mod float_format;
@@ -41,6 +42,7 @@ pub mod share_uniform_loads;
 pub mod simplify;
 pub mod split_saturated_sums;
 pub mod split_selected_elements;
+pub mod split_signed_quotients;
 pub mod structurize;
 #[cfg(test)]
 mod testing;

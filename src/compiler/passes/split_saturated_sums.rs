@@ -5,14 +5,15 @@
 //! finds out that the upper halves of `a` and `b` are zero, as of a size or of a quotient, the upper half of what it
 //! makes of them is whatever the register held.
 //!
-//! **How.** The sum is built of 32-bit ones with a carry, which the driver does not put together again.
+//! **How.** The sum is built of 32-bit ones with a carry, which the driver does not put together again, and so is the
+//! condition where it compares the sum.
 //!
 //! **Needs** 64-bit integers. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::loses_saturated_halves`]).
 
 use crate::compiler::ir::{
-    Binary, Builder, Compare, Convert, Function, InstFlags, Module, Op, Rewrite, Type, Value,
-    rewrite_instructions,
+    Binary, Builder, Compare, Convert, Function, InstFlags, Module, Op, Rewrite, Type, Unary,
+    Value, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context};
 use smallvec::smallvec;
@@ -33,11 +34,19 @@ fn split(module: &mut Module) -> Result<(), CompileError> {
             };
             let (yes_sum, no_sum) = (sum_of(b.function, yes), sum_of(b.function, no));
             b.flags = InstFlags::default();
-            let (yes, no) = match (yes_sum, no_sum) {
-                (Some(sum), None) if is_limit(b.function, no) => (in_halves(b, sum), no),
-                (None, Some(sum)) if is_limit(b.function, yes) => (yes, in_halves(b, sum)),
+            let (sum, is_yes) = match (yes_sum, no_sum) {
+                (Some(sum), None) if is_limit(b.function, no) => (sum, true),
+                (None, Some(sum)) if is_limit(b.function, yes) => (sum, false),
                 _ => return Ok(Rewrite::Keep),
             };
+            let whole = if is_yes { yes } else { no };
+            let (split, carry) = in_halves(b, sum);
+            let condition = match overflow(b.function, condition, whole, sum) {
+                Some(true) => carry,
+                Some(false) => b.unary(Unary::Not, carry),
+                None => condition,
+            };
+            let (yes, no) = if is_yes { (split, no) } else { (yes, split) };
             Ok(Rewrite::Replace(smallvec![b.select(condition, yes, no)]))
         })?;
     }
@@ -61,8 +70,27 @@ fn is_limit(function: &Function, value: Value) -> bool {
     matches!(function.constant(value), Some(0 | u64::MAX))
 }
 
-/// `a + b` or `a - b` of 32-bit operations.
-fn in_halves(b: &mut Builder<'_>, (op, x, y): (Binary, Value, Value)) -> Value {
+/// Whether a condition says that the sum `whole` has overflowed, or (`false`) that it has not.
+fn overflow(
+    function: &Function,
+    condition: Value,
+    whole: Value,
+    (op, x, y): (Binary, Value, Value),
+) -> Option<bool> {
+    let &Op::Compare(compare, a, b) = function.op_of(condition)? else {
+        return None;
+    };
+    let is_part = |value| value == x || value == y;
+    match compare {
+        _ if op != Binary::Add => None,
+        Compare::ULess if a == whole && is_part(b) => Some(true),
+        Compare::ULessEqual if b == whole && is_part(a) => Some(false),
+        _ => None,
+    }
+}
+
+/// `a + b` or `a - b` of 32-bit operations, and whether something is carried, or borrowed, beyond.
+fn in_halves(b: &mut Builder<'_>, (op, x, y): (Binary, Value, Value)) -> (Value, Value) {
     let [(x_low, x_high), (y_low, y_high)] = [x, y].map(|value| {
         let high = b.binary_const(Binary::LShr, value, 32);
         (
@@ -70,18 +98,25 @@ fn in_halves(b: &mut Builder<'_>, (op, x, y): (Binary, Value, Value)) -> Value {
             b.resize_int(high, Type::I32, false),
         )
     });
-    let low = b.binary(op, x_low, y_low);
-    let carry = match op {
-        Binary::Add => b.compare(Compare::ULess, low, x_low),
-        _ => b.compare(Compare::ULess, x_low, y_low),
-    };
+    let (low, carry) = half(b, op, x_low, y_low);
     let (one, none) = (b.i32(1), b.i32(0));
     let carry = b.select(carry, one, none);
-    let high = b.binary(op, x_high, y_high);
-    let high = b.binary(op, high, carry);
+    let (high, beyond) = half(b, op, x_high, y_high);
+    let (high, further) = half(b, op, high, carry);
+    let beyond = b.binary(Binary::Or, beyond, further);
     let [low, high] = [low, high].map(|half| b.convert(Convert::ZeroExtend, half, Type::I64));
     let high = b.binary_const(Binary::Shl, high, 32);
-    b.binary(Binary::Or, high, low)
+    (b.binary(Binary::Or, high, low), beyond)
+}
+
+/// A half, and whether something is carried out of it, or borrowed.
+fn half(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> (Value, Value) {
+    let result = b.binary(op, x, y);
+    let carry = match op {
+        Binary::Add => b.compare(Compare::ULess, result, x),
+        _ => b.compare(Compare::ULess, x, y),
+    };
+    (result, carry)
 }
 
 #[cfg(test)]
@@ -93,13 +128,15 @@ mod tests {
     /// `x + y` and `x - y`, saturated, as the pass leaves them.
     fn saturated() -> Module {
         module_of(&[Type::I64; 2], |b, p| {
-            let sum = b.binary(Binary::Add, p[0], p[1]);
-            let over = b.compare(Compare::ULess, sum, p[0]);
+            let whole = b.binary(Binary::Add, p[0], p[1]);
+            let over = b.compare(Compare::ULess, whole, p[0]);
             let (most, least) = (b.i64(u64::MAX), b.i64(0));
-            let sum = b.select(over, most, sum);
+            let sum = b.select(over, most, whole);
+            let not_over = b.compare(Compare::ULessEqual, p[1], whole);
+            let same = b.select(not_over, whole, most);
             let difference = b.binary(Binary::Sub, p[0], p[1]);
             let under = b.compare(Compare::ULessEqual, p[1], p[0]);
-            smallvec![sum, b.select(under, difference, least)]
+            smallvec![sum, same, b.select(under, difference, least)]
         })
     }
 
@@ -117,7 +154,11 @@ mod tests {
             let found = Evaluator::new(&module).call(FuncId(0), &[x, y]);
             assert_eq!(
                 found,
-                [x.saturating_add(y), x.saturating_sub(y)],
+                [
+                    x.saturating_add(y),
+                    x.saturating_add(y),
+                    x.saturating_sub(y)
+                ],
                 "{x:#x} {y:#x}"
             );
         }

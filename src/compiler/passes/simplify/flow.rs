@@ -211,7 +211,7 @@ fn drop_constant_parameters(function: &mut Function) -> bool {
     if replacements.is_empty() {
         return false;
     }
-    remove_parameters(function, |param| replacements.contains_key(&param));
+    function.remove_params(|param| replacements.contains_key(&param));
     function.replace_values(&replacements);
     true
 }
@@ -221,26 +221,6 @@ fn resolve(replacements: &HashMap<Value, Value>, mut value: Value) -> Value {
         value = new;
     }
     value
-}
-
-/// Removes parameters and their arguments.
-fn remove_parameters(function: &mut Function, is_removed: impl Fn(Value) -> bool) {
-    for block in function.layout.clone() {
-        let mut terminator = std::mem::replace(
-            &mut function.block_mut(block).terminator,
-            Terminator::Unreachable,
-        );
-        for edge in terminator.edges_mut() {
-            let params = &function.block(edge.block).params;
-            let mut keep = params.iter().map(|&param| !is_removed(param));
-            edge.args.retain(|_| keep.next().unwrap_or(true));
-        }
-        function.block_mut(block).terminator = terminator;
-    }
-    for block in function.layout.clone() {
-        let data = function.block_mut(block);
-        data.params.retain(|param| !is_removed(*param));
-    }
 }
 
 /// A block whose only way out is the only way into the next takes that in.

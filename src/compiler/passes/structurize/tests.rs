@@ -8,7 +8,7 @@ use crate::compiler::ir::{
     Array, ArrayLength, ArrayStorage, Binary, Block, Builder, BuiltIn, Compare, Edge, FuncId,
     Function, Kernel, Module, Op, Scope, Semantics, Terminator, Type, Value,
 };
-use crate::compiler::passes::hold_loop_state;
+use crate::compiler::passes::{define_arguments, hold_loop_state};
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
 use crate::compiler::{Capabilities, Context, Library, Options};
 use smallvec::smallvec;
@@ -144,6 +144,23 @@ fn random_graphs_keep_their_meaning_when_loop_state_is_held() {
         assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
         assert_same(&original, &function);
         if seed < 5_100 {
+            all.push(function);
+        }
+    }
+    assert_emits(all);
+}
+
+#[test]
+fn random_graphs_keep_their_meaning_when_all_arguments_are_defined() {
+    let mut all = Vec::new();
+    for seed in 6_000..7_000 {
+        let original = random::function(seed, 4 + seed as usize % 37);
+        let mut function = structured(&original);
+        define_arguments::define(&mut function);
+        let wrong = check::violations(&function);
+        assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
+        assert_same(&original, &function);
+        if seed < 6_100 {
             all.push(function);
         }
     }

@@ -1,0 +1,142 @@
+//! Divides 64-bit signed integers by their magnitudes, for a driver that gets some of their quotients wrong.
+//!
+//! **Why.** NVIDIA's driver (seen in 580.159.04) gives a wrong quotient of `1 / (y & 0x7fffffffffffffff | 1)`, of a shifted
+//! constant by an odd number, and of others of which it knows some bits. Unsigned quotients are right.
+//!
+//! **How.** The unsigned quotient of the magnitudes, negated where the signs differ.
+//!
+//! **Needs** 64-bit integers. Leaves quotients by a constant alone, and those of numbers that are 32-bit ones in truth, which
+//! the driver divides as such. Does nothing unless the device asks for it
+//! ([`crate::compiler::Capabilities::misdivides_signed_longs`]).
+
+use crate::compiler::ir::{
+    Binary, Builder, Convert, Function, InstFlags, Module, Op, Rewrite, Type, Value,
+    rewrite_instructions,
+};
+use crate::compiler::{CompileError, Context};
+use smallvec::smallvec;
+
+/// How far an operand is followed to what it was before.
+const DEPTH: u32 = 4;
+
+/// Runs the pass on every function.
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    if cx.capabilities.misdivides_signed_longs {
+        split(module)?;
+    }
+    Ok(())
+}
+
+fn split(module: &mut Module) -> Result<(), CompileError> {
+    for function in &mut module.functions {
+        rewrite_instructions(function, |b, inst| {
+            let &Op::Binary(op @ (Binary::SDiv | Binary::SRem), x, y) = &b.function.inst(inst).op
+            else {
+                return Ok::<_, CompileError>(Rewrite::Keep);
+            };
+            if b.ty(x) != Type::I64
+                || b.function.constant(y).is_some()
+                || is_word(b.function, x, DEPTH) && is_word(b.function, y, DEPTH)
+            {
+                return Ok(Rewrite::Keep);
+            }
+            b.flags = InstFlags::default();
+            let [(x, x_sign), (y, y_sign)] = [x, y].map(|value| magnitude(b, value));
+            // A remainder has the sign of what is divided.
+            let (result, sign) = match op {
+                Binary::SDiv => (
+                    b.binary(Binary::UDiv, x, y),
+                    b.binary(Binary::Xor, x_sign, y_sign),
+                ),
+                _ => (b.binary(Binary::URem, x, y), x_sign),
+            };
+            Ok(Rewrite::Replace(smallvec![negated_if(b, result, sign)]))
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether a number of 64 bits is one of 32 in truth.
+fn is_word(function: &Function, value: Value, depth: u32) -> bool {
+    match function.op_of(value) {
+        Some(&Op::Const(bits)) => i32::try_from(bits as i64).is_ok(),
+        Some(Op::Convert(Convert::SignExtend | Convert::ZeroExtend, _)) => true,
+        Some(&Op::Select(_, a, b)) if depth > 0 => {
+            is_word(function, a, depth - 1) && is_word(function, b, depth - 1)
+        }
+        _ => false,
+    }
+}
+
+/// The magnitude of a number, and all ones if it is negative, else zero.
+fn magnitude(b: &mut Builder<'_>, value: Value) -> (Value, Value) {
+    let sign = b.binary_const(Binary::AShr, value, 63);
+    (negated_if(b, value, sign), sign)
+}
+
+/// The number with its sign changed where `sign` is all ones.
+fn negated_if(b: &mut Builder<'_>, value: Value, sign: Value) -> Value {
+    let turned = b.binary(Binary::Xor, value, sign);
+    b.binary(Binary::Sub, turned, sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::FuncId;
+    use crate::compiler::passes::legal_evaluator::{Evaluator, Random, module_of};
+
+    /// `x / y` and `x % y`.
+    fn quotients() -> Module {
+        module_of(&[Type::I64; 2], |b, p| {
+            let quotient = b.binary(Binary::SDiv, p[0], p[1]);
+            smallvec![quotient, b.binary(Binary::SRem, p[0], p[1])]
+        })
+    }
+
+    fn is_left(module: &Module) -> bool {
+        let function = &module.functions[0];
+        let insts = &function.block(function.entry()).insts;
+        insts.iter().any(|&inst| {
+            let op = &function.inst(inst).op;
+            matches!(op, Op::Binary(Binary::SDiv | Binary::SRem, ..))
+        })
+    }
+
+    #[test]
+    fn quotients_of_magnitudes_are_the_same() {
+        let mut module = quotients();
+        split(&mut module).unwrap();
+        assert!(!is_left(&module));
+        let mut random = Random(7);
+        let edges = [1, -1, 7, -7, i64::MAX, i64::MIN + 1, i64::MIN];
+        let edges = edges.iter().flat_map(|&x| edges.map(|y| (x, y)));
+        let numbers: Vec<_> = (0..2000)
+            .map(|_| (random.number() as i64, (random.number() >> 20) as i64 | 1))
+            .collect();
+        for (x, y) in edges.chain(numbers) {
+            let found = Evaluator::new(&module).call(FuncId(0), &[x as u64, y as u64]);
+            let expected = [x.wrapping_div(y), x.wrapping_rem(y)].map(|it| it as u64);
+            assert_eq!(found, expected, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn constants_and_words_stay() {
+        for divisor in [Some(1000), None] {
+            let mut module = module_of(&[Type::I64; 2], |b, p| {
+                let [x, y] = [p[0], p[1]].map(|value| {
+                    let word = b.resize_int(value, Type::I32, true);
+                    b.resize_int(word, Type::I64, true)
+                });
+                let (x, y) = match divisor {
+                    Some(divisor) => (p[0], b.i64(divisor)),
+                    None => (x, y),
+                };
+                smallvec![b.binary(Binary::SDiv, x, y)]
+            });
+            split(&mut module).unwrap();
+            assert!(is_left(&module));
+        }
+    }
+}
