@@ -219,17 +219,25 @@ fn quotients_by_odd_numbers() {
 
 fn remainders_of_shifted() {
     let body = "
-        local long2 ones[1];
-        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long2)1; barrier(CLK_LOCAL_MEM_FENCE);
-        long2 size = (long2)(long)(ulong)get_global_size(0);
-        long2 rest = ((long2)(-158, 227156620) << as_ulong2(ones[0])) % ((size & (long2)0x7fffffffffffffff) | (long2)1);
-        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long2)1; barrier(CLK_LOCAL_MEM_FENCE);
-        long2 one = ones[0];
-        long2 chosen = select(convert_long2_rtz((int2)(int)0xf647d673u), one, as_long2(-as_ulong2(rest)));
-        out[i] = (ulong)chosen.s0 * 3 + (ulong)chosen.s1 * 5;";
-    let size = ITEMS as i64 | 1;
-    let expected = [(-158, 3), (227_156_620, 5)].map(|(number, weight): (i64, i64)| {
-        let rest = (number << 1) % size;
+        local long4 ones[1];
+        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long4)1; barrier(CLK_LOCAL_MEM_FENCE);
+        long size = (long)(ulong)get_global_size(0);
+        long4 by = (long4)(size, size, convert_long_rtz((char)0xff), 0x343fd6bde9b0afa8);
+        long4 rest = ((long4)(-158, 227156620, 0x1ffffff, -1) << as_ulong4(ones[0]))
+            % ((by & (long4)0x7fffffffffffffff) | (long4)1);
+        barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long4)1; barrier(CLK_LOCAL_MEM_FENCE);
+        long4 one = ones[0];
+        long4 chosen = select(convert_long4_rtz((int4)(int)0xf647d673u), one, as_long4(-as_ulong4(rest)));
+        out[i] = (ulong)chosen.s0 * 3 + (ulong)chosen.s1 * 5 + (ulong)chosen.s2 * 7 + (ulong)chosen.s3 * 9;";
+    let size = ITEMS as i64;
+    let chosen = [
+        (-158, size, 3),
+        (227_156_620, size, 5),
+        (0x01ff_ffff, i64::MAX, 7),
+        (-1, 0x343f_d6bd_e9b0_afa8, 9),
+    ]
+    .map(|(number, by, weight): (i64, i64, i64)| {
+        let rest = (number << 1) % (by | 1);
         weight
             * if -rest < 0 {
                 1
@@ -237,7 +245,7 @@ fn remainders_of_shifted() {
                 i64::from(0xf647_d673_u32 as i32)
             }
     });
-    check("", 1, body, |_| (expected[0] + expected[1]) as u64);
+    check("", 1, body, |_| chosen.iter().sum::<i64>() as u64);
 }
 
 fn bytes_of_a_loop() {

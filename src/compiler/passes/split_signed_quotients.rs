@@ -1,12 +1,13 @@
 //! Divides 64-bit signed integers by their magnitudes, for a driver that gets some of their quotients wrong.
 //!
 //! **Why.** NVIDIA's driver (seen in 580.159.04) gives a wrong quotient of `1 / (y & 0x7fffffffffffffff | 1)`, of a shifted
-//! constant by an odd number, and of others of which it knows some bits. Unsigned quotients are right.
+//! constant by an odd number or by 0x7fffffffffffffff, and of others of which it knows some bits. Unsigned quotients are
+//! right.
 //!
 //! **How.** The unsigned quotient of the magnitudes, negated where the signs differ.
 //!
-//! **Needs** 64-bit integers. Leaves quotients by a constant alone, and those of numbers that are 32-bit ones in truth, which
-//! the driver divides as such. Does nothing unless the device asks for it
+//! **Needs** 64-bit integers. Leaves quotients by a constant of 32 bits alone, and those of numbers that are 32-bit ones in
+//! truth, which the driver divides as such. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::misdivides_signed_longs`]).
 
 use crate::compiler::ir::{
@@ -34,10 +35,9 @@ fn split(module: &mut Module) -> Result<(), CompileError> {
             else {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
-            if b.ty(x) != Type::I64
-                || b.function.constant(y).is_some()
-                || is_word(b.function, x, DEPTH) && is_word(b.function, y, DEPTH)
-            {
+            let is_exempt = is_word(b.function, y, DEPTH)
+                && (b.function.constant(y).is_some() || is_word(b.function, x, DEPTH));
+            if b.ty(x) != Type::I64 || is_exempt {
                 return Ok(Rewrite::Keep);
             }
             b.flags = InstFlags::default();
@@ -119,6 +119,16 @@ mod tests {
             let expected = [x.wrapping_div(y), x.wrapping_rem(y)].map(|it| it as u64);
             assert_eq!(found, expected, "{x} {y}");
         }
+    }
+
+    #[test]
+    fn large_constants_do_not_stay() {
+        let mut module = module_of(&[Type::I64], |b, p| {
+            let divisor = b.i64(i64::MAX as u64);
+            smallvec![b.binary(Binary::SDiv, p[0], divisor)]
+        });
+        split(&mut module).unwrap();
+        assert!(!is_left(&module));
     }
 
     #[test]

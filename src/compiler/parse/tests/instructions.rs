@@ -39,6 +39,28 @@ fn operands_that_are_too_wide_are_narrowed() {
     );
 }
 
+/// As clang-22 writes it of `mad_hi` of a comparison that became a `short`.
+#[test]
+fn operands_of_functions_that_are_too_wide_are_narrowed() {
+    let words = kernel(
+        "",
+        "%low = OpUConvert %ushort %n
+         %less = OpULessThan %bool %n %uint_7
+         %number = OpSelect %uint %less %uint_1 %uint_0
+         %high = OpExtInst %ushort %ext s_mad_hi %low %number %low
+         %value = OpUConvert %uint %high
+         OpStore %out %value Aligned 4
+         OpReturn",
+    );
+    let operations = operations(&parse_valid(&words));
+    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
+    assert_eq!(
+        operations.iter().filter(narrow).count(),
+        2,
+        "{operations:?}"
+    );
+}
+
 /// As clang-22 writes it of an `llvm.bitreverse.i1`.
 #[test]
 fn the_one_bit_of_a_boolean_reversed_is_itself() {
