@@ -20,6 +20,10 @@ pub const TESTS: &[Test] = &[
     ("state_machine", state_machine),
     ("many_rounds", many_rounds),
     ("masked_counters", masked_counters),
+    (
+        "results_of_loops_in_groups_of_one",
+        results_in_groups_of_one,
+    ),
 ];
 
 fn words() -> Vec<u32> {
@@ -555,4 +559,45 @@ fn masked_counters() {
         .output::<u16>(a.len() * 4)
         .run(&[a.len()], &[]);
     assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i / 4]));
+}
+
+/// What is loaded in a loop and used behind it, where the driver has a vector of work-items and the group has one: the
+/// others may make more rounds.
+fn results_in_groups_of_one() {
+    let source = "
+    kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+    void test(global const uint *a, global uint *counts, global uint *out, local int *numbers) {
+        uint gid = get_global_id(0);
+        for (uint i = 0; i < 16; ++i) numbers[i] = i * 259u + gid;
+        short more = 1 - a[gid];
+        int sum = 1;
+        uint n = 3;
+        do {
+            counts[gid] += 1;
+            sum = sum * 3 ^ numbers[1];
+        } while (n-- != 0 && more >= (short)1);
+        out[gid] = sum;
+    }";
+    let a = words();
+    let rounds = |x: u32| {
+        if 1_i16.wrapping_sub(x as i16) >= 1 {
+            4
+        } else {
+            1
+        }
+    };
+    let counts: Vec<u32> = a.iter().map(|&x| rounds(x)).collect();
+    let sums: Vec<u32> = counts
+        .iter()
+        .zip(0..)
+        .map(|(&rounds, gid)| (0..rounds).fold(1_u32, |sum, _| sum.wrapping_mul(3) ^ (259 + gid)))
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&vec![0_u32; a.len()])
+        .output::<u32>(a.len())
+        .local(64)
+        .run(&[a.len()], &[1]);
+    assert_equal(&found.get(1), &counts, |i| format!("rounds of {:#x}", a[i]));
+    assert_equal(&found.get(2), &sums, |i| format!("sum of {:#x}", a[i]));
 }

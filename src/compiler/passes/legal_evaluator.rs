@@ -5,8 +5,8 @@
 
 use super::folding::signed;
 use crate::compiler::ir::{
-    AtomicOp, Binary, Builder, Compare, Convert, Edge, FuncId, Function, Module, Op, Place,
-    Terminator, Type, Unary, Value, Values,
+    AtomicOp, Binary, Builder, BuiltIn, Compare, Convert, Edge, FuncId, Function, Module, Op,
+    Place, Terminator, Type, Unary, Value, Values,
 };
 
 /// A small generator of numbers of every magnitude (xorshift64*).
@@ -135,7 +135,8 @@ impl<'a> Evaluator<'a> {
         match op {
             Op::Const(bits) => vec![*bits],
             Op::Undef => vec![0x5a5a_5a5a_5a5a_5a5a],
-            // The first work-item.
+            // The first work-item of the only group.
+            Op::BuiltIn(BuiltIn::NumWorkgroups(_)) => vec![1],
             Op::BuiltIn(_) => vec![0],
             Op::Unary(op, a) => vec![unary(*op, get(*a), function.ty(*a))],
             Op::Binary(op, a, b) => vec![binary(*op, get(*a), get(*b), function.ty(*a))],

@@ -52,9 +52,10 @@ fn keep_results(function: &mut Function) -> Result<(), CompileError> {
 fn under_condition(b: &mut Builder<'_>, inst: Inst) -> Values {
     let data = b.function.inst(inst).clone();
     let types: Vec<Type> = data.results.iter().map(|&v| b.ty(v)).collect();
-    let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(0)), Type::I32);
-    let beyond = b.i32(u32::MAX);
-    let holds = b.compare(Compare::NotEqual, id, beyond);
+    // No launch has none. (What is known of a work-item's place is known to the driver, too: it is zero in groups of one.)
+    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
+    let none = b.i32(0);
+    let holds = b.compare(Compare::NotEqual, groups, none);
     let nothing: Values = types.iter().map(|&ty| b.constant(ty, 0)).collect();
     let (arm, next) = (b.function.add_block(), b.function.add_block());
     let phis = types
