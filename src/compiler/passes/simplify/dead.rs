@@ -52,23 +52,10 @@ pub fn run(function: &mut Function) -> bool {
         let count = data.insts.len();
         data.insts.retain(|inst| live.insts[inst.index()]);
         changed |= data.insts.len() != count;
-        let mut terminator = std::mem::replace(
-            &mut data.terminator,
-            crate::compiler::ir::Terminator::Unreachable,
-        );
-        for edge in terminator.edges_mut() {
-            let params = &function.block(edge.block).params;
-            let mut keep = params.iter().map(|param| live.values[param.index()]);
-            edge.args.retain(|_| keep.next().unwrap_or(true));
-        }
-        function.block_mut(block).terminator = terminator;
+        let is_dead = |param: &Value| !live.values[param.index()];
+        changed |= data.params.iter().any(is_dead);
     }
-    for block in function.layout.clone() {
-        let params = &mut function.block_mut(block).params;
-        let count = params.len();
-        params.retain(|param| live.values[param.index()]);
-        changed |= params.len() != count;
-    }
+    function.remove_params(|param| !live.values[param.index()]);
     changed
 }
 

@@ -81,9 +81,14 @@ fn structured_with(original: &Function, leave_at_end: bool) -> Function {
     structurize(&mut function, &HashSet::new(), leave_at_end).unwrap_or_else(|error| {
         panic!("{error}\n{original}\n\n{function}");
     });
-    let wrong = check::violations(&function);
-    assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
+    assert_structured(original, &function);
     function
+}
+
+/// Panics unless the function obeys the rules of structured control flow.
+fn assert_structured(original: &Function, function: &Function) {
+    let wrong = check::violations(function);
+    assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
 }
 
 /// Emits all functions in one module, called by a kernel, and has it validated.
@@ -140,8 +145,7 @@ fn random_graphs_keep_their_meaning_when_loop_state_is_held() {
         let original = random::function(seed, 4 + seed as usize % 37);
         let mut function = structured_with(&original, false);
         hold_loop_state::hold(&mut function);
-        let wrong = check::violations(&function);
-        assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
+        assert_structured(&original, &function);
         assert_same(&original, &function);
         if seed < 5_100 {
             all.push(function);
@@ -157,8 +161,7 @@ fn random_graphs_keep_their_meaning_when_all_arguments_are_defined() {
         let original = random::function(seed, 4 + seed as usize % 37);
         let mut function = structured(&original);
         define_arguments::define(&mut function);
-        let wrong = check::violations(&function);
-        assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
+        assert_structured(&original, &function);
         assert_same(&original, &function);
         if seed < 6_100 {
             all.push(function);
