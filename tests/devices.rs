@@ -126,6 +126,42 @@ fn a_buffer_goes_from_device_to_device() {
     }
 }
 
+/// Each stage waits for both commands of the stage before, on the other device. A queue that was told of an event twice
+/// used to ask for each of the next two twice, and so on: this did not come to an end.
+#[test]
+fn many_stages_go_from_device_to_device() {
+    let Some(pair) = pair(0) else { return };
+    // Large enough that a queue is told of the one while the other is under way.
+    const COUNT: usize = 1 << 18;
+    const STAGES: u32 = 256;
+    let mut buffers = [(); 4].map(|()| pair.buffer(CL_MEM_READ_WRITE, &mut vec![0; COUNT]));
+    let gate = Gate::new(&pair);
+    let mut waits = vec![gate.0];
+    let mut stages: Vec<[Event; 2]> = Vec::new();
+    for stage in 0..STAGES {
+        let device = stage as usize % 2;
+        let filled = [2 * device, 2 * device + 1].map(|buffer| {
+            // SAFETY: within the buffer, and no host memory is involved.
+            unsafe {
+                pair.queues[device]
+                    .enqueue_fill_buffer(&mut buffers[buffer], &[stage], 0, 4 * COUNT, &waits)
+                    .unwrap()
+            }
+        });
+        waits = filled.iter().map(Event::get).collect();
+        stages.push(filled);
+    }
+    gate.set(CL_COMPLETE);
+    stages
+        .iter()
+        .flatten()
+        .for_each(|event| event.wait().unwrap());
+    for (index, buffer) in buffers.iter().enumerate() {
+        let last = STAGES - 2 + index as u32 / 2;
+        assert!(read(&pair.queues[index / 2], buffer, COUNT, &[]) == vec![last; COUNT]);
+    }
+}
+
 #[test]
 fn what_another_device_failed_to_write_is_not_read() {
     let Some(pair) = pair(0) else { return };

@@ -284,7 +284,9 @@ impl Event {
             Stage::Issued { .. } => until_done,
             Stage::Done(_) => false,
         };
-        if moves_on {
+        // Once: a queue that is told twice asks for each of the next events twice, and so on.
+        let is_told = |known: &Weak<Queue>| known.as_ptr() == Arc::as_ptr(queue);
+        if moves_on && !state.dependents.iter().any(is_told) {
             state.dependents.push(Arc::downgrade(queue));
         }
         moves_on

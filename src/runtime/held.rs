@@ -144,6 +144,8 @@ impl Queue {
     pub(super) fn advance_all(queues: Vec<Weak<Self>>) {
         let mut queues = queues;
         while let Some(queue) = queues.pop() {
+            // Several events that moved on at once may have told of it.
+            queues.retain(|other| !Weak::ptr_eq(other, &queue));
             if let Some(queue) = queue.upgrade() {
                 let aftermath = queue.advance();
                 queues.extend(aftermath.run_callbacks());
