@@ -199,9 +199,17 @@ impl<'a> FunctionParser<'_, 'a> {
                     let value = incoming.get(&(phi.result()?, *label)).ok_or_else(|| {
                         phi.error(format!("there is no value for the predecessor {label}"))
                     })?;
-                    let (ty, values) = self.values(*value).map_err(|error| phi.locate(error))?;
+                    let (ty, mut values) =
+                        self.values(*value).map_err(|error| phi.locate(error))?;
                     if ty != phi.result_type()? {
-                        return Err(phi.error(format!("{value} has another type")));
+                        self.block = source_block.end;
+                        // As for other operations of clang-22.
+                        let narrowed = self.low_bits(phi, Rc::clone(&values))?;
+                        let (_, params) = self.values(phi.result()?)?;
+                        if Rc::ptr_eq(&narrowed, &values) || narrowed.len() != params.len() {
+                            return Err(phi.error(format!("{value} has another type")));
+                        }
+                        values = narrowed;
                     }
                     self.spend(values.len())?;
                     edge.args.extend_from_slice(&values);

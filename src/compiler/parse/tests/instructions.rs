@@ -78,6 +78,30 @@ fn the_one_bit_of_a_boolean_reversed_is_itself() {
 }
 
 #[test]
+fn wide_values_of_phis_and_comparisons_are_narrowed() {
+    let words = kernel(
+        "",
+        "%wide = OpUConvert %ulong %n
+        %less = OpSLessThan %bool %n %wide
+        OpSelectionMerge %exit None
+        OpBranchConditional %less %then %exit
+        %then = OpLabel
+        OpBranch %exit
+        %exit = OpLabel
+        %either = OpPhi %uint %n %entry %wide %then
+        OpStore %out %either Aligned 4
+        OpReturn",
+    );
+    let operations = operations(&parse_valid(&words));
+    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
+    assert_eq!(
+        operations.iter().filter(narrow).count(),
+        2,
+        "{operations:?}"
+    );
+}
+
+#[test]
 fn a_loop_with_phis_in_any_block_order() {
     let words = kernel(
         "",
