@@ -371,6 +371,7 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         }
         if let Some(result) = sign_extended_and_constant(sweep, op, a, b)
             .or_else(|| extended_differently(sweep, op, a, b))
+            .or_else(|| comparison_of_selection(sweep, op, a, b))
         {
             return Some(result);
         }
@@ -401,15 +402,6 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         };
     }
     match op_of(sweep, a)? {
-        // A boolean as a number, and back.
-        Op::Select(condition, x, y) => {
-            let (x, y) = (constant(sweep, x)?, constant(sweep, y)?);
-            match ((x == bits) == wants_equal, (y == bits) == wants_equal) {
-                (true, false) => Some(condition),
-                (false, true) => Some(make(sweep, Op::Unary(Unary::Not, condition), Type::Bool)),
-                (holds, _) => truth(sweep, holds),
-            }
-        }
         Op::Convert(Convert::ZeroExtend, x) if bits > sweep.ty(x).mask() => {
             truth(sweep, !wants_equal)
         }
@@ -445,6 +437,34 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
             Some(make(sweep, Op::Compare(op, x, rest), Type::Bool))
         }
         _ => None,
+    }
+}
+
+/// A boolean as a number, and back: one of two constants compared with another, in either order.
+fn comparison_of_selection(
+    sweep: &mut Sweep<'_>,
+    op: Compare,
+    a: Value,
+    b: Value,
+) -> Option<Value> {
+    let ty = sweep.ty(a);
+    let (condition, holds) = match (selected(sweep, a), selected(sweep, b)) {
+        (Some((condition, x, y)), None) => {
+            let bits = constant(sweep, b)?;
+            (condition, [x, y].map(|it| fold::compare(op, ty, it, bits)))
+        }
+        (None, Some((condition, x, y))) => {
+            let bits = constant(sweep, a)?;
+            (condition, [x, y].map(|it| fold::compare(op, ty, bits, it)))
+        }
+        _ => return None,
+    };
+    match holds {
+        [Some(true), Some(false)] => Some(condition),
+        [Some(false), Some(true)] => {
+            Some(make(sweep, Op::Unary(Unary::Not, condition), Type::Bool))
+        }
+        [holds, _] => Some(sweep.constant(Type::Bool, holds?.into())),
     }
 }
 

@@ -141,6 +141,31 @@ fn comparisons_of_sign_extended_numbers_with_constants_are_narrowed() {
 }
 
 #[test]
+fn choices_of_constants_compared_with_constants_are_their_conditions() {
+    for (op, constant) in [
+        (Compare::ULess, 175),
+        (Compare::SLess, 3),
+        (Compare::ULessEqual, 255),
+        (Compare::Equal, 5),
+        (Compare::NotEqual, 7),
+    ] {
+        for choice_first in [true, false] {
+            let text = check(function(&[Type::Bool], |b, [x, y, _]| {
+                let condition = b.compare(Compare::SLess, x, y);
+                let (yes, no, constant) = (b.i32(255), b.i32(5), b.i32(constant));
+                let choice = b.select(condition, yes, no);
+                let holds = match choice_first {
+                    true => b.compare(op, choice, constant),
+                    false => b.compare(op, constant, choice),
+                };
+                b.terminate(Terminator::Return(smallvec![holds]));
+            }));
+            assert!(!text.contains("select"), "{op:?} {constant}: {text}");
+        }
+    }
+}
+
+#[test]
 fn comparisons_of_numbers_extended_differently_are_narrowed() {
     use Compare::{Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual};
     let operations = [Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual];
