@@ -152,9 +152,9 @@ pub struct Capabilities {
     /// Whether the driver gets the upper half of a saturated 64-bit sum wrong, as NVIDIA's does: see
     /// [`crate::compiler::passes::split_saturated_sums`].
     pub loses_saturated_halves: bool,
-    /// Whether the driver gets signed 64-bit quotients wrong, as NVIDIA's does: see
-    /// [`crate::compiler::passes::split_signed_quotients`].
-    pub misdivides_signed_longs: bool,
+    /// Whether the driver gets 64-bit quotients wrong, as NVIDIA's does: see
+    /// [`crate::compiler::passes::divide_longs`].
+    pub misdivides_longs: bool,
     /// Whether the driver takes the other of two elements of a private array, as NVIDIA's does: see
     /// [`crate::compiler::passes::split_selected_elements`].
     pub inverts_selected_indices: bool,
@@ -262,7 +262,7 @@ impl Capabilities {
             forgets_casts_of_atomics: false,
             misreads_ranges: false,
             loses_saturated_halves: false,
-            misdivides_signed_longs: false,
+            misdivides_longs: false,
             inverts_selected_indices: false,
             serial_memory: false,
             textures: 4096,
@@ -308,7 +308,7 @@ impl Capabilities {
             narrow_arithmetic: false,
             misreads_ranges: true,
             loses_saturated_halves: true,
-            misdivides_signed_longs: true,
+            misdivides_longs: true,
             inverts_selected_indices: true,
             widens_denormals: false,
             rounds_to_nearest32: true,

@@ -166,11 +166,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::split_saturated_sums::run,
             Stage::Emit,
         ),
-        (
-            "split_signed_quotients",
-            passes::split_signed_quotients::run,
-            Stage::Emit,
-        ),
+        ("divide_longs", passes::divide_longs::run, Stage::Emit),
         (
             "split_selected_elements",
             passes::split_selected_elements::run,

@@ -65,7 +65,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
         misreads_ranges: info.driver_id == NVIDIA_PROPRIETARY,
         loses_saturated_halves: info.driver_id == NVIDIA_PROPRIETARY,
-        misdivides_signed_longs: info.driver_id == NVIDIA_PROPRIETARY,
+        misdivides_longs: info.driver_id == NVIDIA_PROPRIETARY,
         inverts_selected_indices: info.driver_id == NVIDIA_PROPRIETARY,
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {

@@ -20,6 +20,10 @@ pub const TESTS: &[Test] = &[
     ("quotients_by_odd_numbers", quotients_by_odd_numbers),
     ("remainders_of_shifted_numbers", remainders_of_shifted),
     ("bytes_of_a_loop_entered_in_its_middle", bytes_of_a_loop),
+    ("quotients_by_upsampled_numbers", quotients_by_upsampled),
+    ("remainders_by_odd_shorts", remainders_by_odd_shorts),
+    ("the_least_short_negated", least_short_negated),
+    ("a_variable_or_memory", a_variable_or_memory),
 ];
 
 const ITEMS: usize = 64;
@@ -270,4 +274,76 @@ fn bytes_of_a_loop() {
     check(outside, 16, body, |_| {
         0x31 * (3 + 7 + 11 + 15) + 0x53 * (5 + 9 + 13 + 17)
     });
+}
+
+fn quotients_by_upsampled() {
+    let body = "
+        long2 v = upsample((int2)(int)(ulong)get_global_size(0), (uint2)1);
+        long8 quotients[1] = { (long8)((long)0x11d8e62d2eff6bul, (long)0x0ul, (long)0x1850dul, (long)0xfffffffffffff93eul,
+                                       (long)0xfff71b85cbafc885ul, (long)0x400ul, (long)0x2868c49e3a4ul, (long)0x200ul)
+                               / (((long8)v.s0 & (long8)0x7fffffffffffffff) | (long8)1) };
+        mine[1] += (uint)shorts[9];
+        out[i] = (ulong)quotients[0].s0 * 3ul + (ulong)quotients[0].s1 * 5ul + (ulong)quotients[0].s2 * 7ul
+            + (ulong)quotients[0].s3 * 9ul + (ulong)quotients[0].s4 * 11ul + (ulong)quotients[0].s5 * 13ul
+            + (ulong)quotients[0].s6 * 15ul + (ulong)quotients[0].s7 * 17ul;";
+    let divisor = (ITEMS as i64) << 32 | 1;
+    let dividends = [
+        0x0011_d8e6_2d2e_ff6b,
+        0,
+        0x1850d,
+        -0x6c2,
+        -0x8_e47a_3450_377b,
+        0x400,
+        0x286_8c49_e3a4,
+        0x200,
+    ];
+    let sum: i64 = dividends
+        .iter()
+        .zip([3, 5, 7, 9, 11, 13, 15, 17])
+        .map(|(dividend, factor)| dividend / divisor * factor)
+        .sum();
+    check("", 16, body, |_| sum as u64);
+}
+
+fn remainders_by_odd_shorts() {
+    let outside = "ulong second(short2 x, ushort2 y) { return (ulong)y.s1; }";
+    let body = "
+        short number_of_group = upsample((char)1, ((uchar8)(uchar)(uint)get_group_id(0)).s0);
+        ulong4 v = convert_ulong4(vector);
+        ulong4 *p = (int)1 ? (ulong4 *)&v : (ulong4 *)&v;
+        switch (second((short2)1, (ushort2)(ushort)number_of_group) & 15) {
+        case 0:
+            *p &= convert_ulong4_sat_rtn(convert_uchar4(*p)) % (*p | (ulong4)1)
+                + (ulong4)(0xa66ul, 0xffffff8257283f00ul, 0x200000000000ul, 0xfffffffffffffffcul);
+        }
+        out[i] = v.s0 * 3ul + v.s1 * 5ul + v.s2 * 7ul + v.s3 * 9ul;";
+    check(outside, 4, body, |i| {
+        let mut v = [-3i64, 77, 32000, -32768].map(|x| x as u64);
+        if (i / 4) % 16 == 0 {
+            let more = [0xa66, 0xffff_ff82_5728_3f00, 0x2000_0000_0000, u64::MAX - 3];
+            for (x, more) in v.iter_mut().zip(more) {
+                *x &= ((*x & 0xff) % (*x | 1)).wrapping_add(more);
+            }
+        }
+        let factors = [3u64, 5, 7, 9];
+        v.iter().zip(factors).fold(0, |sum: u64, (x, factor)| {
+            sum.wrapping_add(x.wrapping_mul(factor))
+        })
+    });
+}
+
+fn least_short_negated() {
+    let body = "
+        vstore4(as_short4(-as_ushort4(vector)), convert_ulong_sat_rtz((char)0xb4u) & 3u, shorts);
+        out[i] = (ulong)shorts[3] * 3 + (ulong)shorts[0];";
+    check("", 16, body, |_| (-32768i64 * 3 + 3) as u64);
+}
+
+fn a_variable_or_memory() {
+    let body = "
+        long bytes = as_long((char8)(char)(ulong)get_global_size(0));
+        uint v = number;
+        uint *p = bytes > 1 ? (uint *)&v : (uint *)&mine[15];
+        out[i] = (ulong)v * 3 + (ulong)*p;";
+    check("", 4, body, |_| 0x9876_5432 * 4);
 }

@@ -5,22 +5,26 @@
 //! - `x << 8 | x >> 8` of 16 bits becomes an exchange of bytes that is never computed: the register holds anything;
 //! - `popcount` of an extended byte counts the copies of its sign;
 //! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
-//! - `(long)x << 31` of an `int` is multiplied by -2^31.
+//! - `(long)x << 31` of an `int` is multiplied by -2^31;
+//! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
+//! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
+//!   the wrong end.
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
-//! zero out of the exchange.
+//! zero out of the exchange. For negations it is the result.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::misreads_ranges`]), nor in kernels without a buffer.
 
+use super::hidden_zero::HiddenZero;
 use crate::compiler::ir::{
-    Access, Binary, Builder, Convert, Function, InstFlags, Module, Op, Place, Rewrite, Type, Unary,
-    Value, rewrite_instructions,
+    Array, ArrayId, ArrayStorage, Binary, Builder, Convert, Function, Inst, InstFlags, Module, Op,
+    Place, Rewrite, Type, Unary, Value, rewrite_instructions,
 };
-use crate::compiler::program::{ArgumentKind, Placement};
 use crate::compiler::{CompileError, Context};
 use smallvec::smallvec;
+use std::collections::{HashMap, HashSet};
 
 /// How far an operand is followed to where it was a narrow number.
 const DEPTH: u32 = 4;
@@ -37,30 +41,45 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 fn hide(module: &mut Module) -> Result<(), CompileError> {
-    let Some(address) = module.kernels.first().and_then(|kernel| {
-        let is_near = kernel.argument_block.placement == Placement::PushConstants;
-        kernel
-            .arguments
-            .iter()
-            .find_map(|argument| match argument.kind {
-                ArgumentKind::Buffer { offset_bytes, .. } if is_near => Some(offset_bytes),
-                _ => None,
-            })
-    }) else {
+    let Some(zero) = HiddenZero::of(module) else {
         return Ok(());
     };
+    let arrays = &module.arrays;
     for function in &mut module.functions {
+        let narrowed = narrowed(function);
+        let filled = filled_by_arguments(function, arrays);
         rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
             let (flags, mut op) = (data.flags, data.op.clone());
+            if matches!(op, Op::Unary(Unary::Negate, _)) && narrowed.contains(&data.results[0]) {
+                b.flags = flags;
+                let negated = b.op1(op, Type::I32);
+                b.flags = InstFlags::default();
+                return Ok::<_, CompileError>(Rewrite::Replace(smallvec![
+                    zero.added_to(b, negated)
+                ]));
+            }
+            if has_stored_arguments(b.function, &filled, &op) {
+                b.flags = InstFlags::default();
+                if let Op::Store(_, values, _) = &mut op {
+                    for value in values {
+                        if is_argument(b.function, *value) {
+                            *value = zero.added_to(b, *value);
+                        }
+                    }
+                }
+                b.flags = flags;
+                b.op0(op);
+                return Ok(Rewrite::Replace(smallvec![]));
+            }
             let exchanged = exchange(b.function, &op);
             let Some(number) = exchanged.or_else(|| misread(b.function, &op)) else {
-                return Ok::<_, CompileError>(Rewrite::Keep);
+                return Ok(Rewrite::Keep);
             };
             b.flags = InstFlags::default();
             let unknown = match exchanged {
-                Some(number) => shifted_somehow(b, number, address),
-                None => hidden(b, number, address),
+                Some(number) => shifted_somehow(b, number, zero),
+                None => zero.added_to(b, number),
             };
             op.for_each_operand_mut(|operand| {
                 if *operand == number {
@@ -89,6 +108,71 @@ fn misread(function: &Function, op: &Op) -> Option<Value> {
         Op::Convert(Convert::UnsignedToFloat(_), a) => is_signed(function, a, DEPTH).then_some(a),
         _ => None,
     }
+}
+
+/// The words of which only a narrow part is used somewhere.
+fn narrowed(function: &Function) -> HashSet<Value> {
+    insts(function)
+        .into_iter()
+        .filter_map(|inst| match function.inst(inst).op {
+            Op::Convert(Convert::Truncate, a) => Some(a),
+            Op::Binary(Binary::And, a, mask) => {
+                let mask = function.constant(mask)?;
+                (mask <= 0xffff).then_some(a)
+            }
+            Op::Binary(Binary::Shl, a, by) => {
+                matches!(function.constant(by)?, 16 | 24).then_some(a)
+            }
+            _ => None,
+        })
+        .filter(|&value| function.ty(value) == Type::I32)
+        .collect()
+}
+
+/// Whether it stores arguments in a private array of which arguments do not fill every element.
+fn has_stored_arguments(function: &Function, filled: &[bool], op: &Op) -> bool {
+    let Op::Store(Place::Element { array, .. }, values, _) = op else {
+        return false;
+    };
+    filled.get(array.index()) == Some(&false)
+        && values.iter().any(|&value| is_argument(function, value))
+}
+
+fn is_argument(function: &Function, value: Value) -> bool {
+    matches!(
+        function.op_of(value),
+        Some(Op::Load(Place::Argument { .. }, _))
+    )
+}
+
+/// For each array whether arguments are stored in all of its elements, or it is not private.
+fn filled_by_arguments(function: &Function, arrays: &[Array]) -> Vec<bool> {
+    let mut elements: HashMap<ArrayId, HashSet<u64>> = HashMap::new();
+    for inst in insts(function) {
+        if let Op::Store(Place::Element { array, index }, values, _) = &function.inst(inst).op
+            && let Some(first) = function.constant(*index)
+        {
+            let stored = elements.entry(*array).or_default();
+            let arguments = (first..)
+                .zip(values)
+                .filter(|&(_, &value)| is_argument(function, value));
+            stored.extend(arguments.map(|(index, _)| index));
+        }
+    }
+    let arrays = arrays.iter().enumerate();
+    arrays
+        .map(|(index, array)| {
+            let stored = elements.get(&ArrayId(index as u32)).map_or(0, HashSet::len);
+            array.storage != ArrayStorage::Private || stored >= array.length.elements as usize
+        })
+        .collect()
+}
+
+fn insts(function: &Function) -> Vec<Inst> {
+    let blocks = function.reverse_postorder().into_iter();
+    blocks
+        .flat_map(|block| function.block(block).insts.clone())
+        .collect()
 }
 
 /// What an operation that exchanges bytes has shifted up.
@@ -147,35 +231,23 @@ fn shifts_by_a_byte(function: &Function, value: Value, shift: Binary, depth: u32
 }
 
 /// What was shifted by a byte, shifted as far without the driver knowing how far.
-fn shifted_somehow(b: &mut Builder<'_>, value: Value, address: u32) -> Value {
+fn shifted_somehow(b: &mut Builder<'_>, value: Value, zero: HiddenZero) -> Value {
     match b.function.op_of(value).cloned() {
         Some(Op::Binary(Binary::And, x, y)) => {
             let [x, y] = [x, y].map(|value| {
                 match shifts_by_a_byte(b.function, value, Binary::Shl, BYTE_DEPTH) {
-                    true => shifted_somehow(b, value, address),
+                    true => shifted_somehow(b, value, zero),
                     false => value,
                 }
             });
             b.binary(Binary::And, x, y)
         }
         Some(Op::Binary(op, shifted, by)) => {
-            let by = hidden(b, by, address);
+            let by = zero.added_to(b, by);
             b.binary(op, shifted, by)
         }
         _ => value,
     }
-}
-
-/// The same number, as the driver does not know it. `address` is where one stands in the argument block.
-fn hidden(b: &mut Builder<'_>, value: Value, address: u32) -> Value {
-    let upper = Place::Argument {
-        offset_bytes: address + 4,
-    };
-    let upper = b.load1(upper, Type::I32, Access::aligned(4));
-    let zero = b.binary_const(Binary::LShr, upper, 31);
-    let ty = b.ty(value);
-    let zero = b.resize_int(zero, ty, false);
-    b.binary(Binary::Xor, value, zero)
 }
 
 #[cfg(test)]
@@ -187,7 +259,7 @@ mod tests {
     fn exclusive_ors(source: &str, device: &Capabilities) -> usize {
         let library = Library::embedded().unwrap();
         let words = opencl_c(&format!(
-            "kernel void k(global ushort *s, global uint *p) {{ {source} }}"
+            "kernel void k(global ushort *s, global uint *p, uint n, uint4 m) {{ {source} }}"
         ));
         let program = compile(&[&words], &library, device, &Options::default()).unwrap();
         let mut rest = program.kernels[0].spirv.get(5..).unwrap();
@@ -209,6 +281,8 @@ mod tests {
             "p[0] = (uint)(char)p[1] / p[2];",
             "p[0] = p[2] % (uint)(short)s[0];",
             "((global long *)p)[1] = (long)(int)p[0] << 31;",
+            "s[1] = -s[0];",
+            "uint v = n; uint *q = p[1] ? &v : (uint *)p + s[0]; p[2] = v; p[3] = *q;",
         ] {
             assert!(
                 exclusive_ors(source, &Capabilities::nvidia()) > 0,
@@ -225,6 +299,9 @@ mod tests {
             "p[0] = popcount(p[1]);",
             "p[0] = p[1] / p[2];",
             "p[0] = (float)p[1];",
+            "p[0] = -p[1];",
+            "uint v[4]; for (uint i = 0; i < p[8]; ++i) v[i & 3] = p[i]; p[9] = v[1];",
+            "uint v[4]; vstore4(m, 0, v); p[0] = v[p[1] & 3];",
         ] {
             assert_eq!(
                 exclusive_ors(source, &Capabilities::nvidia()),

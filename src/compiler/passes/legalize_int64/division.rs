@@ -1,24 +1,24 @@
-//! 64-bit division from 32-bit division.
+//! 64-bit division from 32-bit division and floats.
 //!
 //! One helper function per module divides unsigned numbers and returns quotient and remainder; it is called
 //! by every division that does not fold to shifts. It holds no loop, so a division by zero, whose result
-//! is undefined, ends like any other. The method is schoolbook long division in base 2^16 with a
-//! normalized divisor (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D; the 64-by-64 case by
-//! way of a halved dividend as in Warren, Hacker's Delight, 9-5).
+//! is undefined, ends like any other.
+//!
+//! **How.** Numbers that fit words are divided as words. Otherwise a divisor of one word first divides the dividend's
+//! high word; what is left has a quotient of one word, which is estimated twice by the reciprocal of the divisor as a
+//! float. Vulkan's floats are known to so many units in the last place, so the reciprocal is made smaller than it
+//! can be: an estimate is never too large, and after the second one the quotient is the right one or one less.
 
-use super::super::folding::{binary, binary_const, compare, select};
+use super::super::folding::{binary, compare, select};
 use super::arithmetic::{
-    add, bitwise_const, compare_pairs, constant, known, mul, negate_if, select_pair, shift,
-    shift_const, sign_mask, sub,
+    add, bitwise_const, compare_pairs, constant, known, mul, negate_if, select_pair, shift_const,
+    sign_mask, sub,
 };
 use super::{Helpers, Pair};
 use crate::compiler::ir::{
-    Binary, Builder, Compare, Function, FunctionControl, Op, Terminator, Type, Value,
+    Binary, Builder, Compare, Convert, Edge, Function, FunctionControl, Terminator, Type, Value,
 };
 use smallvec::smallvec;
-
-/// `FindUMsb` of `GLSL.std.450`: the number of the highest bit set, -1 for none.
-const FIND_U_MSB: u32 = 75;
 
 /// Division or remainder.
 pub fn divide(b: &mut Builder<'_>, helpers: &mut Helpers, op: Binary, x: Pair, y: Pair) -> Pair {
@@ -85,14 +85,7 @@ fn unsigned(b: &mut Builder<'_>, helpers: &mut Helpers, x: Pair, y: Pair) -> (Pa
         let word = |lo: Value| Pair { lo, hi: zero };
         return (word(quotient), word(remainder));
     }
-    let callee = helpers.divide();
-    let args = smallvec![x.lo, x.hi, y.lo, y.hi];
-    let parts = b.op(Op::Call(callee, args), [Type::I32; 4]);
-    let pair = |at: usize| Pair {
-        lo: parts[at],
-        hi: parts[at + 1],
-    };
-    (pair(0), pair(2))
+    helpers.call_divide(b, x, y)
 }
 
 /// The helper: (x.lo, x.hi, y.lo, y.hi) to (quotient.lo, quotient.hi, remainder.lo, remainder.hi).
@@ -113,8 +106,9 @@ pub fn helper() -> Function {
         lo: params[2],
         hi: params[3],
     };
+    let [small, not_small, short, long] = [(); 4].map(|()| function.add_block());
+    let [quotient_high, rest_high] = [(); 2].map(|()| function.add_param(long, Type::I32));
     let mut b = Builder::new(&mut function, entry);
-    let [small, not_small, short, long] = [(); 4].map(|()| b.function.add_block());
 
     let zero = b.i32(0);
     let high = binary(&mut b, Binary::Or, x.hi, y.hi);
@@ -132,132 +126,70 @@ pub fn helper() -> Function {
     b.switch_to(not_small);
     let zero = b.i32(0);
     let is_short = compare(&mut b, Compare::Equal, y.hi, zero);
-    b.branch(is_short, short, long);
+    b.branch(is_short, short, Edge::new(long, [zero, x.hi]));
 
-    // One word of divisor: two steps, the remainder of the first being below the divisor.
+    // A divisor of one word: the remainder of the high word is below it, so the rest has a quotient of one word.
     b.switch_to(short);
     let high_quotient = b.binary(Binary::UDiv, x.hi, y.lo);
     let product = b.binary(Binary::Mul, high_quotient, y.lo);
     let carried = b.binary(Binary::Sub, x.hi, product);
-    let high = Pair {
-        lo: x.lo,
-        hi: carried,
-    };
-    let low_quotient = divide_by_word(&mut b, high, y.lo);
-    let product = b.binary(Binary::Mul, low_quotient, y.lo);
-    let remainder = b.binary(Binary::Sub, x.lo, product);
-    let zero = b.i32(0);
-    b.terminate(Terminator::Return(smallvec![
-        low_quotient,
-        high_quotient,
-        remainder,
-        zero
-    ]));
+    b.jump(Edge::new(long, [high_quotient, carried]));
 
     b.switch_to(long);
-    let (quotient, remainder) = divide_long(&mut b, x, y);
+    let zero = b.i32(0);
+    let rest = Pair {
+        lo: x.lo,
+        hi: rest_high,
+    };
+    let reciprocal = reciprocal(&mut b, y);
+    let (first, rest) = estimate(&mut b, rest, y, reciprocal);
+    let (second, rest) = estimate(&mut b, rest, y, reciprocal);
+    let low_quotient = binary(&mut b, Binary::Add, first, second);
+    let is_done = compare_pairs(&mut b, Compare::ULess, rest, y);
+    let one = b.i32(1);
+    let missing = select(&mut b, is_done, zero, one);
+    let low_quotient = binary(&mut b, Binary::Add, low_quotient, missing);
+    let reduced = sub(&mut b, rest, y);
+    let remainder = select_pair(&mut b, is_done, rest, reduced);
     b.terminate(Terminator::Return(smallvec![
-        quotient.lo,
-        quotient.hi,
+        low_quotient,
+        quotient_high,
         remainder.lo,
         remainder.hi
     ]));
     function
 }
 
-/// Leading zeros of a word that is not zero.
-fn leading_zeros(b: &mut Builder<'_>, word: Value) -> Value {
-    let top = b.op1(Op::Glsl(FIND_U_MSB, smallvec![word]), Type::I32);
-    let last = b.i32(31);
-    binary(b, Binary::Sub, last, top)
+/// 2^32, and `1 - 2^-19`: the reciprocal, and the dividends as floats, are known to 8.5 units in the last place together
+/// (two conversions and a sum for each of both numbers, 2.5 units for the division, two products), which is below 16.
+const WORD: f32 = 4_294_967_296.0;
+const UNDERESTIMATE: f32 = 1.0 - 1.0 / 524_288.0;
+
+/// A float not above `1 / y`, less than `2^-18` of it below.
+fn reciprocal(b: &mut Builder<'_>, y: Pair) -> Value {
+    let divisor = to_float(b, y);
+    let numerator = b.f32(UNDERESTIMATE);
+    b.binary(Binary::FDiv, numerator, divisor)
 }
 
-/// `y.hi` is not zero, so the quotient fits a word.
-fn divide_long(b: &mut Builder<'_>, x: Pair, y: Pair) -> (Pair, Pair) {
-    let zero = b.i32(0);
-    let zeros = leading_zeros(b, y.hi);
-    let normalized = shift(b, Binary::Shl, y, zeros);
-    // Half the dividend is below the normalized divisor: the estimate fits.
-    let half = shift_const(b, Binary::LShr, x, 1);
-    let estimate = divide_by_word(b, half, normalized.hi);
-    let estimate = Pair {
-        lo: estimate,
-        hi: zero,
+fn to_float(b: &mut Builder<'_>, x: Pair) -> Value {
+    let [low, high] =
+        [x.lo, x.hi].map(|word| b.convert(Convert::UnsignedToFloat(None), word, Type::F32));
+    let word = b.f32(WORD);
+    let high = b.binary(Binary::FMul, high, word);
+    b.binary(Binary::FAdd, high, low)
+}
+
+/// At most the quotient `x / y`, which fits a word, and what is left of `x`.
+fn estimate(b: &mut Builder<'_>, x: Pair, y: Pair, reciprocal: Value) -> (Value, Pair) {
+    let dividend = to_float(b, x);
+    let quotient = b.binary(Binary::FMul, dividend, reciprocal);
+    let to_word = Convert::FloatToUnsigned {
+        rounding: None,
+        saturate: false,
     };
-    let scaled = shift(b, Binary::Shl, estimate, zeros);
-    let scaled = shift_const(b, Binary::LShr, scaled, 31).lo;
-    // It is now the quotient or one more; one less of it is the quotient or one less.
-    let is_some = compare(b, Compare::NotEqual, scaled, zero);
-    let less = binary_const(b, Binary::Sub, scaled, 1);
-    let low = select(b, is_some, less, zero);
-    let low = Pair { lo: low, hi: zero };
-    let product = mul(b, low, y);
-    let remainder = sub(b, x, product);
-    let is_done = compare_pairs(b, Compare::ULess, remainder, y);
-    let one = constant(b, 1);
-    let next = add(b, low, one);
-    let next = Pair {
-        lo: next.lo,
-        hi: zero,
-    };
-    let reduced = sub(b, remainder, y);
-    (
-        select_pair(b, is_done, low, next),
-        select_pair(b, is_done, remainder, reduced),
-    )
-}
-
-/// The quotient of a pair by a word that is greater than the pair's high word.
-fn divide_by_word(b: &mut Builder<'_>, x: Pair, y: Value) -> Value {
-    let zeros = leading_zeros(b, y);
-    // A zero divisor would make it 32; the result is undefined, the shift should not be.
-    let zeros = binary_const(b, Binary::And, zeros, 31);
-    let y = binary(b, Binary::Shl, y, zeros);
-    let y_digits = digits(b, y);
-    let x = shift(b, Binary::Shl, x, zeros);
-    let (x1, x0) = digits(b, x.lo);
-
-    let first = digit(b, x.hi, x1, y_digits);
-    // x.hi * 2^16 + x1 - first * y, which fits a word: the carries beyond it cancel.
-    let shifted = binary_const(b, Binary::Shl, x.hi, 16);
-    let with_digit = binary(b, Binary::Or, shifted, x1);
-    let product = binary(b, Binary::Mul, first, y);
-    let rest = binary(b, Binary::Sub, with_digit, product);
-    let second = digit(b, rest, x0, y_digits);
-    let first = binary_const(b, Binary::Shl, first, 16);
-    binary(b, Binary::Or, first, second)
-}
-
-/// The high and low 16 bits of a word.
-fn digits(b: &mut Builder<'_>, word: Value) -> (Value, Value) {
-    let high = binary_const(b, Binary::LShr, word, 16);
-    let low = binary_const(b, Binary::And, word, 0xffff);
-    (high, low)
-}
-
-/// One digit of the quotient, `(x * 2^16 + next) / y`, for a normalized `y` (of digits `y1`, `y0`) greater
-/// than `x`.
-fn digit(b: &mut Builder<'_>, x: Value, next: Value, (y1, y0): (Value, Value)) -> Value {
-    let mut guess = binary(b, Binary::UDiv, x, y1);
-    let product = binary(b, Binary::Mul, guess, y1);
-    let mut rest = binary(b, Binary::Sub, x, product);
-    // The guess is at most two too large, and is corrected only while the rest is a digit.
-    for _ in 0..2 {
-        let limit = b.i32(0x1_0000);
-        let is_digit = compare(b, Compare::ULess, rest, limit);
-        let is_wide = compare(b, Compare::ULessEqual, limit, guess);
-        let product = binary(b, Binary::Mul, guess, y0);
-        let shifted = binary_const(b, Binary::Shl, rest, 16);
-        let least = binary(b, Binary::Or, shifted, next);
-        let is_large = compare(b, Compare::ULess, least, product);
-        let yes = b.bool(true);
-        let too_large = select(b, is_wide, yes, is_large);
-        let no = b.bool(false);
-        let corrects = select(b, is_digit, too_large, no);
-        let fewer = binary_const(b, Binary::Sub, guess, 1);
-        let more = binary(b, Binary::Add, rest, y1);
-        guess = select(b, corrects, fewer, guess);
-        rest = select(b, corrects, more, rest);
-    }
-    guess
+    let lo = b.convert(to_word, quotient, Type::I32);
+    let hi = b.i32(0);
+    let product = mul(b, Pair { lo, hi }, y);
+    (lo, sub(b, x, product))
 }

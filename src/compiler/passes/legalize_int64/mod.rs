@@ -19,7 +19,7 @@ mod tests;
 use super::expand_values::{Expanded, Expander, Expansion, expand_function};
 use super::folding;
 use crate::compiler::ir::{
-    Access, Binary, Compare, Convert, Edge, FuncId, Function, Module, Op, Place, Rounding,
+    Access, Binary, Builder, Compare, Convert, Edge, FuncId, Function, Module, Op, Place, Rounding,
     Terminator, Type, Unary, Value, Values,
 };
 use crate::compiler::{Capabilities, CompileError, Context};
@@ -41,18 +41,13 @@ fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileErr
         )));
     }
     let mut pass = Int64 {
-        helpers: Helpers {
-            next: FuncId(module.functions.len() as u32),
-            divide: None,
-        },
+        helpers: Helpers::new(module),
     };
     module
         .functions
         .iter_mut()
         .try_for_each(|function| expand_function(function, &mut pass))?;
-    if let Some(function) = pass.helpers.divide {
-        module.add_function(function);
-    }
+    pass.helpers.add_to(module);
     Ok(())
 }
 
@@ -77,9 +72,31 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    fn divide(&mut self) -> FuncId {
+    /// For a module to which no function is added before [`Helpers::add_to`].
+    pub fn new(module: &Module) -> Self {
+        Self {
+            next: FuncId(module.functions.len() as u32),
+            divide: None,
+        }
+    }
+
+    /// Unsigned quotient and remainder.
+    pub fn call_divide(&mut self, b: &mut Builder<'_>, x: Pair, y: Pair) -> (Pair, Pair) {
         self.divide.get_or_insert_with(division::helper);
-        self.next
+        let args = smallvec![x.lo, x.hi, y.lo, y.hi];
+        let parts = b.op(Op::Call(self.next, args), [Type::I32; 4]);
+        let pair = |at: usize| Pair {
+            lo: parts[at],
+            hi: parts[at + 1],
+        };
+        (pair(0), pair(2))
+    }
+
+    /// Gives the module what was called.
+    pub fn add_to(self, module: &mut Module) {
+        if let Some(function) = self.divide {
+            module.add_function(function);
+        }
     }
 }
 

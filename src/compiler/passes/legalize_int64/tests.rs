@@ -134,8 +134,8 @@ fn arithmetic_on_edges_and_random_numbers() {
 }
 
 #[test]
-fn division_near_the_limits_of_its_digits() {
-    // Quotients that are just reached or just missed, where a digit's first guess is wrong.
+fn division_near_whole_quotients() {
+    // Just reached or just missed: an estimate that is too large shows.
     let mut module = module_of(&[Type::I64; 2], |b, p| {
         let quotient = b.binary(Binary::UDiv, p[0], p[1]);
         smallvec![quotient, b.binary(Binary::URem, p[0], p[1])]

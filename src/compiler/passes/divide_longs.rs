@@ -1,15 +1,19 @@
-//! Divides 64-bit signed integers by their magnitudes, for a driver that gets some of their quotients wrong.
+//! Divides 64-bit integers by our own function, for a driver that gets some of their quotients wrong.
 //!
 //! **Why.** NVIDIA's driver (seen in 580.159.04) gives a wrong quotient of `1 / (y & 0x7fffffffffffffff | 1)`, of a shifted
-//! constant by an odd number or by 0x7fffffffffffffff, and of others of which it knows some bits. Unsigned quotients are
-//! right.
+//! constant by an odd number or by 0x7fffffffffffffff, and of others of which it knows some bits; where a kernel divides
+//! several times, it loses some of the results, or takes one for all. It also takes as long for numbers that fit words as
+//! for others.
 //!
-//! **How.** The unsigned quotient of the magnitudes, negated where the signs differ.
+//! **How.** A call of the function that divides on devices without 64-bit integers ([`Helpers::call_divide`]); of signed
+//! numbers with their magnitudes, the result negated where the signs differ.
 //!
-//! **Needs** 64-bit integers. Leaves quotients by a constant of 32 bits alone, and those of numbers that are 32-bit ones in
-//! truth, which the driver divides as such. Does nothing unless the device asks for it
-//! ([`crate::compiler::Capabilities::misdivides_signed_longs`]).
+//! **Needs** 64-bit integers. Leaves unsigned quotients by a constant alone, signed ones by a constant of 32 bits, and
+//! those of signed numbers that are 32-bit ones in truth, which the driver divides as such. Does nothing unless the
+//! device asks for it ([`crate::compiler::Capabilities::misdivides_longs`]).
 
+use super::hidden_zero::HiddenZero;
+use super::legalize_int64::{Helpers, Pair};
 use crate::compiler::ir::{
     Binary, Builder, Convert, Function, InstFlags, Module, Op, Rewrite, Type, Value,
     rewrite_instructions,
@@ -22,38 +26,88 @@ const DEPTH: u32 = 4;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.misdivides_signed_longs {
-        split(module)?;
+    if cx.capabilities.misdivides_longs {
+        divide(module)?;
     }
     Ok(())
 }
 
-fn split(module: &mut Module) -> Result<(), CompileError> {
+fn divide(module: &mut Module) -> Result<(), CompileError> {
+    let mut pass = Pass {
+        zero: HiddenZero::of(module),
+        helpers: Helpers::new(module),
+    };
     for function in &mut module.functions {
         rewrite_instructions(function, |b, inst| {
-            let &Op::Binary(op @ (Binary::SDiv | Binary::SRem), x, y) = &b.function.inst(inst).op
-            else {
+            let &Op::Binary(op, x, y) = &b.function.inst(inst).op else {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
-            let is_exempt = is_word(b.function, y, DEPTH)
-                && (b.function.constant(y).is_some() || is_word(b.function, x, DEPTH));
-            if b.ty(x) != Type::I64 || is_exempt {
+            let is_signed = matches!(op, Binary::SDiv | Binary::SRem);
+            if !is_signed && !matches!(op, Binary::UDiv | Binary::URem) || b.ty(x) != Type::I64 {
+                return Ok(Rewrite::Keep);
+            }
+            let is_constant = b.function.constant(y).is_some();
+            let is_exempt = match is_signed {
+                true => {
+                    is_word(b.function, y, DEPTH) && (is_constant || is_word(b.function, x, DEPTH))
+                }
+                false => is_constant,
+            };
+            if is_exempt {
                 return Ok(Rewrite::Keep);
             }
             b.flags = InstFlags::default();
-            let [(x, x_sign), (y, y_sign)] = [x, y].map(|value| magnitude(b, value));
-            // A remainder has the sign of what is divided.
-            let (result, sign) = match op {
-                Binary::SDiv => (
-                    b.binary(Binary::UDiv, x, y),
-                    b.binary(Binary::Xor, x_sign, y_sign),
-                ),
-                _ => (b.binary(Binary::URem, x, y), x_sign),
+            let result = match is_signed {
+                true => pass.signed(b, op, x, y),
+                false => pass.unsigned(b, op, x, y),
             };
-            Ok(Rewrite::Replace(smallvec![negated_if(b, result, sign)]))
+            Ok(Rewrite::Replace(smallvec![result]))
         })?;
     }
+    pass.helpers.add_to(module);
     Ok(())
+}
+
+struct Pass {
+    zero: Option<HiddenZero>,
+    helpers: Helpers,
+}
+
+impl Pass {
+    /// The unsigned quotient or remainder of the magnitudes, negated where its sign is to be.
+    fn signed(&mut self, b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
+        let is_constant = b.function.constant(y).is_some();
+        let [(x, x_sign), (y, y_sign)] = [x, y].map(|value| magnitude(b, value));
+        // A remainder has the sign of what is divided.
+        let (op, sign) = match op {
+            Binary::SDiv => (Binary::UDiv, b.binary(Binary::Xor, x_sign, y_sign)),
+            _ => (Binary::URem, x_sign),
+        };
+        let result = match is_constant {
+            true => b.binary(op, x, y),
+            false => self.unsigned(b, op, x, y),
+        };
+        negated_if(b, result, sign)
+    }
+
+    fn unsigned(&mut self, b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
+        let [x, y] = [x, y].map(|value| {
+            let upper = b.binary_const(Binary::LShr, value, 32);
+            let hi = b.resize_int(upper, Type::I32, false);
+            let lo = b.resize_int(value, Type::I32, false);
+            // The driver may know of what it was extended, and get that quotient wrong: see `hide_ranges`.
+            let lo = self.zero.map_or(lo, |zero| zero.added_to(b, lo));
+            Pair { lo, hi }
+        });
+        let (quotient, remainder) = self.helpers.call_divide(b, x, y);
+        let result = match op {
+            Binary::UDiv => quotient,
+            _ => remainder,
+        };
+        let [low, high] = [result.lo, result.hi].map(|word| b.resize_int(word, Type::I64, false));
+        let high = b.binary_const(Binary::Shl, high, 32);
+        b.binary(Binary::Or, low, high)
+    }
 }
 
 /// Whether a number of 64 bits is one of 32 in truth.
@@ -106,7 +160,7 @@ mod tests {
     #[test]
     fn quotients_of_magnitudes_are_the_same() {
         let mut module = quotients();
-        split(&mut module).unwrap();
+        divide(&mut module).unwrap();
         assert!(!is_left(&module));
         let mut random = Random(7);
         let edges = [1, -1, 7, -7, i64::MAX, i64::MIN + 1, i64::MIN];
@@ -127,7 +181,7 @@ mod tests {
             let divisor = b.i64(i64::MAX as u64);
             smallvec![b.binary(Binary::SDiv, p[0], divisor)]
         });
-        split(&mut module).unwrap();
+        divide(&mut module).unwrap();
         assert!(!is_left(&module));
     }
 
@@ -145,7 +199,7 @@ mod tests {
                 };
                 smallvec![b.binary(Binary::SDiv, x, y)]
             });
-            split(&mut module).unwrap();
+            divide(&mut module).unwrap();
             assert!(is_left(&module));
         }
     }

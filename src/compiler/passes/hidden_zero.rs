@@ -1,0 +1,44 @@
+//! A zero that a driver does not know to be one: what it concludes from the range of a number ends there.
+//!
+//! It is the highest bit of a buffer's address, which stands in the argument block.
+
+use crate::compiler::ir::{Access, Binary, Builder, Module, Place, Type, Value};
+use crate::compiler::program::{ArgumentKind, Placement};
+
+/// Where the zero is found.
+#[derive(Clone, Copy, Debug)]
+pub struct HiddenZero {
+    /// Of the upper word of the address in the argument block.
+    offset_bytes: u32,
+}
+
+impl HiddenZero {
+    /// The one of the module's kernel, if that has a buffer, and its arguments in push constants.
+    pub fn of(module: &Module) -> Option<Self> {
+        let kernel = module.kernels.first()?;
+        if kernel.argument_block.placement != Placement::PushConstants {
+            return None;
+        }
+        kernel
+            .arguments
+            .iter()
+            .find_map(|argument| match argument.kind {
+                ArgumentKind::Buffer { offset_bytes, .. } => Some(Self {
+                    offset_bytes: offset_bytes + 4,
+                }),
+                _ => None,
+            })
+    }
+
+    /// The same number, as the driver does not know it.
+    pub fn added_to(self, b: &mut Builder<'_>, value: Value) -> Value {
+        let place = Place::Argument {
+            offset_bytes: self.offset_bytes,
+        };
+        let upper = b.load1(place, Type::I32, Access::aligned(4));
+        let zero = b.binary_const(Binary::LShr, upper, 31);
+        let ty = b.ty(value);
+        let zero = b.resize_int(zero, ty, false);
+        b.binary(Binary::Xor, value, zero)
+    }
+}
