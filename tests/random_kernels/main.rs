@@ -31,6 +31,7 @@ mod worker;
 use compare::{Verdict, first_difference, judge, judge_alone, reduce};
 use generator::{Features, PREAMBLE, Program};
 use platform::{Outcome, Platform, WORKER};
+use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -214,6 +215,13 @@ fn run(arguments: &Arguments) -> ExitCode {
     comparison.report()
 }
 
+/// The same number for the same result on every machine, to tell who is right where no third platform could.
+fn digest(result: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(result.as_bytes());
+    hasher.finish()
+}
+
 impl Comparison<'_> {
     /// The kernel of a seed, as number `at` of its program.
     fn make(&self, seed: u64, at: u64) -> Program {
@@ -269,21 +277,24 @@ impl Comparison<'_> {
     fn wrong(&mut self, seed: u64, verdict: &Verdict) {
         self.wrong.push(seed);
         println!("seed {seed}: {verdict:?}");
-        if !self.arguments.reduce {
-            return;
+        let mut kernel = self.make(seed, 0);
+        if self.arguments.reduce {
+            kernel = reduce(&mut self.platforms, &kernel, verdict);
+            println!("{PREAMBLE}{}", kernel.text());
         }
-        let kernel = self.make(seed, 0);
-        let smallest = reduce(&mut self.platforms, &kernel, verdict);
-        println!("{PREAMBLE}{}", smallest.text());
         let outcomes: Vec<Outcome> = self
             .platforms
             .iter_mut()
-            .flat_map(|platform| platform.run(&[&smallest]))
+            .flat_map(|platform| platform.run(&[&kernel]))
             .collect();
         for (platform, outcome) in self.platforms.iter().zip(&outcomes) {
             let name = platform.name.trim();
             match outcome {
-                Ok(_) => println!("{name}: {}", first_difference(&outcomes, outcome)),
+                Ok(result) => println!(
+                    "{name}: {}, the whole {:016x}",
+                    first_difference(&outcomes, outcome),
+                    digest(result)
+                ),
                 Err(error) => println!("{name}: {error}"),
             }
         }
