@@ -72,7 +72,7 @@ pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
 ];
 
 /// The arguments that ask for a SPIR-V module, beside the target and what it is made of.
-pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
+pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
@@ -83,6 +83,12 @@ pub(super) const EMIT_ARGUMENTS: [&str; 8] = [
     // loses the mask: `for (uint i = -n & 3; i != ~0u; --i)` began at `(uchar)-n`.
     "-mllvm",
     "-disable-lsr",
+    // The same where it makes the counter 64 bits wide.
+    "-mllvm",
+    "-indvars-widen-indvars=false",
+    // What a sum has become at the end of a loop it computes in 33 or 65 bits; of 65 the back end breaks down.
+    "-mllvm",
+    "-replexitval=never",
     // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
     // taken apart again.
     "-fno-vectorize",

@@ -20,6 +20,7 @@ pub const TESTS: &[Test] = &[
     ("state_machine", state_machine),
     ("many_rounds", many_rounds),
     ("masked_counters", masked_counters),
+    ("masked_counters_widened", masked_counters_widened),
     (
         "results_of_loops_in_groups_of_one",
         results_in_groups_of_one,
@@ -559,6 +560,35 @@ fn masked_counters() {
         .output::<u16>(a.len() * 4)
         .run(&[a.len()], &[]);
     assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i / 4]));
+}
+
+/// The same where the counter is used as 64 bits.
+fn masked_counters_widened() {
+    let source = "
+    kernel void test(global const uint *a, global ulong *out) {
+        uint n = a[get_global_id(0)];
+        ulong16 sum = (ulong16)1;
+        uint j = 2;
+    again:
+        for (uint i = (j - n) & 3u; i != ~0u; --i)
+            sum.odd -= select((ulong8)1, (ulong8)1, (long8)(long)i);
+        if (j-- != 0) goto again;
+        out[get_global_id(0)] = sum.s0 + sum.s1 * 3 + sum.sf * 5;
+    }";
+    let a = words();
+    let expected: Vec<u64> = (a.iter())
+        .map(|n| {
+            let rounds: i64 = (0..=2u32)
+                .map(|j| i64::from(j.wrapping_sub(*n) & 3) + 1)
+                .sum();
+            (1 + (1 - rounds) * 8) as u64
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<u64>(a.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i]));
 }
 
 /// What is loaded in a loop and used behind it, where the driver has a vector of work-items and the group has one: the
