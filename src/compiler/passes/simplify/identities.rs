@@ -375,6 +375,9 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         {
             return Some(result);
         }
+        if let Some(holds) = decided_by_bounds(sweep, op, a, b) {
+            return truth(sweep, holds);
+        }
     }
     let bits = constant(sweep, b);
     match (op, bits) {
@@ -435,6 +438,26 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
             let other = constant(sweep, y)?;
             let rest = sweep.constant(ty, bits.wrapping_sub(other));
             Some(make(sweep, Op::Compare(op, x, rest), Type::Bool))
+        }
+        _ => None,
+    }
+}
+
+/// What a comparison comes to where the numbers' bounds decide it: a local id below a required size, for one.
+fn decided_by_bounds(sweep: &Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<bool> {
+    let (x, y) = (sweep.known(a), sweep.known(b));
+    let sign = sweep.ty(a).mask() / 2 + 1;
+    let is_signed = matches!(op, Compare::SLess | Compare::SLessEqual);
+    if is_signed && (x.most >= sign || y.most >= sign) {
+        return None;
+    }
+    match op {
+        Compare::ULess | Compare::SLess if x.most < y.least => Some(true),
+        Compare::ULess | Compare::SLess if x.least >= y.most => Some(false),
+        Compare::ULessEqual | Compare::SLessEqual if x.most <= y.least => Some(true),
+        Compare::ULessEqual | Compare::SLessEqual if x.least > y.most => Some(false),
+        Compare::Equal | Compare::NotEqual if x.most < y.least || y.most < x.least => {
+            Some(op == Compare::NotEqual)
         }
         _ => None,
     }

@@ -166,6 +166,39 @@ fn choices_of_constants_compared_with_constants_are_their_conditions() {
 }
 
 #[test]
+fn comparisons_that_bounds_decide_are_constants() {
+    for (op, constant, holds) in [
+        (Compare::ULess, 16, Some(true)),
+        (Compare::ULess, 15, None),
+        (Compare::ULess, 4, Some(false)),
+        (Compare::ULessEqual, 15, Some(true)),
+        (Compare::ULessEqual, 3, Some(false)),
+        (Compare::SLess, 16, Some(true)),
+        (Compare::SLess, 0xffff_ffff, None),
+        (Compare::SLessEqual, 14, None),
+        (Compare::Equal, 16, Some(false)),
+        (Compare::NotEqual, 3, Some(true)),
+        (Compare::Equal, 7, None),
+    ] {
+        let text = check(function(&[Type::Bool], |b, [x, ..]| {
+            // 4 to 15
+            let low = b.binary_const(Binary::And, x, 11);
+            let number = b.binary_const(Binary::Or, low, 4);
+            let constant = b.i32(constant);
+            let compared = b.compare(op, number, constant);
+            b.terminate(Terminator::Return(smallvec![compared]));
+        }));
+        let is_decided = !text.contains("less") && !text.contains("equal");
+        let expected = format!("const {:#x}", u8::from(holds == Some(true)));
+        assert_eq!(is_decided, holds.is_some(), "{op:?} {constant}: {text}");
+        assert!(
+            holds.is_none() || text.contains(&expected),
+            "{op:?} {constant}: {text}"
+        );
+    }
+}
+
+#[test]
 fn comparisons_of_numbers_extended_differently_are_narrowed() {
     use Compare::{Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual};
     let operations = [Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual];
