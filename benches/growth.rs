@@ -1,7 +1,7 @@
-//! How time and memory grow: with the kernels of a program, arguments, commands in flight and buffers.
+//! How time and memory grow: with the kernels of a program, arguments, commands in flight or held, and buffers.
 //!
 //! ```text
-//! cargo bench --bench growth -- [--quick] [--only idle|kernels|arguments|commands|buffers]… [--out FOLDER] [NAME…]
+//! cargo bench --bench growth -- [--quick] [--only idle|kernels|arguments|commands|held|buffers]… [--out FOLDER] [NAME…]
 //! ```
 //!
 //! It speaks OpenCL through the system's loader, so that every ICD takes the same test. With names, only devices
@@ -11,7 +11,10 @@
 
 mod support;
 
+use opencl3::command_queue::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 use opencl3::context::Context;
+use opencl3::error_codes::ClError;
+use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
 use opencl3::kernel::Kernel;
 use opencl3::memory::Buffer;
 use opencl3::program::Program;
@@ -50,7 +53,7 @@ struct Quantity {
     measure: fn(&Subject, usize) -> Result<Cost>,
 }
 
-const QUANTITIES: [Quantity; 4] = [
+const QUANTITIES: [Quantity; 5] = [
     Quantity {
         name: "kernels",
         axis: "kernels",
@@ -77,6 +80,15 @@ const QUANTITIES: [Quantity; 4] = [
         counts: &[1, 10, 100, 1000, 10_000, 100_000],
         quick_counts: &[1, 10, 100, 1000],
         measure: commands,
+    },
+    Quantity {
+        name: "held",
+        axis: "commands",
+        time: "Enqueueing each of a chain of so many markers, out of order behind a user event, and letting them go",
+        memory: "Memory of each of so many markers held",
+        counts: &[1, 10, 100, 1000, 10_000, 100_000],
+        quick_counts: &[1, 10, 100, 1000],
+        measure: held,
     },
     Quantity {
         name: "buffers",
@@ -183,6 +195,31 @@ fn commands(subject: &Subject, count: usize) -> Result<Cost> {
             bytes = resident_bytes() - before;
         }
         queue.finish()?;
+    }
+    Ok(each(median(samples), bytes, count))
+}
+
+fn held(subject: &Subject, count: usize) -> Result<Cost> {
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)?;
+    let (mut samples, mut bytes) = (Vec::new(), f64::NAN);
+    for round in 0..5 {
+        let mut events = vec![Event::new(
+            create_user_event(context.get()).map_err(ClError)?,
+        )];
+        let before = resident_bytes();
+        let start = Instant::now();
+        for index in 0..count {
+            // SAFETY: nothing to promise.
+            let marker = unsafe { queue.enqueue_marker_with_wait_list(&[events[index].get()])? };
+            events.push(marker);
+        }
+        if round == 0 {
+            bytes = resident_bytes() - before;
+        }
+        set_user_event_status(events[0].get(), CL_COMPLETE).map_err(ClError)?;
+        queue.finish()?;
+        samples.push(start.elapsed().as_secs_f64() * 1e6);
     }
     Ok(each(median(samples), bytes, count))
 }

@@ -3,13 +3,14 @@
 use super::callback::{EventNotify, UserData};
 use super::context::Context;
 use super::error::{Error, Result};
+use super::held::Told;
 use super::notifier;
 use super::object::{Handle, Kind, Object};
 use super::process;
 use super::queue::Queue;
 use opencl_sys::{CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_SUBMITTED, cl_command_type, cl_int};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// An event.
 pub struct Event {
@@ -58,8 +59,8 @@ pub struct Profile {
 struct State {
     stage: Stage,
     profile: Profile,
-    /// Queues that hold commands until this event moves on.
-    dependents: Vec<Weak<Queue>>,
+    /// Held commands to tell of when this event moves on.
+    dependents: Vec<Told>,
     callbacks: Vec<Callback>,
     /// The command is the last piece of several: this is the first one's event.
     begun_by: Option<Arc<Event>>,
@@ -72,31 +73,31 @@ struct Callback {
     user_data: UserData,
 }
 
-/// What is left to do once no lock is held: wake dependents, call callbacks.
+/// What is left to do once no lock is held: tell of dependents, call callbacks.
 #[derive(Default)]
 #[must_use]
 pub struct Aftermath {
-    queues: Vec<Weak<Queue>>,
+    pub(super) told: Vec<Told>,
     callbacks: Vec<(Arc<Event>, Callback, cl_int)>,
 }
 
 impl Aftermath {
     /// Does it. Hold no lock.
     pub fn run(self) {
-        let queues = self.run_callbacks();
-        Queue::advance_all(queues);
+        let told = self.run_callbacks();
+        Queue::tell_all(told);
     }
 
-    /// Sends the callbacks off; the queues that are still to be looked at.
-    pub(super) fn run_callbacks(self) -> Vec<Weak<Queue>> {
+    /// Sends the callbacks off; the held commands that are still to be told of.
+    pub(super) fn run_callbacks(self) -> Vec<Told> {
         for (event, callback, status) in self.callbacks {
             notifier::send(Box::new(move || callback.call(&event, status)));
         }
-        self.queues
+        self.told
     }
 
     pub(super) fn merge(&mut self, mut other: Self) {
-        self.queues.append(&mut other.queues);
+        self.told.append(&mut other.told);
         self.callbacks.append(&mut other.callbacks);
     }
 }
@@ -275,19 +276,17 @@ impl Event {
         }
     }
 
-    /// Has `queue` looked at again when this event moves on. False when there is nothing to wait for:
-    /// the event has been issued (and `until_done` is not asked for) or is done.
-    pub(super) fn notify_queue(&self, queue: &Arc<Queue>, until_done: bool) -> bool {
+    /// Tells of a held command when this event moves on. False when there is nothing to wait for: the event has been
+    /// issued (and `until_done` is not asked for) or is done.
+    pub(super) fn tell(&self, command: Told, until_done: bool) -> bool {
         let mut state = self.lock();
         let moves_on = match state.stage {
             Stage::Held => true,
             Stage::Issued { .. } => until_done,
             Stage::Done(_) => false,
         };
-        // Once: a queue that is told twice asks for each of the next events twice, and so on.
-        let is_told = |known: &Weak<Queue>| known.as_ptr() == Arc::as_ptr(queue);
-        if moves_on && !state.dependents.iter().any(is_told) {
-            state.dependents.push(Arc::downgrade(queue));
+        if moves_on {
+            state.dependents.push(command);
         }
         moves_on
     }
@@ -300,9 +299,9 @@ impl Event {
             return Aftermath::default();
         }
         self.changed.notify_all();
-        // Dependents that wait for the end are told now as well; they register again.
+        // Dependents that wait for the end are told of now as well; they ask again.
         Aftermath {
-            queues: std::mem::take(&mut state.dependents),
+            told: std::mem::take(&mut state.dependents),
             callbacks: Vec::new(),
         }
     }
@@ -319,7 +318,7 @@ impl Event {
             .partition(|callback| callback.at != CL_COMPLETE);
         state.callbacks = rest;
         Aftermath {
-            queues: Vec::new(),
+            told: Vec::new(),
             callbacks: in_order(early, self, None),
         }
     }
@@ -342,8 +341,12 @@ impl Event {
             self.changed.notify_all();
         }
         let callbacks = std::mem::take(&mut state.callbacks);
+        let mut told = std::mem::take(&mut state.dependents);
+        if status < 0 {
+            told = told.into_iter().map(Told::fails).collect();
+        }
         Aftermath {
-            queues: std::mem::take(&mut state.dependents),
+            told,
             callbacks: in_order(callbacks, self, (status < 0).then_some(status)),
         }
     }

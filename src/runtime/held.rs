@@ -2,34 +2,79 @@
 //!
 //! A command is *held* while something that it waits for is not under way on the same Vulkan device: a user
 //! event, a command that is itself held, a command of another device. In order, everything after it is
-//! held too; out of order, only what depends on it. Whatever moves such an event on has the queue look at
-//! its held commands again ([`Queue::advance_all`]), so a submission never waits for a value that is not
+//! held too; out of order, only what depends on it. Whatever moves such an event on tells the queue of the
+//! commands that wait for it ([`Queue::tell_all`]), so a submission never waits for a value that is not
 //! submitted before it: a Vulkan device with a single `VkQueue` would wait for ever.
+//!
+//! A command is looked at when it is held, when all events that it asked have told of it, when one of them has failed,
+//! and when what stood in its way has gone. So the work grows with the commands and their wait lists, however many
+//! others are held.
 
 use super::command::{Command, Ordering as Order};
 use super::event::{Aftermath, Event, Stage};
 use super::queue::{Queue, State, Waits};
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-/// The held commands of a queue, in the order in which they were enqueued.
+/// The held commands of a queue.
 #[derive(Default)]
 pub(super) struct HeldCommands {
-    pub list: VecDeque<Held>,
-    /// A thread is going over them; another one that wants to only sets `look_again`.
+    /// By their numbers, in the order in which they were enqueued.
+    commands: BTreeMap<u64, Held>,
+    /// Of the next command.
+    next: u64,
+    /// The numbers of those that all later ones come after.
+    barriers: VecDeque<u64>,
+    /// The numbers of commands to be looked at.
+    due: Vec<u64>,
+    /// A thread is going over them; another one only adds to them.
     advancing: bool,
-    look_again: bool,
 }
 
 /// A command of which nothing is recorded yet.
-pub(super) struct Held {
+struct Held {
     command: Command,
     event: Arc<Event>,
     waits: Waits,
     order: Order,
+    /// What was asked of each event of `waits`.
+    asked: Asked,
+    /// So many events have been asked and not told yet. Below zero while a thread is asking and some have told already.
+    pending: i64,
+    /// One of the events has failed.
+    has_failed: bool,
+}
+
+/// What an event has been asked to tell of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Question {
+    None,
+    /// When the event, held, moves on.
+    Moved,
+    /// When the event, issued, is done.
+    Done,
+}
+
+type Asked = SmallVec<[Question; 4]>;
+
+/// A held command that an event tells its queue of.
+pub(super) struct Told {
+    queue: Weak<Queue>,
+    number: u64,
+    /// The event has failed.
+    has_failed: bool,
+}
+
+/// A command that asks events to tell of it.
+pub(super) struct Asker<'a> {
+    queue: &'a Arc<Queue>,
+    number: u64,
+    asked: &'a mut [Question],
+    count: i64,
 }
 
 /// Whether a command can be recorded.
@@ -49,6 +94,84 @@ pub(super) struct Ready {
 /// Submissions of other queues that the device waits for.
 pub(super) type DeviceWaits = SmallVec<[(Arc<Queue>, u64); 2]>;
 
+impl HeldCommands {
+    pub(super) fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
+    /// Whether nothing that is held keeps the command from being issued.
+    fn is_unobstructed(&self, number: u64, order: Order, in_order: bool) -> bool {
+        let is_first = self.commands.keys().next() == Some(&number);
+        is_first
+            || !in_order
+                && !order.after_all
+                && self
+                    .barriers
+                    .front()
+                    .is_none_or(|&barrier| barrier >= number)
+    }
+
+    /// Counts what was told; a command of which all was told is due.
+    fn note(&mut self, told: &Told) {
+        if let Some(held) = self.commands.get_mut(&told.number) {
+            held.pending -= 1;
+            held.has_failed |= told.has_failed;
+            if held.pending == 0 || held.has_failed {
+                self.due.push(told.number);
+            }
+        }
+    }
+
+    /// Takes a command out; those in whose way it stood are due.
+    fn remove(&mut self, number: u64, in_order: bool) -> Option<Held> {
+        let removed = self.commands.remove(&number)?;
+        let first = self.commands.first_key_value();
+        let first = first.filter(|(_, held)| in_order || held.order.after_all);
+        self.due.extend(first.map(|(&number, _)| number));
+        if removed.order.before_all {
+            self.barriers.retain(|&barrier| barrier != number);
+            if !in_order {
+                let end = self.barriers.front().map_or(u64::MAX, |&barrier| barrier);
+                let freed = self.commands.range(number..=end.max(number));
+                self.due.extend(freed.map(|(&number, _)| number));
+            }
+        }
+        Some(removed)
+    }
+}
+
+impl Told {
+    pub(super) fn fails(self) -> Self {
+        Self {
+            has_failed: true,
+            ..self
+        }
+    }
+}
+
+impl Asker<'_> {
+    /// Asks the event, number `at` among those waited for; whether there is something still to come.
+    fn ask(&mut self, event: &Event, at: usize, question: Question) -> bool {
+        let Some(asked) = self.asked.get_mut(at) else {
+            return true;
+        };
+        if *asked == question {
+            return true;
+        }
+        let told = Told {
+            queue: Arc::downgrade(self.queue),
+            number: self.number,
+            has_failed: false,
+        };
+        let is_to_come = event.tell(told, question == Question::Done);
+        if is_to_come {
+            *asked = question;
+            self.count += 1;
+        }
+        is_to_come
+    }
+}
+
 impl Queue {
     /// Whether a command that waits for `waits` would be recorded at once.
     pub(super) fn would_issue(self: &Arc<Self>, waits: &Waits) -> bool {
@@ -60,9 +183,7 @@ impl Queue {
         if state.holds_nothing() {
             return false;
         }
-        self.is_in_order()
-            || order.after_all
-            || state.held.list.iter().any(|held| held.order.before_all)
+        self.is_in_order() || order.after_all || !state.held.barriers.is_empty()
     }
 
     pub(super) fn hold(
@@ -72,56 +193,84 @@ impl Queue {
         waits: Waits,
         order: Order,
     ) {
-        self.lock().held.list.push_back(Held {
+        let mut state = self.lock();
+        let number = state.held.next;
+        state.held.next += 1;
+        let asked = SmallVec::from_elem(Question::None, waits.events.len() + waits.done.len());
+        let held = Held {
             command,
             event,
             waits,
             order,
-        });
-        // What it waits for may have moved on before it was in the list.
-        Self::advance_all(vec![Arc::downgrade(self)]);
+            asked,
+            pending: 0,
+            has_failed: false,
+        };
+        state.held.commands.insert(number, held);
+        if order.before_all {
+            state.held.barriers.push_back(number);
+        }
+        state.held.due.push(number);
+        drop(state);
+        let aftermath = self.advance();
+        Self::tell_all(aftermath.run_callbacks());
     }
 
-    /// Whether the events allow the command to be recorded now. Where they don't, the queue will be told
-    /// when that may have changed. Hold no queue's lock.
+    /// Whether the events allow a command to be recorded now. Hold no queue's lock.
     pub(super) fn resolve(self: &Arc<Self>, waits: &Waits) -> Resolution {
+        self.resolve_for(waits, &mut None)
+    }
+
+    /// The same for a held command: where it is not yet, the events tell of it when that may have changed.
+    fn resolve_for(self: &Arc<Self>, waits: &Waits, asker: &mut Option<Asker<'_>>) -> Resolution {
         let mut device = DeviceWaits::new();
         let mut sequence = None;
         let mut not_yet = false;
-        for event in &waits.events {
-            match event.stage() {
-                Stage::Done(status) if status < 0 => return Resolution::Failed,
-                Stage::Done(_) => {}
-                Stage::Held => not_yet |= event.notify_queue(self, false),
-                Stage::Issued {
-                    value,
-                    sequence: number,
-                } => {
-                    let Some(queue) = event.queue() else { continue };
-                    if Arc::ptr_eq(queue, self) {
-                        sequence = sequence.max(Some(number));
-                    } else if queue.retired.load(Ordering::Acquire) >= value {
-                        // Done since the event was looked at.
-                    } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
-                        device.push((Arc::clone(queue), value));
-                    } else {
-                        not_yet |= self.await_done(event, queue, value);
+        for (at, event) in waits.events.iter().enumerate() {
+            loop {
+                match event.stage() {
+                    Stage::Done(status) if status < 0 => return Resolution::Failed,
+                    Stage::Done(_) => {}
+                    Stage::Held if await_move(asker, event, at) => not_yet = true,
+                    // It has moved on since: look again.
+                    Stage::Held => continue,
+                    Stage::Issued {
+                        value,
+                        sequence: number,
+                    } => {
+                        let Some(queue) = event.queue() else { break };
+                        if Arc::ptr_eq(queue, self) {
+                            sequence = sequence.max(Some(number));
+                        } else if queue.retired.load(Ordering::Acquire) >= value {
+                            // Done since the event was looked at.
+                        } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
+                            device.push((Arc::clone(queue), value));
+                        } else if await_done(asker, event, at, queue, value) {
+                            not_yet = true;
+                        } else {
+                            // It is done since, or has failed.
+                            continue;
+                        }
                     }
                 }
+                break;
             }
         }
-        for event in &waits.done {
-            match (event.stage(), event.queue()) {
-                (Stage::Done(_), _) => {}
-                (Stage::Issued { value, .. }, Some(queue)) => {
-                    not_yet |= self.await_done(event, queue, value);
+        for (at, event) in waits.done.iter().enumerate() {
+            let at = waits.events.len() + at;
+            loop {
+                match (event.stage(), event.queue()) {
+                    (Stage::Done(_), _) => {}
+                    (Stage::Issued { value, .. }, Some(queue)) => {
+                        not_yet |= await_done(asker, event, at, queue, value);
+                    }
+                    _ if await_move(asker, event, at) => not_yet = true,
+                    _ => continue,
                 }
-                _ => not_yet |= event.notify_queue(self, true),
+                break;
             }
         }
         if not_yet {
-            // Between looking and registering an event may have been issued: then nothing tells us, but
-            // the caller looks again after the command is in the list.
             return Resolution::NotYet;
         }
         for (queue, value) in &device {
@@ -130,79 +279,80 @@ impl Queue {
         Resolution::Ready(Ready { device, sequence })
     }
 
-    /// Registers for the end of a command of `queue`; whether it is still to come.
-    fn await_done(self: &Arc<Self>, event: &Arc<Event>, queue: &Arc<Queue>, value: u64) -> bool {
-        if !event.notify_queue(self, true) {
-            return false;
-        }
-        queue.flush_to(value);
-        queue.watch();
-        true
-    }
-
-    /// Goes over the held commands of `queues`, and of whatever queues that moves on in turn.
-    pub(super) fn advance_all(queues: Vec<Weak<Self>>) {
-        let mut queues = queues;
-        while let Some(queue) = queues.pop() {
-            // Several events that moved on at once may have told of it.
-            queues.retain(|other| !Weak::ptr_eq(other, &queue));
-            if let Some(queue) = queue.upgrade() {
-                let aftermath = queue.advance();
-                queues.extend(aftermath.run_callbacks());
-            }
+    /// Adds what events tell of held commands, looks at those, and at whatever that moves on in turn.
+    pub(super) fn tell_all(mut told: Vec<Told>) {
+        while let Some(last) = told.last() {
+            let queue = Weak::clone(&last.queue);
+            let is_its_own = |told: &mut Told| Weak::ptr_eq(&told.queue, &queue);
+            let own: SmallVec<[Told; 4]> = told.extract_if(.., is_its_own).collect();
+            let Some(queue) = queue.upgrade() else {
+                continue;
+            };
+            let mut state = queue.lock();
+            own.iter().for_each(|told| state.held.note(told));
+            drop(state);
+            told.extend(queue.advance().run_callbacks());
         }
     }
 
-    /// Records the held commands whose time has come.
+    /// Records the held commands that are due and whose time has come.
     fn advance(self: &Arc<Self>) -> Aftermath {
         let mut aftermath = Aftermath::default();
         let mut state = self.lock();
-        if state.held.advancing {
-            state.held.look_again = true;
-            return aftermath;
-        }
-        if state.holds_nothing() {
+        if state.held.advancing || state.held.due.is_empty() {
             return aftermath;
         }
         state.held.advancing = true;
+        let in_order = self.is_in_order();
+        let mut others = Vec::new();
         let mut issued = false;
-        loop {
-            state.held.look_again = false;
-            let mut index = 0;
-            while let Some(held) = state.held.list.get(index) {
+        while !state.held.due.is_empty() {
+            let mut due = take(&mut state.held.due);
+            due.sort_unstable();
+            due.dedup();
+            for number in due {
+                let Some(held) = state.held.commands.get_mut(&number) else {
+                    continue;
+                };
                 let order = held.order;
-                let must_be_first = self.is_in_order() || order.after_all;
+                // Only this thread looks at commands and takes them out; others count what they are told.
+                let (waits, mut asked) = (take(&mut held.waits), take(&mut held.asked));
+                let mut asker = Some(Asker {
+                    queue: self,
+                    number,
+                    asked: &mut asked,
+                    count: 0,
+                });
                 let mut resolution = Resolution::NotYet;
-                if index == 0 || !must_be_first {
-                    let waits = held.waits.clone();
+                let is_unobstructed = state.held.is_unobstructed(number, order, in_order);
+                if is_unobstructed {
                     drop(state);
-                    resolution = self.resolve(&waits);
+                    resolution = self.resolve_for(&waits, &mut asker);
                     state = self.lock();
                 }
-                // Only this thread takes commands out, so `index` still names the same one.
-                let ready = match resolution {
-                    Resolution::NotYet => {
-                        if self.is_in_order() || order.before_all {
-                            break;
+                let count = asker.map_or(0, |asker| asker.count);
+                if let Resolution::NotYet = resolution {
+                    if let Some(held) = state.held.commands.get_mut(&number) {
+                        (held.waits, held.asked) = (waits, asked);
+                        held.pending += count;
+                        // All have told before the last was asked.
+                        if is_unobstructed && count > 0 && (held.pending == 0 || held.has_failed) {
+                            state.held.due.push(number);
                         }
-                        index += 1;
-                        continue;
                     }
-                    Resolution::Failed => {
-                        if let Some(held) = state.held.list.remove(index) {
-                            let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-                            aftermath.merge(held.event.finish(code, None));
-                        }
-                        continue;
-                    }
-                    Resolution::Ready(ready) => ready,
-                };
-                let Some(held) = state.held.list.remove(index) else {
-                    break;
+                    continue;
+                }
+                let Some(held) = state.held.remove(number, in_order) else {
+                    continue;
                 };
                 let Held {
                     mut command, event, ..
                 } = held;
+                let Resolution::Ready(ready) = resolution else {
+                    let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+                    aftermath.merge(event.finish(code, None));
+                    continue;
+                };
                 match self.issue(&mut state, &mut command, Some(&event), ready, order, true) {
                     Ok(more) => aftermath.merge(more),
                     Err(error) => {
@@ -212,10 +362,15 @@ impl Queue {
                 }
                 issued = true;
             }
-            if !state.held.look_again {
-                break;
+            // A chain within the queue goes on here, into the same batch.
+            for told in take(&mut aftermath.told) {
+                match std::ptr::eq(told.queue.as_ptr(), Arc::as_ptr(self)) {
+                    true => state.held.note(&told),
+                    false => others.push(told),
+                }
             }
         }
+        aftermath.told = others;
         state.held.advancing = false;
         if issued {
             // A flush that came while they were held was for them as well.
@@ -223,4 +378,27 @@ impl Queue {
         }
         aftermath
     }
+}
+
+/// Asks for when a held event moves on; false if it has.
+fn await_move(asker: &mut Option<Asker<'_>>, event: &Event, at: usize) -> bool {
+    let ask = |asker: &mut Asker<'_>| asker.ask(event, at, Question::Moved);
+    asker.as_mut().is_none_or(ask)
+}
+
+/// Asks for the end of a command of `queue`; whether it is still to come.
+fn await_done(
+    asker: &mut Option<Asker<'_>>,
+    event: &Event,
+    at: usize,
+    queue: &Arc<Queue>,
+    value: u64,
+) -> bool {
+    let ask = |asker: &mut Asker<'_>| asker.ask(event, at, Question::Done);
+    if !asker.as_mut().is_none_or(ask) {
+        return false;
+    }
+    queue.flush_to(value);
+    queue.watch();
+    true
 }

@@ -558,7 +558,7 @@ impl State {
 
     /// Whether no command is held.
     pub(super) fn holds_nothing(&self) -> bool {
-        self.held.list.is_empty()
+        self.held.is_empty()
     }
 }
 
