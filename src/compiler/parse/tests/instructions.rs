@@ -18,6 +18,13 @@ fn a_vector_of_one_component() {
     assert!(matches!(operations[..], [Op::Binary(..), Op::Store(..)]));
 }
 
+/// How often the kernel takes the low bits of a number.
+fn truncations(words: &[u32]) -> usize {
+    let operations = operations(&parse_valid(words));
+    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
+    operations.iter().filter(narrow).count()
+}
+
 /// As clang-22 writes it where the high bits do not matter.
 #[test]
 fn operands_that_are_too_wide_are_narrowed() {
@@ -30,13 +37,7 @@ fn operands_that_are_too_wide_are_narrowed() {
          OpStore %out %value Aligned 4
          OpReturn",
     );
-    let operations = operations(&parse_valid(&words));
-    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
-    assert_eq!(
-        operations.iter().filter(narrow).count(),
-        2,
-        "{operations:?}"
-    );
+    assert_eq!(truncations(&words), 2);
 }
 
 /// As clang-22 writes it of `mad_hi` of a comparison that became a `short`.
@@ -52,13 +53,7 @@ fn operands_of_functions_that_are_too_wide_are_narrowed() {
          OpStore %out %value Aligned 4
          OpReturn",
     );
-    let operations = operations(&parse_valid(&words));
-    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
-    assert_eq!(
-        operations.iter().filter(narrow).count(),
-        2,
-        "{operations:?}"
-    );
+    assert_eq!(truncations(&words), 2);
 }
 
 /// As clang-22 writes it of an `llvm.bitreverse.i1`.
@@ -92,13 +87,7 @@ fn wide_values_of_phis_and_comparisons_are_narrowed() {
         OpStore %out %either Aligned 4
         OpReturn",
     );
-    let operations = operations(&parse_valid(&words));
-    let narrow = |op: &&Op| matches!(op, Op::Convert(Convert::Truncate, _));
-    assert_eq!(
-        operations.iter().filter(narrow).count(),
-        2,
-        "{operations:?}"
-    );
+    assert_eq!(truncations(&words), 2);
 }
 
 #[test]
