@@ -3,6 +3,8 @@
 use crate::generator::Program;
 use crate::platform::{Outcome, Platform};
 use crate::tree::{apply, edits};
+use std::thread;
+use std::time::Instant;
 
 /// What several platforms make of a kernel; the first of them is the one under test.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,12 +51,17 @@ pub fn judge(outcomes: &[&Outcome]) -> Verdict {
     }
 }
 
-/// Runs one kernel everywhere.
-pub fn judge_alone(platforms: &mut [Platform], kernel: &Program) -> Verdict {
-    let outcomes: Vec<Outcome> = platforms
+/// What each platform makes of one kernel.
+pub fn outcomes(platforms: &mut [Platform], kernel: &Program) -> Vec<Outcome> {
+    platforms
         .iter_mut()
         .flat_map(|platform| platform.run(&[kernel]))
-        .collect();
+        .collect()
+}
+
+/// Runs one kernel everywhere.
+pub fn judge_alone(platforms: &mut [Platform], kernel: &Program) -> Verdict {
+    let outcomes = outcomes(platforms, kernel);
     judge(&outcomes.iter().collect::<Vec<_>>())
 }
 
@@ -78,25 +85,56 @@ fn same_kind(a: &Verdict, b: &Verdict) -> bool {
     }
 }
 
-/// Takes away from a kernel what it does not need to be judged so.
-pub fn reduce(platforms: &mut [Platform], kernel: &Program, verdict: &Verdict) -> Program {
+/// Takes away from a kernel what it does not need to be judged so, until `deadline`. Each element of `sets` is
+/// all the platforms once more: with several, so many kernels are tried at a time.
+pub fn reduce(
+    sets: &mut [Vec<Platform>],
+    kernel: &Program,
+    verdict: &Verdict,
+    deadline: Instant,
+) -> Program {
     let mut smallest = kernel.clone();
     loop {
         let mut progress = false;
         let mut at = 0;
         loop {
             let all = edits(&smallest.items);
-            let Some(&edit) = all.get(at) else { break };
-            let smaller = apply(&smallest.items, edit).map(|items| Program {
-                items,
-                ..smallest.clone()
+            let smaller: Vec<_> = (at..all.len())
+                .filter_map(|index| {
+                    let items = apply(&smallest.items, *all.get(index)?)?;
+                    let smaller = Program {
+                        items,
+                        ..smallest.clone()
+                    };
+                    Some((index, smaller))
+                })
+                .take(sets.len())
+                .collect();
+            let Some(&(last, _)) = smaller.last() else {
+                break;
+            };
+            if Instant::now() >= deadline {
+                return smallest;
+            }
+            let judged: Vec<bool> = thread::scope(|scope| {
+                let running: Vec<_> = smaller
+                    .iter()
+                    .zip(sets.iter_mut())
+                    .map(|((_, smaller), platforms)| {
+                        scope.spawn(|| same_kind(&judge_alone(platforms, smaller), verdict))
+                    })
+                    .collect();
+                let ended = running.into_iter().map(|one| one.join());
+                ended.map(|one| one.unwrap_or(false)).collect()
             });
-            match smaller {
-                Some(smaller) if same_kind(&judge_alone(platforms, &smaller), verdict) => {
+            let first = smaller.into_iter().zip(judged).find(|(_, so)| *so);
+            match first {
+                Some(((index, smaller), _)) => {
                     smallest = smaller;
+                    at = index;
                     progress = true;
                 }
-                _ => at += 1,
+                None => at = last + 1,
             }
         }
         if !progress {

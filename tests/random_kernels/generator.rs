@@ -102,6 +102,21 @@ pub fn kernel(seed: u64, name: &str, features: Features) -> Program {
     }
 }
 
+/// The kernel of a text that `Program::text` made, which nothing can be taken from.
+pub fn printed(text: &str, local_size: u32) -> Option<Program> {
+    let (_, signature) = text.split_once("kernel void ")?;
+    let (name, _) = signature.split_once('(')?;
+    let items = vec![Stmt {
+        pieces: vec![Piece::Text(text.into())],
+        pinned: true,
+    }];
+    Some(Program {
+        name: name.trim().into(),
+        items,
+        local_size,
+    })
+}
+
 impl Generator {
     /// A name that no other thing of the kernel has.
     pub fn name(&mut self, kind: &str) -> String {

@@ -6,11 +6,14 @@
 //!     --icd target/debug/libpumice.so --icd /path/libpocl.so --icd /path/libintelocl.so
 //! ```
 //!
-//! `--icd LIBRARY[,OPTIONS]` names the platforms, the one under test first. Without it, it is Pumice as cargo
+//! `--icd [NAME=VALUE;…]LIBRARY[,OPTIONS]` names the platforms, the one under test first, each with the variables
+//! of its environment (`VK_DRIVER_FILES=/path/lvp_icd.json;/path/libpumice.so`). Without it, it is Pumice as cargo
 //! built it, without and with `-cl-opt-disable` (which `clang` makes quite other code for), and PoCL where it is
 //! installed. A kernel that the first platform makes something of that no other does is printed with its seed,
-//! reduced, and the program fails. `--print` prints the kernels instead of running them, `--no-reduce` leaves
-//! them as they are, `--batch` says how many make a program, and `--features 0|1|2` takes them without generic
+//! reduced, and the program fails. `--print` prints the kernels instead of running them, `--file` says what each
+//! platform makes of a kernel printed earlier (its work-groups are of `--local-size`), `--no-reduce` leaves
+//! the kernels as they are, `--reduce-seconds` says when to leave off (600), `--jobs` how many smaller kernels to try
+//! at a time (1), `--batch` says how many make a program, and `--features 0|1|2` takes them without generic
 //! pointers, with them, or by turns.
 
 mod compare;
@@ -28,12 +31,13 @@ mod tree;
 mod types;
 mod worker;
 
-use compare::{Verdict, first_difference, judge, judge_alone, reduce};
+use compare::{Verdict, first_difference, judge, judge_alone, outcomes, reduce};
 use generator::{Features, PREAMBLE, Program};
 use platform::{Outcome, Platform, WORKER};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Kernels that are tried without arguments.
 const FEW: u64 = 6;
@@ -48,7 +52,11 @@ struct Arguments {
     icds: Vec<String>,
     print: bool,
     reduce: bool,
+    reduce_seconds: u64,
+    jobs: usize,
     features: u64,
+    file: Option<PathBuf>,
+    local_size: u32,
 }
 
 fn arguments() -> Result<Arguments, lexopt::Error> {
@@ -60,7 +68,11 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
         icds: Vec::new(),
         print: false,
         reduce: true,
+        reduce_seconds: 600,
+        jobs: 1,
         features: 2,
+        file: None,
+        local_size: 1,
     };
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
@@ -69,6 +81,10 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
             Long("count") => all.count = parser.value()?.parse()?,
             Long("batch") => all.batch = parser.value()?.parse()?,
             Long("features") => all.features = parser.value()?.parse()?,
+            Long("reduce-seconds") => all.reduce_seconds = parser.value()?.parse()?,
+            Long("jobs") => all.jobs = parser.value()?.parse()?,
+            Long("file") => all.file = Some(parser.value()?.into()),
+            Long("local-size") => all.local_size = parser.value()?.parse()?,
             Long("icd") => all.icds.push(parser.value()?.string()?),
             Long("print") => all.print = true,
             Long("no-reduce") => all.reduce = false,
@@ -93,14 +109,13 @@ fn usual_platforms() -> Vec<String> {
     all
 }
 
-/// The platforms with a device; none at all where the first has none.
-fn open(icds: &[String]) -> Vec<Platform> {
-    let folder =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random-{}", std::process::id()));
+/// The platforms with a device, as number `set`; none at all where the first has none.
+fn open(icds: &[String], set: usize) -> Vec<Platform> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("random-{}-{set}", std::process::id()));
     let mut platforms = Vec::new();
     for (at, icd) in icds.iter().enumerate() {
-        let (library, options) = icd.split_once(',').unwrap_or((icd, ""));
-        match Platform::open(Path::new(library), options, &folder.join(at.to_string())) {
+        match Platform::open(icd, &folder.join(at.to_string())) {
             Some(platform) => platforms.push(platform),
             None => println!("{icd}: no device"),
         }
@@ -161,6 +176,7 @@ fn main() -> ExitCode {
 /// Compares kernel after kernel.
 struct Comparison<'a> {
     arguments: &'a Arguments,
+    icds: &'a [String],
     platforms: Vec<Platform>,
     /// Agreed with another platform.
     same: u64,
@@ -180,7 +196,7 @@ fn run(arguments: &Arguments) -> ExitCode {
     } else {
         arguments.icds.clone()
     };
-    let platforms = open(&icds);
+    let platforms = open(&icds, 0);
     if platforms.len() < 2 {
         if arguments.icds.is_empty() {
             skip::no_device();
@@ -192,9 +208,13 @@ fn run(arguments: &Arguments) -> ExitCode {
     for platform in &platforms {
         println!("{}: {:?}", platform.name.trim(), platform.features);
     }
+    if let Some(path) = &arguments.file {
+        return run_file(path, arguments.local_size, platforms);
+    }
     let alone = vec![Vec::new(); platforms.len()];
     let mut comparison = Comparison {
         arguments,
+        icds: &icds,
         platforms,
         same: 0,
         unchecked: 0,
@@ -213,6 +233,45 @@ fn run(arguments: &Arguments) -> ExitCode {
         seed = last;
     }
     comparison.report()
+}
+
+/// Says what the platforms make of a kernel that was printed earlier.
+fn run_file(path: &Path, local_size: u32, mut platforms: Vec<Platform>) -> ExitCode {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("{}: {error}", path.display());
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(kernel) = generator::printed(&text, local_size) else {
+        eprintln!("{}: no kernel", path.display());
+        return ExitCode::FAILURE;
+    };
+    let outcomes = outcomes(&mut platforms, &kernel);
+    tell(&platforms, &outcomes);
+    match judge(&outcomes.iter().collect::<Vec<_>>()) {
+        Verdict::Same => ExitCode::SUCCESS,
+        verdict => {
+            println!("{verdict:?}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what the platforms made of a kernel.
+fn tell(platforms: &[Platform], outcomes: &[Outcome]) {
+    for (platform, outcome) in platforms.iter().zip(outcomes) {
+        let name = platform.name.trim();
+        match outcome {
+            Ok(result) => println!(
+                "{name}: {}, the whole {:016x}",
+                first_difference(outcomes, outcome),
+                digest(result)
+            ),
+            Err(error) => println!("{name}: {error}"),
+        }
+    }
 }
 
 /// The same number for the same result on every machine, to tell who is right where no third platform could.
@@ -279,25 +338,15 @@ impl Comparison<'_> {
         println!("seed {seed}: {verdict:?}");
         let mut kernel = self.make(seed, 0);
         if self.arguments.reduce {
-            kernel = reduce(&mut self.platforms, &kernel, verdict);
+            let deadline = Instant::now() + Duration::from_secs(self.arguments.reduce_seconds);
+            let mut sets: Vec<_> = (1..=self.arguments.jobs)
+                .map(|set| open(self.icds, set))
+                .collect();
+            kernel = reduce(&mut sets, &kernel, verdict, deadline);
             println!("{PREAMBLE}{}", kernel.text());
         }
-        let outcomes: Vec<Outcome> = self
-            .platforms
-            .iter_mut()
-            .flat_map(|platform| platform.run(&[&kernel]))
-            .collect();
-        for (platform, outcome) in self.platforms.iter().zip(&outcomes) {
-            let name = platform.name.trim();
-            match outcome {
-                Ok(result) => println!(
-                    "{name}: {}, the whole {:016x}",
-                    first_difference(&outcomes, outcome),
-                    digest(result)
-                ),
-                Err(error) => println!("{name}: {error}"),
-            }
-        }
+        let outcomes = outcomes(&mut self.platforms, &kernel);
+        tell(&self.platforms, &outcomes);
     }
 
     fn report(&self) -> ExitCode {

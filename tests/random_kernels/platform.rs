@@ -21,6 +21,8 @@ pub struct Platform {
     pub name: String,
     library: PathBuf,
     options: String,
+    /// Variables of its processes' environment.
+    environment: Vec<(String, String)>,
     folder: PathBuf,
     pub features: Features,
     process: Option<Process>,
@@ -41,9 +43,17 @@ impl Drop for Process {
 }
 
 impl Platform {
-    /// The platform of an ICD's library; `options` are added to those of all programs. `None` where it has
-    /// no device.
-    pub fn open(library: &Path, options: &str, folder: &Path) -> Option<Self> {
+    /// The platform of `[NAME=VALUE;…]LIBRARY[,OPTIONS]`: an ICD's library, what its environment has beside that
+    /// of this process, and what is added to the options of all programs. `None` where it has no device.
+    pub fn open(icd: &str, folder: &Path) -> Option<Self> {
+        let (variables, icd) = icd.rsplit_once(';').unwrap_or(("", icd));
+        let environment = variables
+            .split(';')
+            .filter_map(|one| one.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let (library, options) = icd.split_once(',').unwrap_or((icd, ""));
+        let library = Path::new(library);
         std::fs::create_dir_all(folder).expect("the folder is writable");
         let manifest = format!("{}\n", library.display());
         std::fs::write(folder.join("one.icd"), manifest).expect("the folder is writable");
@@ -51,6 +61,7 @@ impl Platform {
             name: String::new(),
             library: library.into(),
             options: options.into(),
+            environment,
             folder: folder.into(),
             features: Features {
                 generic: false,
@@ -83,6 +94,7 @@ impl Platform {
             // ocl-icd wants the slash to tell a folder from a file.
             .env("OCL_ICD_VENDORS", format!("{}/", self.folder.display()))
             .env("PUMICE_CACHE_DIR", "")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         if std::env::var_os("PUMICE_RANDOM_VERBOSE").is_none() {
