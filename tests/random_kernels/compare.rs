@@ -65,13 +65,30 @@ pub fn judge_alone(platforms: &mut [Platform], kernel: &Program) -> Verdict {
     judge(&outcomes.iter().collect::<Vec<_>>())
 }
 
-/// Where a result first differs from any other: the eight bytes there.
-pub fn first_difference(all: &[Outcome], one: &Outcome) -> String {
+/// Words of eight bytes that are told of a result, and how many hexadecimal digits each has.
+const TOLD: usize = 4;
+const DIGITS: usize = 16;
+
+/// Where a result differs from any other: the first words of eight bytes, and how many there are.
+pub fn differences(all: &[Outcome], one: &Outcome) -> String {
     let Ok(one) = one else { return String::new() };
-    let apart = |other: &String| one.bytes().zip(other.bytes()).position(|(a, b)| a != b);
-    let at = all.iter().flatten().filter_map(apart).min().unwrap_or(0) / 16 * 16;
-    let bytes = one.get(at..at + 16).unwrap_or_default();
-    format!("byte {}: {bytes}", at / 2)
+    let word = |text: &str, at: usize| text.get(at..at + DIGITS).map(str::to_owned);
+    let places: Vec<usize> = (0..one.len())
+        .step_by(DIGITS)
+        .filter(|&at| {
+            let mut others = all.iter().flatten();
+            others.any(|other| word(other, at) != word(one, at))
+        })
+        .collect();
+    let told: Vec<_> = places
+        .iter()
+        .take(TOLD)
+        .map(|&at| format!("byte {}: {}", at / 2, word(one, at).unwrap_or_default()))
+        .collect();
+    match places.len() {
+        0 => "no difference".into(),
+        count => format!("{count} words differ, {}", told.join(", ")),
+    }
 }
 
 fn same_kind(a: &Verdict, b: &Verdict) -> bool {

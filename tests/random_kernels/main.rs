@@ -31,7 +31,7 @@ mod tree;
 mod types;
 mod worker;
 
-use compare::{Verdict, first_difference, judge, judge_alone, outcomes, reduce};
+use compare::{Verdict, differences, judge, judge_alone, outcomes, reduce};
 use generator::{Features, PREAMBLE, Program};
 use platform::{Outcome, Platform, WORKER};
 use std::hash::{DefaultHasher, Hasher};
@@ -266,7 +266,7 @@ fn tell(platforms: &[Platform], outcomes: &[Outcome]) {
         match outcome {
             Ok(result) => println!(
                 "{name}: {}, the whole {:016x}",
-                first_difference(outcomes, outcome),
+                differences(outcomes, outcome),
                 digest(result)
             ),
             Err(error) => println!("{name}: {error}"),
