@@ -172,20 +172,17 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         let (mut x, mut y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         if class == Class::Int {
-            let low_bits = [Binary::Add, Binary::Sub, Binary::Mul];
-            if low_bits.contains(&op) || matches!(op, Binary::And | Binary::Or | Binary::Xor) {
-                x = self.low_bits(inst, x)?;
-                y = self.low_bits(inst, y)?;
-            }
+            x = self.low_bits(inst, x)?;
+            y = self.low_bits(inst, y)?;
         }
         self.check_same(inst, class, &x, &y)?;
         self.each(inst, x.len(), |b, lane| b.binary(op, x[lane], y[lane]))
     }
 
-    /// An operand of an operation that reads as many low bits as the result has.
+    /// An operand of an operation whose operands are of its result's type.
     ///
     /// clang-22 forgets to narrow one where it knows that the high bits do not matter: it writes
-    /// `OpBitwiseAnd %uchar %a %uchar_3` of a `uint`.
+    /// `OpBitwiseAnd %uchar %a %uchar_3` of a `uint`, `OpSDiv %uint %a %uint_1` of a `ulong` that was a `ushort`.
     pub(super) fn low_bits(
         &mut self,
         inst: &Instruction<'a>,

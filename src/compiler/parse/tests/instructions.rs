@@ -33,11 +33,13 @@ fn operands_that_are_too_wide_are_narrowed() {
         "%low = OpBitwiseAnd %uchar %n %uchar_3
          %moved = OpShiftLeftLogical %uchar %n %uchar_3
          %both = OpIAdd %uchar %low %moved
-         %value = OpUConvert %uint %both
+         %quotient = OpSDiv %uchar %n %uchar_3
+         %sum = OpIAdd %uchar %both %quotient
+         %value = OpUConvert %uint %sum
          OpStore %out %value Aligned 4
          OpReturn",
     );
-    assert_eq!(truncations(&words), 2);
+    assert_eq!(truncations(&words), 3);
 }
 
 /// As clang-22 writes it of `mad_hi` of a comparison that became a `short`.
