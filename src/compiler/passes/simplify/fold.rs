@@ -2,6 +2,12 @@
 
 use crate::compiler::ir::{Binary, Compare, Convert, Type, Unary};
 
+/// Numbers of `GLSL.std.450` instructions.
+const ROUND_EVEN: u32 = 2;
+const TRUNC: u32 = 3;
+const FLOOR: u32 = 8;
+const CEIL: u32 = 9;
+
 /// The bits as a signed number.
 pub fn signed(ty: Type, bits: u64) -> i64 {
     let unused = 64 - ty.bits();
@@ -96,6 +102,25 @@ fn float_binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
             (is_plain(x) && is_plain(y) && is_plain(value)).then_some(value.to_bits())
         }
         _ => None,
+    }
+}
+
+/// The nearest whole number, by the `GLSL.std.450` instruction of that number; of subnormal ones the device decides.
+pub fn rounded(number: u32, ty: Type, a: u64) -> Option<u64> {
+    let x = float_value(ty, a)?;
+    let whole = match number {
+        ROUND_EVEN => x.round_ties_even(),
+        TRUNC => x.trunc(),
+        FLOOR => x.floor(),
+        CEIL => x.ceil(),
+        _ => return None,
+    };
+    match ty {
+        Type::F32 => {
+            let single = x as f32;
+            (single == 0.0 || single.is_normal()).then(|| (whole as f32).to_bits().into())
+        }
+        _ => (x == 0.0 || x.is_normal()).then(|| whole.to_bits()),
     }
 }
 
@@ -278,6 +303,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn floats_are_rounded_as_asked() {
+        let cases = [
+            (2.5, [2.0, 2.0, 2.0, 3.0]),
+            (3.5, [4.0, 3.0, 3.0, 4.0]),
+            (-1.5, [-2.0, -1.0, -2.0, -1.0]),
+            (-0.25, [-0.0, -0.0, -1.0, -0.0]),
+            (1e30, [1e30; 4]),
+        ];
+        for (number, expected) in cases {
+            for (op, expected) in [ROUND_EVEN, TRUNC, FLOOR, CEIL].into_iter().zip(expected) {
+                let single = (number as f32).to_bits().into();
+                let found = rounded(op, Type::F32, single);
+                assert_eq!(
+                    found,
+                    Some((expected as f32).to_bits().into()),
+                    "{op} {number}"
+                );
+                let found = rounded(op, Type::F64, f64::to_bits(number));
+                assert_eq!(found, Some(f64::to_bits(expected)), "{op} {number}");
+            }
+        }
+        for unknown in [f32::NAN, f32::INFINITY, f32::MIN_POSITIVE / 2.0] {
+            assert_eq!(rounded(FLOOR, Type::F32, unknown.to_bits().into()), None);
+        }
+        assert_eq!(rounded(1, Type::F32, 0), None);
     }
 
     #[test]

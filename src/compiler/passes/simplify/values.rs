@@ -213,6 +213,10 @@ impl Sweep<'_> {
                 fold::compare(op, type_of(a), constant(a)?, constant(b)?).map(u64::from)
             }
             Op::Convert(op, a) => fold::convert(op, type_of(a), ty, constant(a)?),
+            Op::Glsl(number, ref operands) => match operands.as_slice() {
+                &[a] => fold::rounded(number, type_of(a), constant(a)?),
+                _ => None,
+            },
             _ => None,
         }
     }
