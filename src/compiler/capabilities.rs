@@ -155,6 +155,12 @@ pub struct Capabilities {
     /// Whether the driver gets 64-bit quotients wrong, as NVIDIA's does: see
     /// [`crate::compiler::passes::divide_longs`].
     pub misdivides_longs: bool,
+    /// Whether the driver gives the results of conversions to 64-bit integers the registers of other numbers, as NVIDIA's
+    /// does: see [`crate::compiler::passes::convert_longs`].
+    pub misplaces_long_conversions: bool,
+    /// Whether the driver's compiler ends the process over a loop that sets a boolean, as NVIDIA's does: see
+    /// [`crate::compiler::passes::widen_loop_flags`].
+    pub breaks_on_loop_flags: bool,
     /// Whether the driver takes the other of two elements of a private array, as NVIDIA's does: see
     /// [`crate::compiler::passes::split_selected_elements`].
     pub inverts_selected_indices: bool,
@@ -263,6 +269,8 @@ impl Capabilities {
             misreads_ranges: false,
             loses_saturated_halves: false,
             misdivides_longs: false,
+            misplaces_long_conversions: false,
+            breaks_on_loop_flags: false,
             inverts_selected_indices: false,
             serial_memory: false,
             textures: 4096,
@@ -309,6 +317,8 @@ impl Capabilities {
             misreads_ranges: true,
             loses_saturated_halves: true,
             misdivides_longs: true,
+            misplaces_long_conversions: true,
+            breaks_on_loop_flags: true,
             inverts_selected_indices: true,
             widens_denormals: false,
             rounds_to_nearest32: true,

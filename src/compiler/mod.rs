@@ -167,6 +167,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         ("divide_longs", passes::divide_longs::run, Stage::Emit),
+        ("convert_longs", passes::convert_longs::run, Stage::Emit),
         (
             "split_selected_elements",
             passes::split_selected_elements::run,
@@ -174,6 +175,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("hide_ranges", passes::hide_ranges::run, Stage::Emit),
         ("hide_float_bits", passes::hide_float_bits::run, Stage::Emit),
+        (
+            "widen_loop_flags",
+            passes::widen_loop_flags::run,
+            Stage::Emit,
+        ),
         ("structurize", passes::structurize::run, Stage::Emit),
         (
             "define_arguments",

@@ -66,6 +66,8 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         misreads_ranges: info.driver_id == NVIDIA_PROPRIETARY,
         loses_saturated_halves: info.driver_id == NVIDIA_PROPRIETARY,
         misdivides_longs: info.driver_id == NVIDIA_PROPRIETARY,
+        misplaces_long_conversions: info.driver_id == NVIDIA_PROPRIETARY,
+        breaks_on_loop_flags: info.driver_id == NVIDIA_PROPRIETARY,
         inverts_selected_indices: info.driver_id == NVIDIA_PROPRIETARY,
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {

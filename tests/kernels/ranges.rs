@@ -24,6 +24,9 @@ pub const TESTS: &[Test] = &[
     ("remainders_by_odd_shorts", remainders_by_odd_shorts),
     ("the_least_short_negated", least_short_negated),
     ("a_variable_or_memory", a_variable_or_memory),
+    ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
+    ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
+    ("a_flag_that_a_loop_sets", a_flag_that_a_loop_sets),
 ];
 
 const ITEMS: usize = 64;
@@ -346,4 +349,48 @@ fn a_variable_or_memory() {
         uint *p = bytes > 1 ? (uint *)&v : (uint *)&mine[15];
         out[i] = (ulong)v * 3 + (ulong)*p;";
     check("", 4, body, |_| 0x9876_5432 * 4);
+}
+
+fn bits_of_one_of_two_shorts() {
+    let body = "
+        local short shared[4];
+        const uint lid = (uint)get_local_id(0);
+        shared[lid] = convert_short_sat_rtz(convert_float((short)0xd063u));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        short v = shared[1];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        shared[lid] = popcount(select((short)0xec3fu, v, v));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[i] = (ulong)shared[number & 3];";
+    check("", 4, body, |_| 0xd063_u64.count_ones().into());
+}
+
+/// The number becomes a short, a float and a `ulong`, which is zero, again and again.
+fn longs_of_floats_in_a_loop() {
+    let body = "
+        ulong v = (ulong)number << (number & 63);
+        v |= v - max(v, 1ul);
+        for (uint round = 0; round < 4; ++round) v ^= convert_ulong_sat(convert_float(convert_short(v)));
+        out[i] = v;";
+    check("", 32, body, |_| 0x9876_5432_u64 << 50);
+}
+
+/// Whatever the number of rounds, it is the same, and nothing else happens in them.
+fn a_flag_that_a_loop_sets() {
+    for rounds in ["2", "200", "5000", "number & 15"] {
+        let body = format!(
+            "
+        uchar flag = mine[0] > 5;
+        uint rounds = {rounds};
+        while (rounds-- != 0) flag = vector.s3 != 1;
+        out[i] = flag;"
+        );
+        check("", 2, &body, |_| 1);
+    }
+    let body = "
+        uchar flag = mine[0] > 5;
+        uint rounds = 2;
+        while (rounds-- != 0 && vector.s0 < number) flag = vector.s3 != 1;
+        out[i] = flag;";
+    check("", 2, body, |_| 1);
 }

@@ -30,6 +30,12 @@ impl HiddenZero {
             })
     }
 
+    /// The one of an address whose upper word is there.
+    #[cfg(test)]
+    pub fn at(offset_bytes: u32) -> Self {
+        Self { offset_bytes }
+    }
+
     /// The same number, as the driver does not know it.
     pub fn added_to(self, b: &mut Builder<'_>, value: Value) -> Value {
         let place = Place::Argument {

@@ -3,7 +3,7 @@
 //! **Why.** NVIDIA's compiler (seen in 580.159.04) makes operations narrower where it finds that the upper bits are zero
 //! or copies of the sign, and some of those it gets wrong:
 //! - `x << 8 | x >> 8` of 16 bits becomes an exchange of bytes that is never computed: the register holds anything;
-//! - `popcount` of an extended byte counts the copies of its sign;
+//! - `popcount` of an extended byte, or of one of two, counts the copies of its sign;
 //! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
 //! - `(long)x << 31` of an `int` is multiplied by -2^31;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
@@ -197,6 +197,9 @@ fn is_extended(function: &Function, value: Value, depth: u32) -> bool {
             let mask = function.constant(value).is_some_and(|mask| mask <= 0xffff);
             mask || is_extended(function, value, depth - 1)
         }),
+        Some(&Op::Select(_, a, b)) if depth > 0 => [a, b]
+            .into_iter()
+            .any(|value| is_extended(function, value, depth - 1)),
         _ => false,
     }
 }
@@ -278,6 +281,7 @@ mod tests {
             "s[1] = rotate(s[0], (ushort)8);",
             "p[0] = popcount((uchar)p[1]);",
             "p[0] = popcount(s[0]);",
+            "p[0] = popcount(s[0] ? s[0] : (ushort)0xec3f);",
             "p[0] = (uint)(char)p[1] / p[2];",
             "p[0] = p[2] % (uint)(short)s[0];",
             "((global long *)p)[1] = (long)(int)p[0] << 31;",

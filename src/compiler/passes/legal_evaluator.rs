@@ -153,6 +153,10 @@ impl<'a> Evaluator<'a> {
                 };
                 vec![product as u64, (product >> ty.bits()) as u64]
             }
+            Op::Glsl(3, args) => {
+                let ty = types[0];
+                vec![float_bits(float(get(args[0]), ty).trunc(), ty)]
+            }
             Op::Glsl(75, args) => match get(args[0]) as u32 {
                 0 => vec![u64::MAX],
                 word => vec![word.ilog2().into()],
@@ -252,12 +256,8 @@ fn unary(op: Unary, a: u64, ty: Type) -> u64 {
 /// The operation on Rust's own integers and floats; also what the passes are compared with.
 pub fn binary(op: Binary, a: u64, b: u64, ty: Type) -> u64 {
     let (x, y) = (signed(a, ty), signed(b, ty));
-    let float = |f: fn(f32, f32) -> f32| {
-        assert_eq!(ty, Type::F32);
-        f(f32::from_bits(a as u32), f32::from_bits(b as u32))
-            .to_bits()
-            .into()
-    };
+    // Singles by doubles: rounded twice, these operations give what rounding once does.
+    let float = |f: fn(f64, f64) -> f64| float_bits(f(float(a, ty), float(b, ty)), ty);
     if op.is_shift() {
         assert!(b < ty.bits().into(), "{op:?} by {b} of {ty}");
     }
@@ -291,15 +291,23 @@ pub fn binary(op: Binary, a: u64, b: u64, ty: Type) -> u64 {
         Binary::FSub => float(|x, y| x - y),
         Binary::FMul => float(|x, y| x * y),
         Binary::FDiv => float(|x, y| x / y),
-        Binary::FMin => float(f32::min),
-        Binary::FMax => float(f32::max),
+        Binary::FMin => float(f64::min),
+        Binary::FMax => float(f64::max),
         other => panic!("{other:?}"),
     }
 }
 
 pub fn compare(op: Compare, a: u64, b: u64, ty: Type) -> bool {
     let (x, y) = (signed(a, ty), signed(b, ty));
-    let (f, g) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+    // Of integers these are any numbers, which nothing looks at.
+    let float = |bits| {
+        if ty == Type::F64 {
+            float(bits, ty)
+        } else {
+            float(bits, Type::F32)
+        }
+    };
+    let (f, g) = (float(a), float(b));
     match op {
         Compare::Equal => a == b,
         Compare::NotEqual => a != b,
@@ -316,8 +324,6 @@ pub fn compare(op: Compare, a: u64, b: u64, ty: Type) -> bool {
 }
 
 pub fn convert(op: Convert, a: u64, from: Type, to: Type) -> u64 {
-    let single = f32::from_bits(a as u32);
-    let is_single = |ty: Type| assert_eq!(ty, Type::F32);
     match op {
         Convert::Truncate | Convert::ZeroExtend | Convert::Bitcast => {
             if op == Convert::Bitcast {
@@ -326,23 +332,29 @@ pub fn convert(op: Convert, a: u64, from: Type, to: Type) -> u64 {
             a & to.mask()
         }
         Convert::SignExtend => signed(a, from) as u64 & to.mask(),
-        Convert::UnsignedToFloat(None) => {
-            is_single(to);
-            (a as f32).to_bits().into()
-        }
-        Convert::SignedToFloat(None) => {
-            is_single(to);
-            (signed(a, from) as f32).to_bits().into()
-        }
-        Convert::FloatToUnsigned { rounding: None, .. } => {
-            is_single(from);
-            single as u64
-        }
-        Convert::FloatToSigned { rounding: None, .. } => {
-            is_single(from);
-            single as i64 as u64
-        }
+        Convert::UnsignedToFloat(None) if to == Type::F64 => (a as f64).to_bits(),
+        Convert::SignedToFloat(None) if to == Type::F64 => (signed(a, from) as f64).to_bits(),
+        Convert::UnsignedToFloat(None) => (a as f32).to_bits().into(),
+        Convert::SignedToFloat(None) => (signed(a, from) as f32).to_bits().into(),
+        Convert::FloatToUnsigned { rounding: None, .. } => float(a, from) as u64,
+        Convert::FloatToSigned { rounding: None, .. } => float(a, from) as i64 as u64,
         other => panic!("{other:?}"),
+    }
+}
+
+/// The number that the bits of a single or a double are.
+fn float(bits: u64, ty: Type) -> f64 {
+    match ty {
+        Type::F32 => f32::from_bits(bits as u32).into(),
+        Type::F64 => f64::from_bits(bits),
+        other => panic!("{other} is no float here"),
+    }
+}
+
+fn float_bits(number: f64, ty: Type) -> u64 {
+    match ty {
+        Type::F32 => (number as f32).to_bits().into(),
+        _ => number.to_bits(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod align_elements;
 mod atomic;
+pub mod convert_longs;
 pub mod data_segment;
 pub mod define_arguments;
 pub mod distribute;
@@ -48,3 +49,4 @@ pub mod structurize;
 #[cfg(test)]
 mod testing;
 pub mod unroll;
+pub mod widen_loop_flags;

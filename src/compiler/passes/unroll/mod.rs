@@ -12,6 +12,9 @@
 //!   fours. Loops that load are left to the driver, which then schedules them better. `several_rounds` does this where the
 //!   number of rounds is known only as the loop begins.
 //!
+//! Before that, what a loop makes of variables that no round but the first changes is taken out of it, and with it loops that
+//! do nothing else (`settled`).
+//!
 //! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Capabilities::limits_loop_rounds`]) rounds
 //! of all other counted loops are joined too: a kernel gets that much further.
 //!
@@ -24,6 +27,7 @@
 
 mod copy;
 mod rounds;
+mod settled;
 mod several_rounds;
 
 #[cfg(test)]
@@ -121,6 +125,10 @@ fn unroll_one(
         let Some(candidate) = candidate(function, &dominators, found) else {
             continue;
         };
+        if settled::run(function, &candidate, local_sizes) {
+            function.layout = function.reverse_postorder();
+            return true;
+        }
         let is_innermost = loops.all().iter().all(|it| it.parent != Some(index));
         let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
         let body = Body::new(function, &candidate, is_innermost);

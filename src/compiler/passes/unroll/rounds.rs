@@ -29,15 +29,28 @@ pub fn count(
         .or_else(|| by_following(function, candidate, most.min(FOLLOWED)))
 }
 
+/// Whether the loop is known to begin a second round.
+pub fn has_a_second(function: &Function, candidate: &Candidate<'_>, local_sizes: [u32; 3]) -> bool {
+    let params = &function.block(candidate.header).params;
+    let first = first_counters(function, candidate);
+    let followed = evaluate(function, params, &first, candidate.condition, DEPTH);
+    let holds = followed.map(|bits| bits != 0).or_else(|| {
+        let (op, bits, [a, b]) = sides(function, candidate, local_sizes)?;
+        decided(op, a.range(0), b.range(0), bits)
+    });
+    holds == Some(candidate.continues_if)
+}
+
+fn first_counters(function: &Function, candidate: &Candidate<'_>) -> Vec<Option<u64>> {
+    let first = candidate.first.iter();
+    first.map(|&first| function.constant(first)).collect()
+}
+
 /// The number of rounds of a loop whose counters begin with constants, whatever becomes of them in a round:
 /// `for (n = 1; n < 256; n *= 2)`.
 fn by_following(function: &Function, candidate: &Candidate<'_>, most: usize) -> Option<usize> {
     let params = &function.block(candidate.header).params;
-    let mut counters: Vec<Option<u64>> = candidate
-        .first
-        .iter()
-        .map(|&first| function.constant(first))
-        .collect();
+    let mut counters = first_counters(function, candidate);
     for round in 0..most {
         let known = |value| evaluate(function, params, &counters, value, DEPTH);
         if (known(candidate.condition)? != 0) != candidate.continues_if {
@@ -80,6 +93,23 @@ fn by_steps(
     local_sizes: [u32; 3],
     most: usize,
 ) -> Option<usize> {
+    let (op, bits, [a, b]) = sides(function, candidate, local_sizes)?;
+    for round in 0..most {
+        let [a, b] = [&a, &b].map(|side| side.range(round));
+        let holds = decided(op, a, b, bits)?;
+        if holds != candidate.continues_if {
+            return Some(round + 1);
+        }
+    }
+    None
+}
+
+/// The comparison that is the condition, the bits of what it compares, and that.
+fn sides(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    local_sizes: [u32; 3],
+) -> Option<(Compare, u32, [Side; 2])> {
     let &Op::Compare(op, a, b) = function.op_of(candidate.condition)? else {
         return None;
     };
@@ -87,18 +117,8 @@ fn by_steps(
     if !ty.is_int() {
         return None;
     }
-    let sides = [a, b].map(|side| Side::new(function, candidate, local_sizes, side));
-    let [Some(a), Some(b)] = sides else {
-        return None;
-    };
-    for round in 0..most {
-        let [a, b] = [&a, &b].map(|side| side.range(round));
-        let holds = decided(op, a, b, ty.bits())?;
-        if holds != candidate.continues_if {
-            return Some(round + 1);
-        }
-    }
-    None
+    let side = |value| Side::new(function, candidate, local_sizes, value);
+    Some((op, ty.bits(), [side(a)?, side(b)?]))
 }
 
 /// An operand of the condition: all values between two bounds, moved by a step each round.

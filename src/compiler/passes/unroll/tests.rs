@@ -502,3 +502,49 @@ fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_on
     assert_eq!(loads(lane, true, true), 1);
     assert_eq!(loads(row, false, true), 1);
 }
+
+/// A kernel of a number: `rounds` rounds that set a flag, of which only the last one's is returned.
+fn setting(rounds: u32, flag: impl FnOnce(&mut Builder<'_>, Value) -> Value) -> Module {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::Bool];
+    let entry = function.entry();
+    let param = function.add_param(entry, Type::I32);
+    let [round, body, done] = [0; 3].map(|_| function.add_block());
+    let counter = function.add_param(round, Type::I32);
+    let found = function.add_param(round, Type::Bool);
+    let mut b = Builder::new(&mut function, entry);
+    let five = b.i32(5);
+    let first = b.compare(Compare::ULess, param, five);
+    let outside = flag(&mut b, param);
+    let zero = b.i32(0);
+    b.jump(Edge::new(round, [zero, first]));
+    b.switch_to(round);
+    let last = b.i32(rounds);
+    let goes_on = b.compare(Compare::NotEqual, counter, last);
+    b.branch(goes_on, body, done);
+    b.switch_to(body);
+    let next = b.binary_const(Binary::Add, counter, 1);
+    b.jump(Edge::new(round, [next, outside]));
+    b.switch_to(done);
+    b.terminate(Terminator::Return(smallvec![found]));
+    testing::module_of(function)
+}
+
+#[test]
+fn a_loop_that_sets_a_flag_is_taken_away() {
+    let is_seven = |b: &mut Builder<'_>, param| {
+        let seven = b.i32(7);
+        b.compare(Compare::Equal, param, seven)
+    };
+    for rounds in [1, 2, 200] {
+        let text = check(setting(rounds, is_seven), 1);
+        assert!(!text.contains("branch"), "{rounds}: {text}");
+    }
+    // Without a second round it is the first flag.
+    check(setting(0, is_seven), 1);
+    let text = check(setting(3, |b, _| b.bool(true)), 1);
+    assert!(!text.contains("branch"), "{text}");
+    // How many rounds these are nobody counts.
+    let text = check(setting(5000, is_seven), 1);
+    assert!(text.contains("branch"), "{text}");
+}
