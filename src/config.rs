@@ -21,6 +21,9 @@ pub struct Config {
     /// that transfers and maps go through staging memory, and rectangles through kernels. For tests on a software
     /// driver.
     pub discrete: bool,
+    /// `PUMICE_DEFECTS_OF`: a device as [`crate::compiler::Capabilities::named`] names it, `nvidia` or `lavapipe`; kernels are compiled so as
+    /// to get by with the defects of that driver, too. For tests on a software driver.
+    pub defects_of: Option<String>,
     /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
     /// no. Default: yes with the drivers of hardware, no with those of software.
     pub sub_group_progress: Option<bool>,
@@ -78,6 +81,7 @@ impl Config {
             cache_dir: cache_dir.map_or(CacheDir::Off, CacheDir::Path),
             validate: switch("PUMICE_VALIDATE"),
             discrete: switch("PUMICE_DISCRETE"),
+            defects_of: text("PUMICE_DEFECTS_OF").filter(|value| !value.is_empty()),
             sub_group_progress: text("PUMICE_SUB_GROUP_PROGRESS")
                 .filter(|value| !value.is_empty())
                 .map(|value| value != "0"),
@@ -174,6 +178,14 @@ mod tests {
     fn flags_are_off_when_empty_or_zero() {
         for (value, on) in [("", false), ("0", false), ("1", true)] {
             assert_eq!(config(&[("PUMICE_VALIDATE", value)]).validate, on);
+        }
+    }
+
+    #[test]
+    fn defects_are_the_drivers_own_unless_told() {
+        for (value, expected) in [("", None), ("nvidia", Some("nvidia"))] {
+            let config = config(&[("PUMICE_DEFECTS_OF", value)]);
+            assert_eq!(config.defects_of.as_deref(), expected);
         }
     }
 

@@ -204,6 +204,40 @@ impl Capabilities {
             .filter(move |size| (least..=most).contains(size))
     }
 
+    /// The device that a name stands for: `full`, `minimal` (or `swiftshader`), `lavapipe`, `nvidia`.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "full" => Self::full(),
+            "minimal" | "swiftshader" => Self::minimal(),
+            "lavapipe" => Self::lavapipe(),
+            "nvidia" => Self::nvidia(),
+            _ => return None,
+        })
+    }
+
+    /// The device with the defects of another one's driver beside its own, so that what is done about them can be
+    /// tested where that driver is not.
+    pub fn with_defects_of(self, other: &Self) -> Self {
+        Self {
+            narrow_arithmetic: self.narrow_arithmetic && other.narrow_arithmetic,
+            loses_loop_results: self.loses_loop_results || other.loses_loop_results,
+            overwrites_loop_state: self.overwrites_loop_state || other.overwrites_loop_state,
+            limits_loop_rounds: self.limits_loop_rounds || other.limits_loop_rounds,
+            mistakes_signs: self.mistakes_signs || other.mistakes_signs,
+            forgets_casts_of_atomics: self.forgets_casts_of_atomics
+                || other.forgets_casts_of_atomics,
+            misreads_ranges: self.misreads_ranges || other.misreads_ranges,
+            loses_saturated_halves: self.loses_saturated_halves || other.loses_saturated_halves,
+            misdivides_longs: self.misdivides_longs || other.misdivides_longs,
+            misplaces_long_conversions: self.misplaces_long_conversions
+                || other.misplaces_long_conversions,
+            breaks_on_loop_flags: self.breaks_on_loop_flags || other.breaks_on_loop_flags,
+            inverts_selected_indices: self.inverts_selected_indices
+                || other.inverts_selected_indices,
+            ..self
+        }
+    }
+
     /// A device with every feature: what tests of the compiler start from.
     pub fn full() -> Self {
         let controls = FloatControls {

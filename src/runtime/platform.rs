@@ -4,6 +4,7 @@ use super::device::Device;
 use super::extensions::{self, Versioned};
 use super::object::{self, Handle, Kind, Object};
 use super::process;
+use crate::compiler::Capabilities;
 use crate::config::{Config, select_devices};
 use crate::vulkan::{Instance, InstanceOptions};
 use std::sync::{Arc, OnceLock};
@@ -81,6 +82,14 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             return Vec::new();
         }
     };
+    let defects_of = config.defects_of.as_deref().and_then(|name| {
+        let known = Capabilities::named(name);
+        if known.is_none() {
+            log::warn!("PUMICE_DEFECTS_OF: no device {name} is known");
+        }
+        known
+    });
+    let progress = config.sub_group_progress;
     let physical = instance.physical_devices();
     let names: Vec<String> = physical.iter().map(|it| it.info.name.clone()).collect();
     select_devices(config.devices.as_deref(), &names)
@@ -95,7 +104,7 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             log::info!("{} is not usable: {reason}", names[index]);
             false
         })
-        .filter_map(|index| Device::new(&instance, index, config.sub_group_progress))
+        .filter_map(|index| Device::new(&instance, index, progress, defects_of.as_ref()))
         .collect()
 }
 

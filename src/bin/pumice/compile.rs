@@ -110,18 +110,12 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Request, Failure> {
                 }
             }
             Long("device-like") => {
-                capabilities = match arguments.value()?.string()?.as_str() {
-                    "full" => Capabilities::full(),
-                    "minimal" | "swiftshader" => Capabilities::minimal(),
-                    "lavapipe" => Capabilities::lavapipe(),
-                    "nvidia" => Capabilities::nvidia(),
-                    other => {
-                        return Err(format!(
-                            "--device-like {other}: not full, lavapipe, nvidia, swiftshader or minimal"
-                        )
-                        .into());
-                    }
-                }
+                let name = arguments.value()?.string()?;
+                capabilities = Capabilities::named(&name).ok_or_else(|| {
+                    format!(
+                        "--device-like {name}: not full, lavapipe, nvidia, swiftshader or minimal"
+                    )
+                })?;
             }
             Value(path) if input.is_none() => input = Some(PathBuf::from(path)),
             other => return Err(other.unexpected().into()),
