@@ -3,7 +3,8 @@
 //! Cycles without such a header (irreducible ones) are reported by [`Loops::is_irreducible`], not as loops.
 
 use super::Dominators;
-use crate::compiler::ir::{Block, Edge, Function};
+use crate::compiler::ir::{Block, Edge, Function, Value};
+use std::collections::HashSet;
 
 /// A natural loop. Loops with one header are one loop.
 #[derive(Clone, Debug)]
@@ -35,6 +36,18 @@ impl Loop {
             _ => None,
         }
     }
+}
+
+/// Parameters and results of blocks: what a loop defines, of its blocks.
+pub fn defined_values(function: &Function, blocks: &[Block]) -> HashSet<Value> {
+    let blocks = blocks.iter().map(|&block| function.block(block));
+    blocks
+        .flat_map(|data| {
+            let results = data.insts.iter().map(|&inst| &function.inst(inst).results);
+            let results = results.flatten().copied();
+            data.params.iter().copied().chain(results)
+        })
+        .collect()
 }
 
 /// The loops of a function; inner loops come before the loops around them.

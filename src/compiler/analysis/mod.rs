@@ -11,6 +11,6 @@ mod uniformity;
 pub use cycles::cycles;
 pub use dominators::Dominators;
 pub use known_bits::KnownBits;
-pub use loops::{Loop, Loops};
+pub use loops::{Loop, Loops, defined_values};
 pub use post_dominators::PostDominators;
 pub use uniformity::Uniformity;

@@ -10,7 +10,7 @@
 //! for it ([`crate::compiler::Capabilities::breaks_on_loop_flags`]).
 
 use super::hidden_zero::HiddenZero;
-use crate::compiler::analysis::{Dominators, Loop, Loops};
+use crate::compiler::analysis::{Dominators, Loop, Loops, defined_values};
 use crate::compiler::ir::{Block, Builder, Compare, Function, Module, Type, Value};
 use crate::compiler::{CompileError, Context};
 use std::collections::{HashMap, HashSet};
@@ -43,16 +43,7 @@ fn widen(function: &mut Function, zero: HiddenZero) {
 
 /// The loop's boolean variables that every way back sets to something that is the same in all rounds.
 fn flags(function: &Function, found: &Loop) -> Vec<Value> {
-    let inside: HashSet<Value> = found
-        .blocks
-        .iter()
-        .map(|&block| function.block(block))
-        .flat_map(|data| {
-            let results = data.insts.iter().map(|&inst| &function.inst(inst).results);
-            let results = results.flatten().copied();
-            data.params.iter().copied().chain(results)
-        })
-        .collect();
+    let inside = defined_values(function, &found.blocks);
     let params = &function.block(found.header).params;
     let is_flag = |at: usize| {
         found.latches.iter().all(|&latch| {

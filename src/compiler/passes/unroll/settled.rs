@@ -4,6 +4,7 @@
 //! 580.159.04) ends the process over such a loop, where the variable is a boolean.
 
 use super::{Candidate, rounds};
+use crate::compiler::analysis::defined_values;
 use crate::compiler::ir::{Block, Function, InstFlags, Op, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ const ROUNDS: usize = 4096;
 /// nothing is used of. Whether it changed anything.
 pub fn run(function: &mut Function, candidate: &Candidate<'_>, local_sizes: [u32; 3]) -> bool {
     let inside: HashSet<Block> = candidate.blocks.iter().copied().collect();
-    let defined = defined_in(function, candidate.blocks);
+    let defined = defined_values(function, candidate.blocks);
     let settles = settle(function, candidate, &inside, &defined, local_sizes);
     let is_idle = uses_behind(function, &inside, &defined).is_empty()
         && candidate
@@ -100,18 +101,6 @@ fn outside_of(
         }
         _ => value,
     }
-}
-
-/// Parameters and results of blocks.
-fn defined_in(function: &Function, blocks: &[Block]) -> HashSet<Value> {
-    let blocks = blocks.iter().map(|&block| function.block(block));
-    blocks
-        .flat_map(|data| {
-            let results = data.insts.iter().map(|&inst| &function.inst(inst).results);
-            let results = results.flatten().copied();
-            data.params.iter().copied().chain(results)
-        })
-        .collect()
 }
 
 /// What is used of a loop by other blocks and on its ways out.
