@@ -1,8 +1,8 @@
 //! Converts floats to 64-bit integers by words, for a driver that loses registers in such conversions.
 //!
-//! **Why.** Where what it converts is the same for all work-items of a sub-group, NVIDIA's compiler (seen in 580.159.04)
-//! lets the result be written when its registers hold another number already: `(gid & 1 | 2) * 12` was 36 for all
-//! work-items after a conversion of 1.0f to a `long`.
+//! **Why.** Of kernels with such a conversion, of a number that is the same for all work-items of a sub-group, NVIDIA's
+//! compiler (seen in 580.159.04) gets another number wrong, as if the result were written when its registers hold that
+//! already: `(gid & 1 | 2) * 12` was 36 for all work-items after a conversion of 1.0f to a `long`.
 //!
 //! **How.** The upper word is that of the number over 2^32, the lower word that of the rest, which is exact: both have no more
 //! bits than the number. Signed ones by the magnitude, which is negated.
