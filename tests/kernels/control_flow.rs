@@ -21,6 +21,7 @@ pub const TESTS: &[Test] = &[
     ("many_rounds", many_rounds),
     ("masked_counters", masked_counters),
     ("masked_counters_widened", masked_counters_widened),
+    ("signs_of_constants_in_a_loop", signs_of_constants),
     (
         "results_of_loops_in_groups_of_one",
         results_in_groups_of_one,
@@ -630,4 +631,19 @@ fn results_in_groups_of_one() {
         .run(&[a.len()], &[1]);
     assert_equal(&found.get(1), &counts, |i| format!("rounds of {:#x}", a[i]));
     assert_equal(&found.get(2), &sums, |i| format!("sum of {:#x}", a[i]));
+}
+
+/// Of a loop that begins with a constant an optimizer may follow the numbers: those with a sign are less than others.
+fn signs_of_constants() {
+    let body = "
+        int v = 1;
+        for (uint j = 0; j < 2; ++j) v ^= (v * 3 & 1) + (int)abs(v);
+        r = v + x;";
+    check(body, |x| 7u32.wrapping_add(x));
+    let body = "
+        int v = 1;
+        for (uint j = 0; j < 2; ++j) v ^= (v * 3 & 1) + min(v, -v);
+        r = v + x;";
+    // 1 becomes 1 ^ (1 - 1), and stays.
+    check(body, |x| 1u32.wrapping_add(x));
 }

@@ -25,6 +25,11 @@ impl FunctionEmitter<'_, '_> {
                 let spelling = map_unary(unary, function.ty(a)).ok_or(self.unexpected(inst))?;
                 self.spell(result, spelling, &[a])
             }
+            (&Op::Binary(binary @ (Binary::SMin | Binary::SMax), a, b), &[result])
+                if self.emitter.capabilities.compares_by_type =>
+            {
+                self.signed_extremum(result, binary, [a, b])
+            }
             (&Op::Binary(binary, a, b), &[result]) => {
                 self.spell(result, map_binary(binary, function.ty(a)), &[a, b])?;
                 let contractible = matches!(binary, Binary::FAdd | Binary::FSub | Binary::FMul);
@@ -103,6 +108,29 @@ impl FunctionEmitter<'_, '_> {
         let mut operands = vec![self.emitter.asm.glsl(), number];
         operands.extend(self.values(args)?);
         self.define(result, spirv::Op::ExtInst, &operands)
+    }
+
+    /// `SMin` or `SMax` of integers whose type says that they have a sign.
+    fn signed_extremum(
+        &mut self,
+        result: Value,
+        op: Binary,
+        operands: [Value; 2],
+    ) -> Result<(), CompileError> {
+        let bits = self.function.ty(result).bits();
+        let values = self.values(&operands)?;
+        let asm = &mut self.emitter.asm;
+        let signed = asm.declare_type(spirv::Op::TypeInt, &[bits, 1]);
+        let number = match op {
+            Binary::SMin => GLOp::SMin,
+            _ => GLOp::SMax,
+        };
+        let mut arguments = vec![asm.glsl(), number as u32];
+        for value in values {
+            arguments.push(asm.result(spirv::Op::Bitcast, signed, &[value]));
+        }
+        let extremum = asm.result(spirv::Op::ExtInst, signed, &arguments);
+        self.define(result, spirv::Op::Bitcast, &[extremum])
     }
 
     fn dot_product(
