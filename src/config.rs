@@ -21,8 +21,8 @@ pub struct Config {
     /// that transfers and maps go through staging memory, and rectangles through kernels. For tests on a software
     /// driver.
     pub discrete: bool,
-    /// `PUMICE_DEFECTS_OF`: a device as [`crate::compiler::Capabilities::named`] names it, `nvidia` or `lavapipe`; kernels are compiled so as
-    /// to get by with the defects of that driver, too. For tests on a software driver.
+    /// `PUMICE_DEFECTS_OF`: a device as [`crate::compiler::Capabilities::named`] names it, `nvidia` or `lavapipe`;
+    /// kernels are compiled so as to get by with the defects of that driver, too. For tests on a software driver.
     pub defects_of: Option<String>,
     /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
     /// no. Default: yes with the drivers of hardware, no with those of software.

@@ -49,13 +49,10 @@ fn convert(module: &mut Module) -> Result<(), CompileError> {
 /// The float that an instruction makes a 64-bit integer of, and whether that is signed.
 fn conversion(function: &Function, inst: Inst) -> Option<(Value, bool)> {
     let data = function.inst(inst);
-    let signed = match data.op {
-        Op::Convert(Convert::FloatToSigned { .. }, _) => true,
-        Op::Convert(Convert::FloatToUnsigned { .. }, _) => false,
+    let (x, signed) = match data.op {
+        Op::Convert(Convert::FloatToSigned { .. }, x) => (x, true),
+        Op::Convert(Convert::FloatToUnsigned { .. }, x) => (x, false),
         _ => return None,
-    };
-    let Op::Convert(_, x) = data.op else {
-        return None;
     };
     let is_long = function.ty(*data.results.first()?) == Type::I64;
     let is_plain = matches!(function.ty(x), Type::F32 | Type::F64);

@@ -17,16 +17,13 @@ pub fn run(function: &mut Function, candidate: &Candidate<'_>, local_sizes: [u32
     let inside: HashSet<Block> = candidate.blocks.iter().copied().collect();
     let defined = defined_values(function, candidate.blocks);
     let settles = settle(function, candidate, &inside, &defined, local_sizes);
-    let is_idle = uses_behind(function, &inside, &defined).is_empty()
-        && candidate
-            .blocks
-            .iter()
-            .all(|&block| is_pure(function, block))
-        && rounds::count(function, candidate, local_sizes, ROUNDS).is_some();
-    if is_idle {
+    let takes_away = is_idle(function, candidate, &inside, &defined, local_sizes);
+    if takes_away {
         let exits = function.block(candidate.leaving).terminator.edges();
-        let exit = exits.into_iter().find(|edge| !inside.contains(&edge.block));
-        let exit = exit.unwrap_or(&candidate.exit).clone();
+        let Some(exit) = exits.into_iter().find(|edge| !inside.contains(&edge.block)) else {
+            return settles;
+        };
+        let exit = exit.clone();
         let before = &mut function.block_mut(candidate.before).terminator;
         for edge in before.edges_mut() {
             if edge.block == candidate.header {
@@ -34,7 +31,21 @@ pub fn run(function: &mut Function, candidate: &Candidate<'_>, local_sizes: [u32
             }
         }
     }
-    settles || is_idle
+    settles || takes_away
+}
+
+/// Whether the loop ends and leaves nothing behind. What looks at the whole function comes last.
+fn is_idle(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    inside: &HashSet<Block>,
+    defined: &HashSet<Value>,
+    local_sizes: [u32; 3],
+) -> bool {
+    let mut blocks = candidate.blocks.iter();
+    blocks.all(|&block| is_pure(function, block))
+        && rounds::count(function, candidate, local_sizes, ROUNDS).is_some()
+        && uses_behind(function, inside, defined).is_empty()
 }
 
 /// Replaces what is read behind the loop of variables that the second round finds as every later one does.
@@ -45,17 +56,18 @@ fn settle(
     defined: &HashSet<Value>,
     local_sizes: [u32; 3],
 ) -> bool {
-    let used = uses_behind(function, inside, defined);
     let params = function.block(candidate.header).params.clone();
-    let settled: Vec<(Value, Value)> = params
+    let mut settled: Vec<(Value, Value)> = params
         .into_iter()
         .zip(candidate.next.iter().copied())
-        .filter(|(param, next)| {
-            let is_known = !defined.contains(next) || function.constant(*next).is_some();
-            used.contains(param) && is_known
-        })
+        .filter(|(_, next)| !defined.contains(next) || function.constant(*next).is_some())
         .collect();
     if settled.is_empty() || !rounds::has_a_second(function, candidate, local_sizes) {
+        return false;
+    }
+    let used = uses_behind(function, inside, defined);
+    settled.retain(|(param, _)| used.contains(param));
+    if settled.is_empty() {
         return false;
     }
     let replacements: HashMap<Value, Value> = settled
