@@ -1,14 +1,15 @@
 //! How long programs take to build, and how that grows with their size.
 //!
 //! ```text
-//! cargo bench --bench compile -- [--shape NAME]… [--lines N]… [--passes] [--driver] [--warm] [--svg FILE]
+//! cargo bench --bench compile -- [--shape NAME]… [--lines N]… [--device-like NAME] [--passes] [--driver] [--warm]
+//!     [--svg FILE]
 //! ```
 //!
 //! Programs of several shapes are made in growing sizes and compiled without any cache. The columns: clang's front end
 //! (source to OpenCL SPIR-V), our passes (to Vulkan SPIR-V) and their ratio to clang, with `--driver` the Vulkan
 //! driver's pipelines (one for each kernel), with `--warm` `clBuildProgram` of a program that the disk cache knows
 //! (by the first platform named Pumice). Growth is the exponent between a size and the one before: 1 is linear, 2
-//! quadratic. `--passes` tells the passes of the largest program of each shape apart.
+//! quadratic. `--device-like` compiles for another device than the first, as `pumice compile` does. `--passes` tells the passes of the largest program of each shape apart.
 
 mod support;
 
@@ -34,12 +35,14 @@ use support::{Result, plot};
 /// A program of about so many lines.
 type Generator = fn(usize) -> String;
 
-const SHAPES: [(&str, Generator); 7] = [
+const SHAPES: [(&str, Generator); 9] = [
     ("functions", functions),
     ("kernels", kernels),
     ("straight line", straight_line),
     ("branches", branches),
     ("loops", loops),
+    ("counted loops", counted_loops),
+    ("loops of sums", loops_of_sums),
     ("nesting", nesting),
     ("variables", variables),
 ];
@@ -139,6 +142,38 @@ fn loops(lines: usize) -> String {
     text
 }
 
+/// One kernel of many loops whose rounds are known as they begin, and that load and store.
+fn counted_loops(lines: usize) -> String {
+    let mut text = String::from(
+        "kernel void k(global int *a, global const int *b, uint n) {\n    size_t i = get_global_id(0);\n    int x = a[i];\n    bool flag = x > 3;\n",
+    );
+    for line in (0..lines).step_by(5) {
+        let _ = write!(
+            text,
+            "    for (uint j = 0; j != n; j++) {{\n        x = x * 3 + b[j + {line}];\n        a[j] = x;\n\
+             \x20       flag = n > {line};\n    }}\n"
+        );
+    }
+    text.push_str("    a[i] = x + flag;\n}\n");
+    text
+}
+
+/// One kernel of many loops of constant rounds, that only compute.
+fn loops_of_sums(lines: usize) -> String {
+    let mut text = String::from(
+        "kernel void k(global float *a, global const float *b) {\n    size_t i = get_global_id(0);\n    float x = a[i];\n",
+    );
+    for line in (0..lines).step_by(4) {
+        let _ = write!(
+            text,
+            "    for (uint j = 0; j < {rounds}; j++) {{\n        x = fma(x, x, 0.{line}f);\n        x = x > 2.0f ? {line}.5f : x;\n    }}\n",
+            rounds = 91 + 2 * (line % 40)
+        );
+    }
+    text.push_str("    a[i] = x;\n}\n");
+    text
+}
+
 /// One kernel with loops and branches in each other, forty deep, again and again.
 fn nesting(lines: usize) -> String {
     const DEPTH: usize = 40;
@@ -199,6 +234,7 @@ fn variables(lines: usize) -> String {
 struct Arguments {
     shapes: Vec<String>,
     lines: Vec<usize>,
+    device_like: Option<String>,
     passes: bool,
     driver: bool,
     warm: bool,
@@ -209,6 +245,7 @@ fn arguments() -> Result<Arguments> {
     let mut arguments = Arguments {
         shapes: Vec::new(),
         lines: Vec::new(),
+        device_like: None,
         passes: false,
         driver: false,
         warm: false,
@@ -221,6 +258,7 @@ fn arguments() -> Result<Arguments> {
             Long("bench") => {}
             Long("shape") => arguments.shapes.push(parser.value()?.string()?),
             Long("lines") => arguments.lines.push(parser.value()?.parse()?),
+            Long("device-like") => arguments.device_like = Some(parser.value()?.string()?),
             Long("passes") => arguments.passes = true,
             Long("driver") => arguments.driver = true,
             Long("warm") => arguments.warm = true,
@@ -258,20 +296,25 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Self {
+    fn new(device_like: Option<&str>) -> Result<Self> {
         let device = Platform::instance().devices().first().cloned();
-        let capabilities = device
-            .as_ref()
-            .map_or_else(Capabilities::full, |it| it.capabilities().clone());
+        let capabilities = match device_like {
+            Some(name) => {
+                Capabilities::named(name).ok_or_else(|| format!("--device-like {name}: unknown"))?
+            }
+            None => device
+                .as_ref()
+                .map_or_else(Capabilities::full, |it| it.capabilities().clone()),
+        };
         let target = device
             .as_deref()
             .map_or_else(LanguageTarget::default, language_target);
-        Self {
+        Ok(Self {
             front_end: FrontEnd::new(&Config::from_environment()),
             device,
             capabilities,
             target,
-        }
+        })
     }
 
     fn front(&self, source: &str) -> Result<Vec<u32>> {
@@ -367,7 +410,7 @@ fn growth(points: &[(f64, f64)]) -> String {
 
 fn main() -> Result<()> {
     let arguments = arguments()?;
-    let bench = Bench::new();
+    let bench = Bench::new(arguments.device_like.as_deref())?;
     let mut curves = Curves::new("Compile time", "lines", "milliseconds");
     let mut worst: f64 = 0.0;
     println!(

@@ -10,6 +10,8 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 pub struct Loop {
     pub header: Block,
+    /// Blocks that lead to the header from outside.
+    pub entries: Vec<Block>,
     /// Sources of the back edges.
     pub latches: Vec<Block>,
     /// Every block of the loop, in reverse postorder; the header is first.
@@ -21,20 +23,18 @@ pub struct Loop {
 impl Loop {
     /// The edge in and the edge back, with the blocks that they leave, where there is but one of each.
     pub fn entry_and_back<'a>(&self, function: &'a Function) -> Option<[(Block, &'a Edge); 2]> {
-        if self.latches.len() != 1 {
+        let (&[entry], &[latch]) = (self.entries.as_slice(), self.latches.as_slice()) else {
             return None;
-        }
-        let edges = function.layout.iter().flat_map(|&block| {
+        };
+        let only = |block: Block| {
             let edges = function.block(block).terminator.edges().into_iter();
-            edges.map(move |edge| (block, edge))
-        });
-        let (backs, entries): (Vec<_>, Vec<_>) = edges
-            .filter(|(_, edge)| edge.block == self.header)
-            .partition(|(block, _)| self.blocks.contains(block));
-        match (entries.as_slice(), backs.as_slice()) {
-            (&[entry], &[back]) => Some([entry, back]),
-            _ => None,
-        }
+            let mut edges = edges.filter(|edge| edge.block == self.header);
+            match (edges.next(), edges.next()) {
+                (Some(edge), None) => Some((block, edge)),
+                _ => None,
+            }
+        };
+        Some([only(entry)?, only(latch)?])
     }
 }
 
@@ -70,19 +70,21 @@ impl Loops {
 
         // Postorder of headers: inner loops first.
         for &header in order.iter().rev() {
-            let mut latches = Vec::new();
+            let (mut entries, mut latches) = (Vec::new(), Vec::new());
             for &predecessor in &predecessors[header.index()] {
                 if !dominators.is_reachable(predecessor) {
                     continue;
                 }
-                if dominators.dominates(header, predecessor) {
-                    if !latches.contains(&predecessor) {
-                        latches.push(predecessor);
-                    }
-                } else if dominators.position(predecessor) >= dominators.position(header) {
-                    irreducible = true;
+                let sources = match dominators.dominates(header, predecessor) {
+                    true => &mut latches,
+                    false => &mut entries,
+                };
+                if !sources.contains(&predecessor) {
+                    sources.push(predecessor);
                 }
             }
+            let position = |block: &Block| dominators.position(*block);
+            irreducible |= entries.iter().any(|it| position(it) >= position(&header));
             if latches.is_empty() {
                 continue;
             }
@@ -111,6 +113,7 @@ impl Loops {
             }
             all.push(Loop {
                 header,
+                entries,
                 latches,
                 blocks,
                 parent: None,
@@ -128,10 +131,33 @@ impl Loops {
         &self.all
     }
 
+    /// Of each of [`Self::all`], whether another is within it.
+    pub fn have_inner(&self) -> Vec<bool> {
+        let mut have_inner = vec![false; self.all.len()];
+        for parent in self.all.iter().filter_map(|it| it.parent) {
+            have_inner[parent] = true;
+        }
+        have_inner
+    }
+
     /// The innermost loop around a block.
     pub fn innermost(&self, block: Block) -> Option<&Loop> {
         let index = (*self.innermost.get(block.index())?)?;
         self.all.get(index)
+    }
+
+    /// Whether the innermost loop around `block` is also around `other`; if none is around `block`, it is.
+    pub fn innermost_holds(&self, block: Block, other: Block) -> bool {
+        let innermost = |block: Block| self.innermost.get(block.index()).copied().flatten();
+        let Some(wanted) = innermost(block) else {
+            return true;
+        };
+        let mut around = innermost(other);
+        // Inner loops come first.
+        while let Some(found) = around.filter(|&found| found < wanted) {
+            around = self.all[found].parent;
+        }
+        around == Some(wanted)
     }
 
     /// Number of loops around a block.
@@ -178,8 +204,14 @@ mod tests {
         assert_eq!((first.header, first.parent), (inner, Some(1)));
         assert_eq!(second.blocks, [outer, inner, latch]);
         assert_eq!(second.latches, [latch]);
+        assert_eq!(
+            (&first.entries[..], &second.entries[..]),
+            (&[outer][..], &[entry][..])
+        );
         assert_eq!(loops.depth(inner), 2);
         assert_eq!(loops.depth(latch), 1);
+        assert!(loops.innermost_holds(latch, inner) && loops.innermost_holds(entry, latch));
+        assert!(!loops.innermost_holds(inner, latch) && !loops.innermost_holds(latch, exit));
         assert_eq!(loops.innermost(latch).map(|l| l.header), Some(outer));
         assert!(loops.innermost(exit).is_none() && !loops.is_irreducible());
 

@@ -7,6 +7,7 @@ mod known_bits;
 mod loops;
 mod post_dominators;
 mod uniformity;
+mod uses;
 
 pub use cycles::cycles;
 pub use dominators::Dominators;
@@ -14,3 +15,4 @@ pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops, defined_values};
 pub use post_dominators::PostDominators;
 pub use uniformity::Uniformity;
+pub use uses::Uses;

@@ -129,9 +129,7 @@ impl<'a> Lost<'a> {
         let Some(home) = self.home[value.index()] else {
             return;
         };
-        let leaves = loops
-            .innermost(home)
-            .is_some_and(|inner| !inner.blocks.contains(&block));
+        let leaves = !loops.innermost_holds(home, block);
         if leaves || self.is_in_cycle[home.index()] && block != home {
             self.trace(value);
         }

@@ -34,15 +34,50 @@ fn widen(function: &mut Function, zero: HiddenZero) {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
+    let mut all = Vec::new();
     for found in loops.all() {
-        for flag in flags(function, found) {
-            widen_flag(function, found, flag, zero);
+        let flags = flags(function, found);
+        all.extend(flags.into_iter().map(|flag| (found, flag)));
+    }
+    for &(found, (at, _)) in &all {
+        for &block in &found.entries {
+            give_word(function, block, found.header, at, Some(zero));
         }
+        for &block in &found.latches {
+            give_word(function, block, found.header, at, None);
+        }
+    }
+    // What reads a flag from now on, and the comparison that makes it; the loop's variable keeps its place.
+    let mut read = HashMap::new();
+    let mut comparisons = Vec::new();
+    for (found, (_, flag)) in all {
+        function.set_type(flag, Type::I32);
+        let own = function.block(found.header).insts.len();
+        let mut b = Builder::new(function, found.header);
+        let none = b.i32(0);
+        let boolean = b.compare(Compare::NotEqual, flag, none);
+        let insts = &mut function.block_mut(found.header).insts;
+        let built = insts.len() - own;
+        insts.rotate_right(built);
+        read.insert(flag, boolean);
+        comparisons.push((insts[built - 1], flag));
+    }
+    function.replace_values(&read);
+    for (comparison, flag) in comparisons {
+        function
+            .inst_mut(comparison)
+            .op
+            .for_each_operand_mut(|operand| {
+                if read.get(&flag) == Some(operand) {
+                    *operand = flag;
+                }
+            });
     }
 }
 
-/// The loop's boolean variables that every way back sets to something that is the same in all rounds.
-fn flags(function: &Function, found: &Loop) -> Vec<Value> {
+/// The loop's boolean variables that every way back sets to something that is the same in all rounds, with their places among
+/// the header's parameters.
+fn flags(function: &Function, found: &Loop) -> Vec<(usize, Value)> {
     let inside = defined_values(function, &found.blocks);
     let params = &function.block(found.header).params;
     let is_flag = |at: usize| {
@@ -58,7 +93,6 @@ fn flags(function: &Function, found: &Loop) -> Vec<Value> {
     let params = params.iter().copied().enumerate();
     params
         .filter(|&(at, param)| function.ty(param) == Type::Bool && is_flag(at))
-        .map(|(_, param)| param)
         .collect()
 }
 
@@ -74,50 +108,13 @@ fn is_same(function: &Function, inside: &HashSet<Value>, value: Value, depth: u3
     depth > 0 && operands.all(|operand| is_same(function, inside, operand, depth - 1))
 }
 
-fn widen_flag(function: &mut Function, found: &Loop, flag: Value, zero: HiddenZero) {
-    let header = found.header;
-    let params = &function.block(header).params;
-    let Some(at) = params.iter().position(|&param| param == flag) else {
-        return;
-    };
-    // What reads it from now on; the loop's variable keeps its place.
-    let own = function.block(header).insts.len();
-    let mut b = Builder::new(function, header);
-    let none = b.i32(0);
-    let read = b.compare(Compare::NotEqual, flag, none);
-    let insts = &mut function.block_mut(header).insts;
-    let built = insts.len() - own;
-    insts.rotate_right(built);
-    function.replace_values(&HashMap::from([(flag, read)]));
-    let comparison = function.block(header).insts[..built].to_vec();
-    for inst in comparison {
-        function.inst_mut(inst).op.for_each_operand_mut(|operand| {
-            if *operand == read {
-                *operand = flag;
-            }
-        });
-    }
-    function.set_type(flag, Type::I32);
-    for block in function.layout.clone() {
-        give_word(
-            function,
-            block,
-            header,
-            at,
-            !found.blocks.contains(&block),
-            zero,
-        );
-    }
-}
-
-/// Has a block's edges to the header give it a word in place of a boolean.
+/// Has a block's edges to the header give it a word in place of a boolean; one that enters the loop adds a zero.
 fn give_word(
     function: &mut Function,
     block: Block,
     header: Block,
     at: usize,
-    enters: bool,
-    zero: HiddenZero,
+    zero: Option<HiddenZero>,
 ) {
     let edges = function.block(block).terminator.edges();
     let booleans: Vec<Value> = edges
@@ -130,10 +127,7 @@ fn give_word(
         let mut b = Builder::new(function, block);
         let (one, none) = (b.i32(1), b.i32(0));
         let word = b.select(boolean, one, none);
-        words.push(match enters {
-            true => zero.added_to(&mut b, word),
-            false => word,
-        });
+        words.push(zero.map_or(word, |zero| zero.added_to(&mut b, word)));
     }
     let mut words = words.into_iter();
     for edge in function.block_mut(block).terminator.edges_mut() {

@@ -2,11 +2,9 @@
 
 use super::graph::{Node, Region};
 use super::selections::{children, distinct, largest, unexpected};
-use super::uses::Uses;
 use super::{Exits, Shaper, Task};
 use crate::compiler::CompileError;
-use crate::compiler::analysis::Dominators;
-use crate::compiler::analysis::cycles;
+use crate::compiler::analysis::{Dominators, Uses, cycles};
 use crate::compiler::ir::{
     Block, Compare, Edge, Function, Merge, Op, Terminator, Type, Value, Values,
 };

@@ -30,7 +30,6 @@ mod graph;
 mod loops;
 mod prepare;
 mod selections;
-mod uses;
 
 #[cfg(test)]
 mod check;
@@ -39,12 +38,12 @@ mod random;
 #[cfg(test)]
 mod tests;
 
+use crate::compiler::analysis::Uses;
 use crate::compiler::ir::{Block, FuncId, Function, Module, Op, Type, Value};
 use crate::compiler::{CompileError, Context};
 use graph::Region;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use uses::Uses;
 
 /// Structures every function of the module.
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {

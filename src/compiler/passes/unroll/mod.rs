@@ -39,6 +39,7 @@ use crate::compiler::ir::{
     AddressSpace, Block, Edge, FuncId, Function, Module, Op, Place, Terminator, Type, Value,
 };
 use crate::compiler::{CompileError, Context};
+use std::collections::HashSet;
 
 /// Rounds and instructions, all rounds together, up to which a loop over private memory is unrolled.
 const PRIVATE: (usize, usize) = (64, 2048);
@@ -74,8 +75,9 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let mut changed = false;
     for (id, function) in (0..).map(FuncId).zip(&mut module.functions) {
         let uniformity = uniformity.as_ref().filter(|_| kernel == Some(id));
+        let mut left = HashSet::new();
         for _ in 0..LOOPS {
-            if !unroll_one(function, local_sizes, uniformity, few) {
+            if !unroll_one(function, local_sizes, uniformity, few, &mut left) {
                 break;
             }
             changed = true;
@@ -111,34 +113,39 @@ struct Candidate<'a> {
     exit: Edge,
 }
 
-/// Unrolls one loop, or joins its rounds; `few`: the device makes few of them.
+/// Unrolls one loop, or joins its rounds; `few`: the device makes few of them. `left` are the headers of those that stay as
+/// they are: they were looked at, and so were all within them.
 fn unroll_one(
     function: &mut Function,
     local_sizes: [u32; 3],
     uniformity: Option<&Uniformity>,
     few: bool,
+    left: &mut HashSet<Block>,
 ) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
-    for (index, found) in loops.all().iter().enumerate() {
+    let mut uses = None;
+    for (found, has_inner) in loops.all().iter().zip(loops.have_inner()) {
+        if !left.insert(found.header) {
+            continue;
+        }
         let Some(candidate) = candidate(function, &dominators, found) else {
             continue;
         };
-        if settled::run(function, &candidate, local_sizes) {
-            function.layout = function.reverse_postorder();
+        if settled::run(function, &candidate, local_sizes, &mut uses) {
+            left.remove(&found.header);
             return true;
         }
-        let is_innermost = loops.all().iter().all(|it| it.parent != Some(index));
         let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
-        let body = Body::new(function, &candidate, is_innermost);
+        let body = Body::new(function, &candidate, !has_inner);
         let count = |most| rounds::count(function, &candidate, local_sizes, most);
         match plan(&body, shared, few, count) {
             Some(Plan::Whole(rounds)) => copy::unroll(function, &candidate, rounds),
             Some(Plan::Join(factor)) => copy::join_rounds(function, &candidate, factor),
             None => continue,
         }
-        function.layout = function.reverse_postorder();
+        left.remove(&found.header);
         return true;
     }
     false
@@ -151,17 +158,18 @@ fn unroll_unknown(function: &mut Function, few: bool) -> bool {
         true => &several_rounds::FEW,
         false => &several_rounds::FOUR,
     };
+    function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
-    let all = loops.all();
     let mut changed = false;
-    for (index, found) in all.iter().enumerate().take(LOOPS) {
-        if all.iter().any(|inner| inner.parent == Some(index)) {
-            continue;
-        }
-        if several_rounds::run(function, found, plan) {
+    for (found, has_inner) in loops.all().iter().zip(loops.have_inner()).take(LOOPS) {
+        if !has_inner && several_rounds::run(function, found, plan) {
             function.layout = function.reverse_postorder();
             changed = true;
+            if loops.is_irreducible() {
+                // Copies of its ways out may be new ways into a loop that would be looked at later.
+                break;
+            }
         }
     }
     changed
@@ -221,7 +229,8 @@ fn candidate<'a>(
     dominators: &Dominators,
     found: &'a Loop,
 ) -> Option<Candidate<'a>> {
-    let is_inside = |block: Block| found.blocks.contains(&block);
+    let inside: HashSet<Block> = found.blocks.iter().copied().collect();
+    let is_inside = |block: Block| inside.contains(&block);
     let mut leaving = None;
     for &block in &found.blocks {
         let terminator = &function.block(block).terminator;

@@ -4,7 +4,7 @@
 //! 580.159.04) ends the process over such a loop, where the variable is a boolean.
 
 use super::{Candidate, rounds};
-use crate::compiler::analysis::defined_values;
+use crate::compiler::analysis::{Uses, defined_values};
 use crate::compiler::ir::{Block, Function, InstFlags, Op, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,17 @@ use std::collections::{HashMap, HashSet};
 const ROUNDS: usize = 4096;
 
 /// Takes the value of a second round for that after the loop, where there is such a round; takes away a loop that
-/// nothing is used of. Whether it changed anything.
-pub fn run(function: &mut Function, candidate: &Candidate<'_>, local_sizes: [u32; 3]) -> bool {
+/// nothing is used of. Whether it changed anything. `uses` are those of the function, once some loop has asked for them.
+pub fn run(
+    function: &mut Function,
+    candidate: &Candidate<'_>,
+    local_sizes: [u32; 3],
+    uses: &mut Option<Uses>,
+) -> bool {
     let inside: HashSet<Block> = candidate.blocks.iter().copied().collect();
     let defined = defined_values(function, candidate.blocks);
-    let settles = settle(function, candidate, &inside, &defined, local_sizes);
-    let takes_away = is_idle(function, candidate, &inside, &defined, local_sizes);
+    let settles = settle(function, candidate, &inside, &defined, local_sizes, uses);
+    let takes_away = is_idle(function, candidate, &inside, &defined, local_sizes, uses);
     if takes_away {
         let exits = function.block(candidate.leaving).terminator.edges();
         let Some(exit) = exits.into_iter().find(|edge| !inside.contains(&edge.block)) else {
@@ -34,18 +39,19 @@ pub fn run(function: &mut Function, candidate: &Candidate<'_>, local_sizes: [u32
     settles || takes_away
 }
 
-/// Whether the loop ends and leaves nothing behind. What looks at the whole function comes last.
+/// Whether the loop ends and leaves nothing behind.
 fn is_idle(
     function: &Function,
     candidate: &Candidate<'_>,
     inside: &HashSet<Block>,
     defined: &HashSet<Value>,
     local_sizes: [u32; 3],
+    uses: &mut Option<Uses>,
 ) -> bool {
     let mut blocks = candidate.blocks.iter();
     blocks.all(|&block| is_pure(function, block))
         && rounds::count(function, candidate, local_sizes, ROUNDS).is_some()
-        && uses_behind(function, inside, defined).is_empty()
+        && used_behind(function, candidate, inside, defined, uses).is_empty()
 }
 
 /// Replaces what is read behind the loop of variables that the second round finds as every later one does.
@@ -55,46 +61,35 @@ fn settle(
     inside: &HashSet<Block>,
     defined: &HashSet<Value>,
     local_sizes: [u32; 3],
+    uses: &mut Option<Uses>,
 ) -> bool {
-    let params = function.block(candidate.header).params.clone();
-    let mut settled: Vec<(Value, Value)> = params
-        .into_iter()
-        .zip(candidate.next.iter().copied())
-        .filter(|(_, next)| !defined.contains(next) || function.constant(*next).is_some())
-        .collect();
+    let params = &function.block(candidate.header).params;
+    let nexts = candidate.next.iter().copied();
+    let mut settled: Vec<(Value, Value)> = params.iter().copied().zip(nexts).collect();
+    settled.retain(|(_, next)| !defined.contains(next) || function.constant(*next).is_some());
     if settled.is_empty() || !rounds::has_a_second(function, candidate, local_sizes) {
         return false;
     }
-    let used = uses_behind(function, inside, defined);
+    let used = used_behind(function, candidate, inside, defined, uses);
     settled.retain(|(param, _)| used.contains(param));
-    if settled.is_empty() {
-        return false;
-    }
     let replacements: HashMap<Value, Value> = settled
         .into_iter()
         .map(|(param, next)| (param, outside_of(function, candidate, defined, next)))
         .collect();
-    let replace = |value: &mut Value| {
-        if let Some(&new) = replacements.get(value) {
-            *value = new;
-        }
-    };
-    for block in function.layout.clone() {
-        if inside.contains(&block) {
-            for edge in function.block_mut(block).terminator.edges_mut() {
-                if !inside.contains(&edge.block) {
-                    edge.args.iter_mut().for_each(replace);
+    let uses = uses.get_or_insert_with(|| Uses::new(function));
+    for (&param, &next) in &replacements {
+        uses.replace_outside(function, param, next, inside);
+    }
+    for &block in candidate.blocks {
+        for edge in function.block_mut(block).terminator.edges_mut() {
+            if !inside.contains(&edge.block) {
+                for value in &mut edge.args {
+                    *value = replacements.get(value).copied().unwrap_or(*value);
                 }
             }
-            continue;
         }
-        for inst in function.block(block).insts.clone() {
-            function.inst_mut(inst).op.for_each_operand_mut(replace);
-        }
-        let terminator = &mut function.block_mut(block).terminator;
-        terminator.for_each_operand_mut(replace);
     }
-    true
+    !replacements.is_empty()
 }
 
 /// The value, if it is a constant of the loop one of before it.
@@ -115,28 +110,23 @@ fn outside_of(
     }
 }
 
-/// What is used of a loop by other blocks and on its ways out.
-fn uses_behind(
+/// What other blocks use of a loop, and what its ways out take along.
+fn used_behind(
     function: &Function,
+    candidate: &Candidate<'_>,
     inside: &HashSet<Block>,
     defined: &HashSet<Value>,
+    uses: &mut Option<Uses>,
 ) -> HashSet<Value> {
-    let mut used = HashSet::new();
-    for block in &function.layout {
-        let data = function.block(*block);
-        if inside.contains(block) {
-            let edges = data.terminator.edges().into_iter();
-            let exits = edges.filter(|edge| !inside.contains(&edge.block));
-            used.extend(exits.flat_map(|edge| edge.args.iter().copied()));
-            continue;
-        }
-        for &inst in &data.insts {
-            used.extend(function.inst(inst).op.operands());
-        }
-        used.extend(data.terminator.operands());
+    let uses = uses.get_or_insert_with(|| Uses::new(function));
+    let mut used = uses.left_behind(function, candidate.blocks, inside);
+    for &block in candidate.blocks {
+        let edges = function.block(block).terminator.edges().into_iter();
+        let exits = edges.filter(|edge| !inside.contains(&edge.block));
+        used.extend(exits.flat_map(|edge| edge.args.iter().copied()));
     }
     used.retain(|value| defined.contains(value));
-    used
+    used.into_iter().collect()
 }
 
 fn is_pure(function: &Function, block: Block) -> bool {

@@ -1,11 +1,8 @@
 //! Where values are defined and used, kept while the graph changes.
 //!
-//! Found once, by the first loop whose values must take another way out; a search of the function for each such
-//! loop would be quadratic. Whoever changes how a block ends, or adds an instruction, tells it ([`Shaper::end`],
-//! [`Shaper::append`]). What a block no longer uses may stay in the lists: it is asked again.
-//!
-//! [`Shaper::end`]: super::Shaper::end
-//! [`Shaper::append`]: super::Shaper::append
+//! For passes that ask of many loops what is used behind them: a search of the function for each would be quadratic. Whoever
+//! changes how a block ends, or adds an instruction, tells it. What a block no longer uses may stay in the lists: it is
+//! asked again.
 
 use crate::compiler::ir::{Block, Function, Inst, Value, ValueDef};
 use std::collections::HashSet;
