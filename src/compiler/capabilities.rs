@@ -164,9 +164,11 @@ pub struct Capabilities {
     /// Whether the driver takes the other of two elements of a private array, as NVIDIA's does: see
     /// [`crate::compiler::passes::split_selected_elements`].
     pub inverts_selected_indices: bool,
-    /// Whether the driver's optimizer compares constants of `SMin` and `SMax` as their type says, not as the operation does.
-    /// That of SPIRV-Tools does (seen in 2023.1), which SwiftShader runs: it may be in any driver.
-    pub compares_by_type: bool,
+    /// Whether the driver's optimizer follows the constants of a loop through minima and maxima of integers and gets them
+    /// wrong: they are comparisons and selections then. SwiftShader takes `UMax` of 1 and 9 in the first round for that of
+    /// the second, too. It runs SPIRV-Tools (whose folding compares constants of `SMax` as their type says, seen in 2023.1),
+    /// as others may.
+    pub misfolds_extrema: bool,
     /// Whether the driver makes an access to memory in a loop over the work-items of a sub-group, once for each
     /// component of a vector in device memory, as llvmpipe does (seen in Mesa 22.3, about 80 cycles each): few wide
     /// accesses are better than many narrow ones, and exchanges between work-items better than either.
@@ -237,7 +239,7 @@ impl Capabilities {
             breaks_on_loop_flags: self.breaks_on_loop_flags || other.breaks_on_loop_flags,
             inverts_selected_indices: self.inverts_selected_indices
                 || other.inverts_selected_indices,
-            compares_by_type: self.compares_by_type || other.compares_by_type,
+            misfolds_extrema: self.misfolds_extrema || other.misfolds_extrema,
             ..self
         }
     }
@@ -310,7 +312,7 @@ impl Capabilities {
             misplaces_long_conversions: false,
             breaks_on_loop_flags: false,
             inverts_selected_indices: false,
-            compares_by_type: false,
+            misfolds_extrema: false,
             serial_memory: false,
             textures: 4096,
             names_dynamic_indexing: true,
@@ -403,7 +405,7 @@ impl Capabilities {
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
             loses_loop_results: true,
-            compares_by_type: true,
+            misfolds_extrema: true,
             ..Self::full()
         }
     }

@@ -70,7 +70,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         breaks_on_loop_flags: info.driver_id == NVIDIA_PROPRIETARY,
         inverts_selected_indices: info.driver_id == NVIDIA_PROPRIETARY,
         // These two compile SPIR-V themselves.
-        compares_by_type: ![NVIDIA_PROPRIETARY, MESA_LLVMPIPE].contains(&info.driver_id),
+        misfolds_extrema: ![NVIDIA_PROPRIETARY, MESA_LLVMPIPE].contains(&info.driver_id),
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,

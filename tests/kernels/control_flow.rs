@@ -646,4 +646,10 @@ fn signs_of_constants() {
         r = v + x;";
     // 1 becomes 1 ^ (1 - 1), and stays.
     check(body, |x| 1u32.wrapping_add(x));
+    let body = "
+        uint v = 1;
+        for (uint j = 0; j < 2; ++j) v ^= max(v, 9u);
+        r = v + ((float)x > 1e9f);";
+    // 1 becomes 8, and that 1.
+    check(body, |x| 1 + u32::from(x > 1_000_000_000));
 }

@@ -25,10 +25,16 @@ impl FunctionEmitter<'_, '_> {
                 let spelling = map_unary(unary, function.ty(a)).ok_or(self.unexpected(inst))?;
                 self.spell(result, spelling, &[a])
             }
-            (&Op::Binary(binary @ (Binary::SMin | Binary::SMax), a, b), &[result])
-                if self.emitter.capabilities.compares_by_type =>
+            (&Op::Binary(binary, a, b), &[result])
+                if self.emitter.capabilities.misfolds_extrema
+                    && let Some(compare) = extremum(binary) =>
             {
-                self.signed_extremum(result, binary, [a, b])
+                let [a, b] = [a, b].map(|value| self.value(value));
+                let (a, b) = (a?, b?);
+                let asm = &mut self.emitter.asm;
+                let bool = asm.declare_type(spirv::Op::TypeBool, &[]);
+                let takes_first = asm.result(compare, bool, &[a, b]);
+                self.define(result, spirv::Op::Select, &[takes_first, a, b])
             }
             (&Op::Binary(binary, a, b), &[result]) => {
                 self.spell(result, map_binary(binary, function.ty(a)), &[a, b])?;
@@ -110,29 +116,6 @@ impl FunctionEmitter<'_, '_> {
         self.define(result, spirv::Op::ExtInst, &operands)
     }
 
-    /// `SMin` or `SMax` of integers whose type says that they have a sign.
-    fn signed_extremum(
-        &mut self,
-        result: Value,
-        op: Binary,
-        operands: [Value; 2],
-    ) -> Result<(), CompileError> {
-        let bits = self.function.ty(result).bits();
-        let values = self.values(&operands)?;
-        let asm = &mut self.emitter.asm;
-        let signed = asm.declare_type(spirv::Op::TypeInt, &[bits, 1]);
-        let number = match op {
-            Binary::SMin => GLOp::SMin,
-            _ => GLOp::SMax,
-        };
-        let mut arguments = vec![asm.glsl(), number as u32];
-        for value in values {
-            arguments.push(asm.result(spirv::Op::Bitcast, signed, &[value]));
-        }
-        let extremum = asm.result(spirv::Op::ExtInst, signed, &arguments);
-        self.define(result, spirv::Op::Bitcast, &[extremum])
-    }
-
     fn dot_product(
         &mut self,
         result: Value,
@@ -193,6 +176,17 @@ fn map_unary(op: Unary, ty: Type) -> Option<Spelling> {
         | Unary::IsNormal
         | Unary::SignBitSet => return None,
     }))
+}
+
+/// Of a minimum or maximum of integers, the comparison that holds where it is the first of the two.
+fn extremum(op: Binary) -> Option<spirv::Op> {
+    match op {
+        Binary::UMin => Some(spirv::Op::ULessThan),
+        Binary::UMax => Some(spirv::Op::UGreaterThan),
+        Binary::SMin => Some(spirv::Op::SLessThan),
+        Binary::SMax => Some(spirv::Op::SGreaterThan),
+        _ => None,
+    }
 }
 
 fn map_binary(op: Binary, ty: Type) -> Spelling {
