@@ -11,6 +11,7 @@ mod uses;
 
 pub use cycles::cycles;
 pub use dominators::Dominators;
+pub use immediate_dominators::immediate_dominators;
 pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops, defined_values};
 pub use post_dominators::PostDominators;

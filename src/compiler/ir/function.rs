@@ -1,7 +1,7 @@
 //! Functions: blocks, instructions and values, and how they are changed.
 
 use super::{AddressSpace, Op, Type, Values};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
 macro_rules! entity {
@@ -128,10 +128,10 @@ impl Terminator {
     /// Every way out, in order (a block may appear more than once).
     pub fn edges(&self) -> SmallVec<[&Edge; 2]> {
         match self {
-            Self::Jump(edge) => SmallVec::from_iter([edge]),
+            Self::Jump(edge) => smallvec![edge],
             Self::Branch {
                 then, otherwise, ..
-            } => SmallVec::from_iter([then, otherwise]),
+            } => smallvec![then, otherwise],
             Self::Switch { cases, default, .. } => cases
                 .iter()
                 .map(|(_, edge)| edge)
@@ -143,10 +143,10 @@ impl Terminator {
 
     pub fn edges_mut(&mut self) -> SmallVec<[&mut Edge; 2]> {
         match self {
-            Self::Jump(edge) => SmallVec::from_iter([edge]),
+            Self::Jump(edge) => smallvec![edge],
             Self::Branch {
                 then, otherwise, ..
-            } => SmallVec::from_iter([then, otherwise]),
+            } => smallvec![then, otherwise],
             Self::Switch { cases, default, .. } => cases
                 .iter_mut()
                 .map(|(_, edge)| edge)
@@ -397,12 +397,13 @@ impl Function {
 
     /// Blocks that a block may go to, in edge order.
     pub fn successors(&self, block: Block) -> SmallVec<[Block; 2]> {
-        self.block(block)
-            .terminator
-            .edges()
-            .iter()
-            .map(|edge| edge.block)
-            .collect()
+        match &self.block(block).terminator {
+            Terminator::Jump(edge) => smallvec![edge.block],
+            Terminator::Branch {
+                then, otherwise, ..
+            } => smallvec![then.block, otherwise.block],
+            other => other.edges().iter().map(|edge| edge.block).collect(),
+        }
     }
 
     /// For each block (by index) the blocks that go to it; a block with two edges there stands twice.

@@ -66,7 +66,7 @@ impl Shaper<'_> {
         if let Some(follow) = follow
             && leading
                 .iter()
-                .any(|&node| self.leaving(region, node).contains(&follow))
+                .any(|&node| self.leads_to(region, node, follow))
         {
             last = Some(follow);
         }

@@ -1,6 +1,7 @@
 //! A region without its cycles: loops as single nodes, and the dominator tree.
 
 use super::Exits;
+use crate::compiler::analysis::immediate_dominators;
 use crate::compiler::ir::{Block, Function};
 use std::collections::HashMap;
 
@@ -91,31 +92,13 @@ impl Region {
         let mut predecessors = vec![Vec::new(); nodes.len()];
         for &old in &order {
             for &target in &successors[old] {
-                predecessors[position[target]].push(position[old]);
+                predecessors[position[target]].push(position[old] as u32);
             }
         }
-        // In a graph without cycles, in reverse postorder, one pass finds the dominators.
-        let mut parent = vec![0; nodes.len()];
+        let parent = immediate_dominators(&predecessors);
+        let parent: Vec<usize> = parent.into_iter().map(|node| node as usize).collect();
         let mut children = vec![Vec::new(); nodes.len()];
         for node in 1..nodes.len() {
-            let mut above: Option<usize> = None;
-            for &predecessor in &predecessors[node] {
-                above = Some(match above {
-                    None => predecessor,
-                    Some(mut a) => {
-                        let mut b = predecessor;
-                        while a != b {
-                            if a > b {
-                                a = parent[a];
-                            } else {
-                                b = parent[b];
-                            }
-                        }
-                        a
-                    }
-                });
-            }
-            parent[node] = above.unwrap_or(0);
             children[parent[node]].push(node);
         }
         let is_meeting = predecessors.iter().map(|all| all.len() > 1).collect();
@@ -171,11 +154,9 @@ impl Region {
     }
 
     /// All blocks that `node` dominates.
-    pub fn blocks_under(&self, node: usize) -> Vec<Block> {
+    pub fn blocks_under(&self, node: usize) -> impl Iterator<Item = Block> + '_ {
         let nodes = self.dominated(node).iter();
-        nodes
-            .flat_map(|&node| self.nodes[node].blocks.iter().copied())
-            .collect()
+        nodes.flat_map(|&node| self.nodes[node].blocks.iter().copied())
     }
 }
 

@@ -18,13 +18,15 @@ impl Shaper<'_> {
         let head = region.nodes[node].head;
         let (mut arms, mut meetings) = children(region, node);
         let mut direct = self.leaving_block(region, node, head, &arms);
-        let mut ways: Vec<Vec<Block>> = arms.iter().map(|&arm| self.leaving(region, arm)).collect();
+        // What leaves the node goes to `follow`: parents have seen to that.
+        let most = meetings.len() + usize::from(follow.is_some());
+        let mut ways = self.ways(region, &arms, most);
         if distinct([&direct].into_iter().chain(&ways)).len() > 1
             && self.copy_returns(region, node, &mut arms, &mut meetings)
         {
             // What went to a return alone doesn't leave any more.
             direct = self.leaving_block(region, node, head, &arms);
-            ways = arms.iter().map(|&arm| self.leaving(region, arm)).collect();
+            ways = self.ways(region, &arms, most);
         }
         let targets = distinct([&direct].into_iter().chain(&ways));
         for &target in &targets {
@@ -123,33 +125,52 @@ impl Shaper<'_> {
         targets
     }
 
-    /// Where control goes from what `node` dominates, exits apart.
-    pub fn leaving(&self, region: &Region, node: usize) -> Vec<Block> {
-        let mut targets = Vec::new();
-        for block in region.blocks_under(node) {
-            for target in self.function.successors(block) {
-                if !region.dominates(node, target)
-                    && !region.exits.contains(target)
-                    && !self.terminals.contains(&target)
-                    && !targets.contains(&target)
-                {
-                    targets.push(target);
+    /// Where control goes from each arm, exits apart: to no more than `most` places, so that the search ends when it knows
+    /// them all. In a chain of checks that all go to one place each would else look at all that come after it.
+    fn ways(&self, region: &Region, arms: &[usize], most: usize) -> Vec<Vec<Block>> {
+        let way = |&arm| {
+            let mut targets = Vec::new();
+            for block in region.blocks_under(arm) {
+                for target in self.function.successors(block) {
+                    if self.leaves(region, arm, target) && !targets.contains(&target) {
+                        targets.push(target);
+                    }
+                }
+                if targets.len() >= most {
+                    break;
                 }
             }
-        }
-        targets
+            targets
+        };
+        arms.iter().map(way).collect()
+    }
+
+    /// Whether anything that `node` dominates goes to `target`, which is outside.
+    pub fn leads_to(&self, region: &Region, node: usize, target: Block) -> bool {
+        let mut blocks = region.blocks_under(node);
+        self.leaves(region, node, target)
+            && blocks.any(|block| self.function.successors(block).contains(&target))
+    }
+
+    /// Whether a block is none that `node` dominates, nor an exit.
+    fn leaves(&self, region: &Region, node: usize, block: Block) -> bool {
+        !region.dominates(node, block)
+            && !region.exits.contains(block)
+            && !self.terminals.contains(&block)
     }
 
     /// Leads the edges of `blocks` to `from` to the block `to`, which takes the same arguments.
     pub fn lead(&mut self, blocks: &[Block], from: Block, to: Block) {
         for &block in blocks {
-            self.map_edges(block, |_, edge| {
-                (edge.block == from).then(|| {
-                    let mut edge = edge.clone();
-                    edge.block = to;
-                    edge
-                })
-            });
+            if self.function.successors(block).contains(&from) {
+                self.map_edges(block, |_, edge| {
+                    (edge.block == from).then(|| {
+                        let mut edge = edge.clone();
+                        edge.block = to;
+                        edge
+                    })
+                });
+            }
         }
     }
 
@@ -224,7 +245,7 @@ impl Shaper<'_> {
 
     /// Whether any block that `node` dominates goes to `target`.
     fn is_reached(&self, region: &Region, node: usize, target: Block) -> bool {
-        let mut blocks = region.blocks_under(node).into_iter();
+        let mut blocks = region.blocks_under(node);
         blocks.any(|block| self.function.successors(block).contains(&target))
     }
 }
