@@ -1,5 +1,6 @@
 //! What the target device can do, as far as generated code depends on it.
 
+use super::defects::Defects;
 use super::program::KernelAttributes;
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +75,6 @@ pub struct Capabilities {
     pub int8: bool,
     pub int16: bool,
     pub int64: bool,
-    /// Whether what 8- and 16-bit integers compute is right. Where not, they are only loaded and stored.
-    pub narrow_arithmetic: bool,
     /// `shaderFloat16`, `shaderFloat64`
     pub float16: bool,
     pub float64: bool,
@@ -131,44 +130,8 @@ pub struct Capabilities {
     pub shared_memory_bytes: u32,
     /// `shaderMaximalReconvergence` (VK_KHR_shader_maximal_reconvergence).
     pub maximal_reconvergence: bool,
-    /// Whether the driver loses what a loop has loaded and its work-items left the loop with at different
-    /// times, as SwiftShader and llvmpipe do: see `passes::legalize_loop_results`.
-    pub loses_loop_results: bool,
-    /// Whether the driver changes a loop's variables for work-items that are leaving it, as llvmpipe does:
-    /// see [`crate::compiler::passes::hold_loop_state`].
-    pub overwrites_loop_state: bool,
-    /// Whether the driver ends loops after 65,535 rounds of all loops of a kernel together, as llvmpipe does: see
-    /// [`crate::compiler::passes::unroll`].
-    pub limits_loop_rounds: bool,
-    /// Whether the driver compares a number that was extended with its sign to 64 bits as if it were positive, as
-    /// llvmpipe does (Mesa 22.3). `simplify` compares it before the extension, where it sees that.
-    pub mistakes_signs: bool,
-    /// Whether the driver takes the bits of a float for the float where an atomic reads them, as llvmpipe does:
-    /// see [`crate::compiler::passes::hide_float_bits`].
-    pub forgets_casts_of_atomics: bool,
-    /// Whether the driver computes wrongly with what it knows of a number's range, as NVIDIA's does: see
-    /// [`crate::compiler::passes::hide_ranges`].
-    pub misreads_ranges: bool,
-    /// Whether the driver gets the upper half of a saturated 64-bit sum wrong, as NVIDIA's does: see
-    /// [`crate::compiler::passes::split_saturated_sums`].
-    pub loses_saturated_halves: bool,
-    /// Whether the driver gets 64-bit quotients wrong, as NVIDIA's does: see
-    /// [`crate::compiler::passes::divide_longs`].
-    pub misdivides_longs: bool,
-    /// Whether the driver gives the results of conversions to 64-bit integers the registers of other numbers, as NVIDIA's
-    /// does: see [`crate::compiler::passes::convert_longs`].
-    pub misplaces_long_conversions: bool,
-    /// Whether the driver's compiler ends the process over a loop that sets a boolean, as NVIDIA's does: see
-    /// [`crate::compiler::passes::widen_loop_flags`].
-    pub breaks_on_loop_flags: bool,
-    /// Whether the driver takes the other of two elements of a private array, as NVIDIA's does: see
-    /// [`crate::compiler::passes::split_selected_elements`].
-    pub inverts_selected_indices: bool,
-    /// Whether the driver's optimizer follows the constants of a loop through minima and maxima of integers and gets them
-    /// wrong: they are comparisons and selections then. SwiftShader takes `UMax` of 1 and 9 in the first round for that of
-    /// the second, too. It runs SPIRV-Tools (whose folding compares constants of `SMax` as their type says, seen in 2023.1),
-    /// as others may.
-    pub misfolds_extrema: bool,
+    /// What the driver gets wrong.
+    pub defects: Defects,
     /// Whether the driver makes an access to memory in a loop over the work-items of a sub-group, once for each
     /// component of a vector in device memory, as llvmpipe does (seen in Mesa 22.3, about 80 cycles each): few wide
     /// accesses are better than many narrow ones, and exchanges between work-items better than either.
@@ -193,12 +156,17 @@ impl Capabilities {
 
     /// Whether the device computes with 8-bit integers, and rightly.
     pub fn computes8(&self) -> bool {
-        self.int8 && self.narrow_arithmetic
+        self.int8 && !self.has(Defects::MISCOMPUTES_NARROW_INTEGERS)
     }
 
     /// The same for 16-bit integers.
     pub fn computes16(&self) -> bool {
-        self.int16 && self.narrow_arithmetic
+        self.int16 && !self.has(Defects::MISCOMPUTES_NARROW_INTEGERS)
+    }
+
+    /// Whether the driver has one of these defects.
+    pub fn has(&self, defects: Defects) -> bool {
+        self.defects.intersects(defects)
     }
 
     /// Sub-group sizes that a kernel may require, ascending.
@@ -220,30 +188,6 @@ impl Capabilities {
         })
     }
 
-    /// The device with the defects of another one's driver beside its own, so that what is done about them can be
-    /// tested where that driver is not.
-    pub fn with_defects_of(self, other: &Self) -> Self {
-        Self {
-            narrow_arithmetic: self.narrow_arithmetic && other.narrow_arithmetic,
-            loses_loop_results: self.loses_loop_results || other.loses_loop_results,
-            overwrites_loop_state: self.overwrites_loop_state || other.overwrites_loop_state,
-            limits_loop_rounds: self.limits_loop_rounds || other.limits_loop_rounds,
-            mistakes_signs: self.mistakes_signs || other.mistakes_signs,
-            forgets_casts_of_atomics: self.forgets_casts_of_atomics
-                || other.forgets_casts_of_atomics,
-            misreads_ranges: self.misreads_ranges || other.misreads_ranges,
-            loses_saturated_halves: self.loses_saturated_halves || other.loses_saturated_halves,
-            misdivides_longs: self.misdivides_longs || other.misdivides_longs,
-            misplaces_long_conversions: self.misplaces_long_conversions
-                || other.misplaces_long_conversions,
-            breaks_on_loop_flags: self.breaks_on_loop_flags || other.breaks_on_loop_flags,
-            inverts_selected_indices: self.inverts_selected_indices
-                || other.inverts_selected_indices,
-            misfolds_extrema: self.misfolds_extrema || other.misfolds_extrema,
-            ..self
-        }
-    }
-
     /// A device with every feature: what tests of the compiler start from.
     pub fn full() -> Self {
         let controls = FloatControls {
@@ -258,7 +202,6 @@ impl Capabilities {
             int8: true,
             int16: true,
             int64: true,
-            narrow_arithmetic: true,
             float16: true,
             float64: true,
             storage8: true,
@@ -301,18 +244,7 @@ impl Capabilities {
             push_constant_bytes: 256,
             shared_memory_bytes: 48 << 10,
             maximal_reconvergence: false,
-            loses_loop_results: false,
-            overwrites_loop_state: false,
-            limits_loop_rounds: false,
-            mistakes_signs: false,
-            forgets_casts_of_atomics: false,
-            misreads_ranges: false,
-            loses_saturated_halves: false,
-            misdivides_longs: false,
-            misplaces_long_conversions: false,
-            breaks_on_loop_flags: false,
-            inverts_selected_indices: false,
-            misfolds_extrema: false,
+            defects: Defects::empty(),
             serial_memory: false,
             textures: 4096,
             names_dynamic_indexing: true,
@@ -327,11 +259,7 @@ impl Capabilities {
             workgroup_explicit_layout: false,
             keeps_denormals16: true,
             keeps_denormals32: true,
-            loses_loop_results: true,
-            overwrites_loop_state: true,
-            limits_loop_rounds: true,
-            mistakes_signs: true,
-            forgets_casts_of_atomics: true,
+            defects: Defects::LLVMPIPE,
             serial_memory: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,
@@ -354,13 +282,7 @@ impl Capabilities {
     /// As NVIDIA's driver 580 has it on an H200.
     pub fn nvidia() -> Self {
         Self {
-            narrow_arithmetic: false,
-            misreads_ranges: true,
-            loses_saturated_halves: true,
-            misdivides_longs: true,
-            misplaces_long_conversions: true,
-            breaks_on_loop_flags: true,
-            inverts_selected_indices: true,
+            defects: Defects::NVIDIA,
             widens_denormals: false,
             rounds_to_nearest32: true,
             ..Self::full()
@@ -373,7 +295,6 @@ impl Capabilities {
             int8: false,
             int16: false,
             int64: false,
-            narrow_arithmetic: true,
             float16: false,
             float64: false,
             storage8: false,
@@ -404,8 +325,7 @@ impl Capabilities {
             max_work_group_size: 256,
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
-            loses_loop_results: true,
-            misfolds_extrema: true,
+            defects: Defects::SWIFTSHADER,
             ..Self::full()
         }
     }

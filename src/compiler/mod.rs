@@ -4,6 +4,7 @@
 
 pub mod analysis;
 pub mod capabilities;
+mod defects;
 pub mod emit;
 pub mod error;
 pub mod extract_kernel;
@@ -25,6 +26,7 @@ pub(crate) mod testing;
 pub mod verify;
 
 pub use capabilities::Capabilities;
+pub use defects::Defects;
 pub use error::CompileError;
 pub use library::Library;
 pub use program::{CompiledKernel, CompiledProgram};

@@ -1,7 +1,7 @@
 //! What the compiler is told about a device.
 
-use crate::compiler::Capabilities;
 use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
+use crate::compiler::{Capabilities, Defects};
 use crate::vulkan::info::{self, DeviceType};
 use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 
@@ -17,7 +17,6 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         int64: features.shader_int64,
         // Halves are to be rounded to the nearest: where the device does not promise that, they are taken
         // for integers as where it has none.
-        narrow_arithmetic: info.driver_id != NVIDIA_PROPRIETARY,
         float16: features.shader_float16 && info.float16_controls.rounding_rte,
         float64: features.shader_float64,
         storage8: features.storage_buffer_8bit,
@@ -58,19 +57,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
-        loses_loop_results: [GOOGLE_SWIFTSHADER, MESA_LLVMPIPE].contains(&info.driver_id),
-        overwrites_loop_state: info.driver_id == MESA_LLVMPIPE,
-        limits_loop_rounds: info.driver_id == MESA_LLVMPIPE,
-        mistakes_signs: info.driver_id == MESA_LLVMPIPE,
-        forgets_casts_of_atomics: info.driver_id == MESA_LLVMPIPE,
-        misreads_ranges: info.driver_id == NVIDIA_PROPRIETARY,
-        loses_saturated_halves: info.driver_id == NVIDIA_PROPRIETARY,
-        misdivides_longs: info.driver_id == NVIDIA_PROPRIETARY,
-        misplaces_long_conversions: info.driver_id == NVIDIA_PROPRIETARY,
-        breaks_on_loop_flags: info.driver_id == NVIDIA_PROPRIETARY,
-        inverts_selected_indices: info.driver_id == NVIDIA_PROPRIETARY,
-        // These two compile SPIR-V themselves.
-        misfolds_extrema: ![NVIDIA_PROPRIETARY, MESA_LLVMPIPE].contains(&info.driver_id),
+        defects: defects(info.driver_id),
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
@@ -81,9 +68,16 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     }
 }
 
-/// `VkDriverId` of NVIDIA's own driver. Its compiler (580.159.04) loses where 8- and 16-bit integers end: of
-/// `t = OpUConvert %uchar %ulong`, `s = OpIAdd %uchar %t %uchar_9`, `OpULessThan %s %uchar_9` it compares the sum of
-/// 32 bits.
+fn defects(driver_id: u32) -> Defects {
+    match driver_id {
+        NVIDIA_PROPRIETARY => Defects::NVIDIA,
+        MESA_LLVMPIPE => Defects::LLVMPIPE,
+        GOOGLE_SWIFTSHADER => Defects::SWIFTSHADER,
+        _ => Defects::UNKNOWN,
+    }
+}
+
+/// `VkDriverId` of NVIDIA's own driver.
 const NVIDIA_PROPRIETARY: u32 = 4;
 
 /// `VkDriverId` of SwiftShader.
@@ -93,8 +87,7 @@ pub fn folds_specialization(info: &PhysicalDeviceInfo) -> bool {
     info.driver_id != GOOGLE_SWIFTSHADER
 }
 
-/// `VkDriverId` of llvmpipe. Its defects with loops, fences and atomics were seen in Mesa 22.3; which version is the
-/// first without is not known. It has no float control for denormals, but compiles to the processor's own
+/// `VkDriverId` of llvmpipe. It has no float control for denormals, but compiles to the processor's own
 /// arithmetic, and runs compute shaders in threads that leave the processor's flushing modes off.
 const MESA_LLVMPIPE: u32 = 13;
 
@@ -221,16 +214,16 @@ mod tests {
     fn only_llvmpipe_has_its_defects() {
         let mut info = software_device();
         info.driver_id = MESA_LLVMPIPE;
-        assert!(capabilities(&info).overwrites_loop_state);
-        assert!(capabilities(&info).limits_loop_rounds);
-        assert!(capabilities(&info).forgets_casts_of_atomics);
+        assert!(capabilities(&info).has(Defects::OVERWRITES_LOOP_STATE));
+        assert!(capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS));
+        assert!(capabilities(&info).has(Defects::FORGETS_CASTS_OF_ATOMICS));
         assert!(capabilities(&info).serial_memory);
-        assert!(capabilities(&info).loses_loop_results);
+        assert!(capabilities(&info).has(Defects::LOSES_LOOP_RESULTS));
         assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
         info.driver_id = 4;
-        assert!(!capabilities(&info).overwrites_loop_state);
-        assert!(!capabilities(&info).limits_loop_rounds);
-        assert!(!capabilities(&info).forgets_casts_of_atomics);
+        assert!(!capabilities(&info).has(Defects::OVERWRITES_LOOP_STATE));
+        assert!(!capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS));
+        assert!(!capabilities(&info).has(Defects::FORGETS_CASTS_OF_ATOMICS));
         assert!(!capabilities(&info).serial_memory);
         info.device_type = DeviceType::DiscreteGpu;
         assert_eq!(capabilities(&info).memory_order, MemoryOrder::Semantics);

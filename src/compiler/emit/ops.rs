@@ -1,10 +1,10 @@
 //! Arithmetic, comparisons, conversions, inputs.
 
 use super::function::FunctionEmitter;
-use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Binary, Compare, Convert, DotFormat, Inst, InstData, Op, Rounding, Type, Unary, Value,
 };
+use crate::compiler::{CompileError, Defects};
 use rspirv::spirv::{self, Decoration, GlslStd450Op as GLOp};
 
 /// How an operation is spelled.
@@ -26,7 +26,7 @@ impl FunctionEmitter<'_, '_> {
                 self.spell(result, spelling, &[a])
             }
             (&Op::Binary(binary, a, b), &[result])
-                if self.emitter.capabilities.misfolds_extrema
+                if self.emitter.capabilities.has(Defects::MISFOLDS_EXTREMA)
                     && let Some(compare) = extremum(binary) =>
             {
                 let [a, b] = [a, b].map(|value| self.value(value));

@@ -8,14 +8,14 @@
 //! bits than the number. Signed ones by the magnitude, which is negated.
 //!
 //! **Needs** 64-bit integers and plain conversions (`lower_conversions`): toward zero, of what the type holds. Does nothing
-//! unless the device asks for it ([`crate::compiler::Capabilities::misplaces_long_conversions`]).
+//! unless the device asks for it ([`crate::compiler::Defects::MISPLACES_LONG_CONVERSIONS`]).
 
 use super::float_format::FloatFormat;
 use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, Function, Inst, InstFlags, Module, Op, Rewrite, Type, Unary,
     Value, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
 
 /// `Trunc` of `GLSL.std.450`.
@@ -23,7 +23,7 @@ const TRUNC: u32 = 3;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.misplaces_long_conversions {
+    if cx.capabilities.has(Defects::MISPLACES_LONG_CONVERSIONS) {
         convert(module)?;
     }
     Ok(())

@@ -13,7 +13,7 @@
 //!
 //! **Needs** 64-bit integers. Leaves unsigned quotients by a constant alone, signed ones by a constant of 32 bits, and
 //! those of signed numbers that are 32-bit ones in truth, which the driver divides as such. Does nothing unless the
-//! device asks for it ([`crate::compiler::Capabilities::misdivides_longs`]).
+//! device asks for it ([`crate::compiler::Defects::MISDIVIDES_LONGS`]).
 
 use super::hidden_zero::HiddenZero;
 use super::legalize_int64::{Helpers, Pair};
@@ -21,7 +21,7 @@ use crate::compiler::ir::{
     Binary, Builder, Convert, Function, Inst, InstFlags, Module, Op, Rewrite, Type, Value,
     rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ const DEPTH: u32 = 4;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.misdivides_longs {
+    if cx.capabilities.has(Defects::MISDIVIDES_LONGS) {
         divide(module)?;
     }
     Ok(())

@@ -7,15 +7,15 @@
 //! apart, and of which LLVM leaves nothing.
 //!
 //! **Needs** nothing; integer operations of the value's width must be there. Does nothing unless the device
-//! asks for it ([`crate::compiler::Capabilities::forgets_casts_of_atomics`]).
+//! asks for it ([`crate::compiler::Defects::FORGETS_CASTS_OF_ATOMICS`]).
 
 use crate::compiler::ir::{
     Binary, Builder, Convert, Module, Op, Rewrite, Value, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
-    if !cx.capabilities.forgets_casts_of_atomics {
+    if !cx.capabilities.has(Defects::FORGETS_CASTS_OF_ATOMICS) {
         return Ok(());
     }
     for function in &mut module.functions {
@@ -55,7 +55,7 @@ fn rotate_by_half(b: &mut Builder<'_>, value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use crate::compiler::testing::opencl_c;
-    use crate::compiler::{Capabilities, Library, Options, compile};
+    use crate::compiler::{Capabilities, Defects, Library, Options, compile};
 
     const SOURCE: &str = "kernel void k(global uint *p, float x) { atomic_or(p, as_uint(x * x)); }";
 
@@ -78,7 +78,7 @@ mod tests {
     fn only_the_bits_of_floats_are_rotated_and_only_on_request() {
         let mut capabilities = Capabilities::full();
         let before = shifts(&capabilities);
-        capabilities.forgets_casts_of_atomics = true;
+        capabilities.defects = Defects::FORGETS_CASTS_OF_ATOMICS;
         assert_eq!(shifts(&capabilities), before + 2);
     }
 }

@@ -15,14 +15,14 @@
 //! zero out of the exchange. For negations it is the result.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
-//! ([`crate::compiler::Capabilities::misreads_ranges`]), nor in kernels without a buffer.
+//! ([`crate::compiler::Defects::MISREADS_RANGES`]), nor in kernels without a buffer.
 
 use super::hidden_zero::HiddenZero;
 use crate::compiler::ir::{
     Array, ArrayId, ArrayStorage, Binary, Builder, Convert, Function, Inst, InstFlags, Module, Op,
     Place, Rewrite, Type, Unary, Value, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,7 @@ const BYTE_DEPTH: u32 = 2;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.misreads_ranges {
+    if cx.capabilities.has(Defects::MISREADS_RANGES) {
         hide(module)?;
     }
     Ok(())

@@ -11,15 +11,15 @@
 //! the launch can tell: no dispatch has zero work-groups.
 //!
 //! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
-//! nothing unless the device asks for it ([`crate::compiler::Capabilities::overwrites_loop_state`]).
+//! nothing unless the device asks for it ([`crate::compiler::Defects::OVERWRITES_LOOP_STATE`]).
 
 use crate::compiler::ir::{
     Block, BuiltIn, Compare, Function, InstFlags, Merge, Module, Op, Terminator, Type, Value,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
-    if cx.capabilities.overwrites_loop_state {
+    if cx.capabilities.has(Defects::OVERWRITES_LOOP_STATE) {
         for function in &mut module.functions {
             hold(function);
         }

@@ -9,13 +9,13 @@
 //! recursion: a cycle of calls is an error. Large functions that only compute (of the built-in library, for
 //! the most part) and are called at several places stay functions: copying them would cost the driver's
 //! compiler more than the call. So do those marked not to be inlined, but for a driver that inlines them anyway and then
-//! makes mistakes that `simplify` spares it ([`crate::compiler::Capabilities::mistakes_signs`]).
+//! makes mistakes that `simplify` spares it ([`crate::compiler::Defects::MISTAKES_SIGNS`]).
 
 use crate::compiler::ir::{
     AddressSpace, Block, Builder, Edge, FuncId, Function, Module, Op, Rewrite, Terminator, Type,
     Value, Values, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use std::collections::HashMap;
 
 /// Functions of at most so many instructions are always inlined.
@@ -39,7 +39,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             module,
             &mut function,
             &calls,
-            cx.capabilities.mistakes_signs,
+            cx.capabilities.has(Defects::MISTAKES_SIGNS),
         );
         *module.function_mut(id) = function;
         result?;

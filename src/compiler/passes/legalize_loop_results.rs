@@ -21,12 +21,12 @@ use crate::compiler::ir::{
     Block, Builder, BuiltIn, Compare, Edge, Function, Inst, Module, Op, Place, Rewrite, Type,
     Value, ValueDef, Values, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use std::collections::HashSet;
 
 /// Keeps the results of loops, if the device loses them.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.loses_loop_results {
+    if cx.capabilities.has(Defects::LOSES_LOOP_RESULTS) {
         for function in &mut module.functions {
             keep_results(function)?;
         }

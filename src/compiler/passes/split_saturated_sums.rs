@@ -9,18 +9,18 @@
 //! condition where it compares the sum.
 //!
 //! **Needs** 64-bit integers. Does nothing unless the device asks for it
-//! ([`crate::compiler::Capabilities::loses_saturated_halves`]).
+//! ([`crate::compiler::Defects::LOSES_SATURATED_HALVES`]).
 
 use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, Function, InstFlags, Module, Op, Rewrite, Type, Unary,
     Value, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.loses_saturated_halves {
+    if cx.capabilities.has(Defects::LOSES_SATURATED_HALVES) {
         split(module)?;
     }
     Ok(())

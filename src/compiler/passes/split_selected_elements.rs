@@ -6,17 +6,17 @@
 //! **How.** Both elements are loaded, and each is stored again with what it has afterwards.
 //!
 //! **Needs** arrays in place of variables (`lower_pointers`). Does nothing unless the device asks for it
-//! ([`crate::compiler::Capabilities::inverts_selected_indices`]).
+//! ([`crate::compiler::Defects::INVERTS_SELECTED_INDICES`]).
 
 use crate::compiler::ir::{
     Access, Array, ArrayId, ArrayStorage, Binary, Builder, Function, Module, Op, Place, Rewrite,
     Type, Value, Values, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.inverts_selected_indices {
+    if cx.capabilities.has(Defects::INVERTS_SELECTED_INDICES) {
         split(module)?;
     }
     Ok(())

@@ -7,12 +7,12 @@
 //! the driver does not know to be one, or it would make a boolean of it again.
 //!
 //! **Needs** loops before they are structured, and a buffer among the kernel's arguments. Does nothing unless the device asks
-//! for it ([`crate::compiler::Capabilities::breaks_on_loop_flags`]).
+//! for it ([`crate::compiler::Defects::BREAKS_ON_LOOP_FLAGS`]).
 
 use super::hidden_zero::HiddenZero;
 use crate::compiler::analysis::{Dominators, Loop, Loops, defined_values};
 use crate::compiler::ir::{Block, Builder, Compare, Function, Module, Type, Value};
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use std::collections::{HashMap, HashSet};
 
 /// How far what a flag is set to is followed.
@@ -20,7 +20,7 @@ const DEPTH: u32 = 6;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if cx.capabilities.breaks_on_loop_flags
+    if cx.capabilities.has(Defects::BREAKS_ON_LOOP_FLAGS)
         && let Some(zero) = HiddenZero::of(module)
     {
         for function in &mut module.functions {

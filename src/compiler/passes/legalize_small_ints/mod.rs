@@ -1,5 +1,5 @@
 //! 8- and 16-bit integers as 32-bit ones, on devices without `shaderInt8` or `shaderInt16`, and on those that have
-//! them and compute them wrongly ([`Capabilities::narrow_arithmetic`]).
+//! them and compute them wrongly ([`crate::compiler::Defects::MISCOMPUTES_NARROW_INTEGERS`]).
 //!
 //! Needs: `legalize_memory` ran, so nothing that the device has not is loaded or stored through an address.
 //!

@@ -1,12 +1,12 @@
 //! Every operation on narrow integers against the same one at its width: every 8-bit number with those near
 //! a limit, edges and random numbers for 16 bits. The upper bits of what comes in are garbage on purpose.
 
-use crate::compiler::Capabilities;
 use crate::compiler::ir::{
     Access, Binary, Builder, Compare, Convert, Edge, FuncId, Module, Op, Place, Terminator, Type,
     Unary, Value, Values,
 };
 use crate::compiler::passes::legal_evaluator::{self as host, Evaluator, Random, module_of};
+use crate::compiler::{Capabilities, Defects};
 use smallvec::smallvec;
 
 fn legalize(module: &mut Module, device: &Capabilities) {
@@ -224,7 +224,7 @@ fn a_device_may_have_one_of_the_widths() {
 #[test]
 fn where_arithmetic_is_wrong_only_memory_has_narrow_integers() {
     let device = Capabilities {
-        narrow_arithmetic: false,
+        defects: Defects::MISCOMPUTES_NARROW_INTEGERS,
         ..Capabilities::full()
     };
     for ty in NARROW {

@@ -40,14 +40,14 @@ mod tests;
 
 use crate::compiler::analysis::Uses;
 use crate::compiler::ir::{Block, FuncId, Function, Module, Op, Type, Value};
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use graph::Region;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Structures every function of the module.
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
-    let leave_at_end = !cx.capabilities.overwrites_loop_state;
+    let leave_at_end = !cx.capabilities.has(Defects::OVERWRITES_LOOP_STATE);
     let convergent = convergent_functions(module);
     for function in &mut module.functions {
         let name = function.name.clone();

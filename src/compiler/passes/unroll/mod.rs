@@ -15,7 +15,7 @@
 //! Before that, what a loop makes of variables that no round but the first changes is taken out of it, and with it loops that
 //! do nothing else (`settled`).
 //!
-//! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Capabilities::limits_loop_rounds`]) rounds
+//! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Defects::LIMITS_LOOP_ROUNDS`]) rounds
 //! of all other counted loops are joined too: a kernel gets that much further.
 //!
 //! Where a driver makes every access to memory once for each work-item (`Capabilities::serial_memory`), several rounds
@@ -38,7 +38,7 @@ use crate::compiler::analysis::{Dominators, Loop, Loops, Uniformity};
 use crate::compiler::ir::{
     AddressSpace, Block, Edge, FuncId, Function, Module, Op, Place, Terminator, Type, Value,
 };
-use crate::compiler::{CompileError, Context};
+use crate::compiler::{CompileError, Context, Defects};
 use std::collections::HashSet;
 
 /// Rounds and instructions, all rounds together, up to which a loop over private memory is unrolled.
@@ -69,7 +69,7 @@ const LOOPS: usize = 64;
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let local_sizes = module.most_local_sizes();
-    let few = cx.capabilities.limits_loop_rounds;
+    let few = cx.capabilities.has(Defects::LIMITS_LOOP_ROUNDS);
     let uniformity = Uniformity::of_kernel(module, cx);
     let kernel = module.kernels.first().map(|kernel| kernel.function);
     let mut changed = false;

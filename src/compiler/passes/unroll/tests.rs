@@ -5,7 +5,7 @@ use crate::compiler::ir::{
     Module, Op, Place, PrivateVariable, Scope, Semantics, Terminator, Type, Value,
 };
 use crate::compiler::passes::testing;
-use crate::compiler::{Capabilities, Context, Library, Options};
+use crate::compiler::{Capabilities, Context, Defects, Library, Options};
 use smallvec::smallvec;
 
 /// A kernel of a number that sums over a counter, `first`, then `next`, while `again` holds of the next one; `body`
@@ -432,7 +432,7 @@ fn rounds_with_effects_are_joined_where_the_device_makes_few() {
         let stores = |module: &Module| module.functions[0].to_string().matches("store").count();
         assert_eq!(stores(&module), 17, "{module}");
         let capabilities = Capabilities {
-            limits_loop_rounds: true,
+            defects: Defects::LIMITS_LOOP_ROUNDS,
             ..Capabilities::full()
         };
         testing::run_on(&mut module, &capabilities, run).unwrap();
@@ -480,7 +480,7 @@ fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_on
         let mut module = tile_rounds(id);
         let capabilities = Capabilities {
             serial_memory,
-            limits_loop_rounds: false,
+            defects: Defects::LLVMPIPE - Defects::LIMITS_LOOP_ROUNDS,
             ..Capabilities::lavapipe()
         };
         let options = Options {

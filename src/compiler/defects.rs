@@ -1,0 +1,76 @@
+//! Mistakes of Vulkan drivers that generated code keeps clear of.
+//!
+//! Each was found by a kernel that came out wrong on one driver alone, and each has a pass, or a part of one, that spares
+//! the driver what it gets wrong. Which version is the first without is not known of any.
+
+use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
+
+bitflags! {
+    /// Which of them a driver makes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub struct Defects: u32 {
+        /// 8- and 16-bit integers are computed wrongly. They are only loaded and stored then: see
+        /// [`crate::compiler::passes::legalize_small_ints`].
+        const MISCOMPUTES_NARROW_INTEGERS = 1 << 0;
+        /// What a loop has loaded is lost where its work-items left the loop at different times: see
+        /// [`crate::compiler::passes::legalize_loop_results`].
+        const LOSES_LOOP_RESULTS = 1 << 1;
+        /// A loop's variables change for work-items that are leaving it: see
+        /// [`crate::compiler::passes::hold_loop_state`].
+        const OVERWRITES_LOOP_STATE = 1 << 2;
+        /// Loops end after 65,535 rounds of all loops of a kernel together: see [`crate::compiler::passes::unroll`].
+        const LIMITS_LOOP_ROUNDS = 1 << 3;
+        /// A number that was extended with its sign to 64 bits is compared as if it were positive.
+        /// [`crate::compiler::passes::simplify`] compares it before the extension, where it sees that.
+        const MISTAKES_SIGNS = 1 << 4;
+        /// The bits of a float are taken for the float where an atomic reads them: see
+        /// [`crate::compiler::passes::hide_float_bits`].
+        const FORGETS_CASTS_OF_ATOMICS = 1 << 5;
+        /// What is known of a number's range is used wrongly: see [`crate::compiler::passes::hide_ranges`].
+        const MISREADS_RANGES = 1 << 6;
+        /// The upper half of a saturated 64-bit sum is wrong: see [`crate::compiler::passes::split_saturated_sums`].
+        const LOSES_SATURATED_HALVES = 1 << 7;
+        /// 64-bit quotients are wrong: see [`crate::compiler::passes::divide_longs`].
+        const MISDIVIDES_LONGS = 1 << 8;
+        /// The results of conversions to 64-bit integers get the registers of other numbers: see
+        /// [`crate::compiler::passes::convert_longs`].
+        const MISPLACES_LONG_CONVERSIONS = 1 << 9;
+        /// The compiler ends the process over a loop that sets a boolean: see
+        /// [`crate::compiler::passes::widen_loop_flags`].
+        const BREAKS_ON_LOOP_FLAGS = 1 << 10;
+        /// Of two elements of a private array the other is taken: see
+        /// [`crate::compiler::passes::split_selected_elements`].
+        const INVERTS_SELECTED_INDICES = 1 << 11;
+        /// Constants of a loop are followed through minima and maxima of integers, and not rightly: they are comparisons and
+        /// selections then. SwiftShader takes `UMax` of 1 and 9 in the first round for that of the second, too. It runs
+        /// SPIRV-Tools (whose folding compares constants of `SMax` as their type says, seen in 2023.1), as others may.
+        const MISFOLDS_EXTREMA = 1 << 12;
+    }
+}
+
+impl Defects {
+    /// Mesa's software driver, as seen in 22.3.
+    pub const LLVMPIPE: Self = Self::LOSES_LOOP_RESULTS
+        .union(Self::OVERWRITES_LOOP_STATE)
+        .union(Self::LIMITS_LOOP_ROUNDS)
+        .union(Self::MISTAKES_SIGNS)
+        .union(Self::FORGETS_CASTS_OF_ATOMICS);
+
+    /// NVIDIA's own driver, as seen in 580.159.04.
+    ///
+    /// Of narrow integers it loses where they end: of `t = OpUConvert %uchar %ulong`, `s = OpIAdd %uchar %t %uchar_9`,
+    /// `OpULessThan %s %uchar_9` it compares the sum of 32 bits.
+    pub const NVIDIA: Self = Self::MISCOMPUTES_NARROW_INTEGERS
+        .union(Self::MISREADS_RANGES)
+        .union(Self::LOSES_SATURATED_HALVES)
+        .union(Self::MISDIVIDES_LONGS)
+        .union(Self::MISPLACES_LONG_CONVERSIONS)
+        .union(Self::BREAKS_ON_LOOP_FLAGS)
+        .union(Self::INVERTS_SELECTED_INDICES);
+
+    pub const SWIFTSHADER: Self = Self::LOSES_LOOP_RESULTS.union(Self::MISFOLDS_EXTREMA);
+
+    /// What a driver of which nothing is known may have.
+    pub const UNKNOWN: Self = Self::MISFOLDS_EXTREMA;
+}
