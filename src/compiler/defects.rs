@@ -46,6 +46,9 @@ bitflags! {
         /// selections then. SwiftShader takes `UMax` of 1 and 9 in the first round for that of the second, too. It runs
         /// SPIRV-Tools (whose folding compares constants of `SMax` as their type says, seen in 2023.1), as others may.
         const MISFOLDS_EXTREMA = 1 << 12;
+        /// What a value is computed from is gone through along all paths to arguments, however many: see
+        /// [`crate::compiler::passes::shorten_searches`].
+        const SEARCHES_ALL_PATHS = 1 << 13;
     }
 }
 
@@ -55,7 +58,8 @@ impl Defects {
         .union(Self::OVERWRITES_LOOP_STATE)
         .union(Self::LIMITS_LOOP_ROUNDS)
         .union(Self::MISTAKES_SIGNS)
-        .union(Self::FORGETS_CASTS_OF_ATOMICS);
+        .union(Self::FORGETS_CASTS_OF_ATOMICS)
+        .union(Self::SEARCHES_ALL_PATHS);
 
     /// NVIDIA's own driver, as seen in 580.159.04.
     ///

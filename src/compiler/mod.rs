@@ -182,6 +182,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::widen_loop_flags::run,
             Stage::Emit,
         ),
+        (
+            "shorten_searches",
+            passes::shorten_searches::run,
+            Stage::Emit,
+        ),
         ("structurize", passes::structurize::run, Stage::Emit),
         (
             "define_arguments",

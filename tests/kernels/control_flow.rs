@@ -1,7 +1,7 @@
 //! Branches, loops, switches and gotos, divergent between work-items.
 
 use super::Test;
-use super::harness::{Launch, assert_equal};
+use super::harness::{Launch, assert_equal, session, skip};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -22,6 +22,7 @@ pub const TESTS: &[Test] = &[
     ("masked_counters", masked_counters),
     ("masked_counters_widened", masked_counters_widened),
     ("signs_of_constants_in_a_loop", signs_of_constants),
+    ("formulas_of_arguments", formulas_of_arguments),
     (
         "results_of_loops_in_groups_of_one",
         results_in_groups_of_one,
@@ -652,4 +653,27 @@ fn signs_of_constants() {
         r = v + ((float)x > 1e9f);";
     // 1 becomes 8, and that 1.
     check(body, |x| 1 + u32::from(x > 1_000_000_000));
+}
+
+/// Of a long formula of arguments alone drivers may look for what is the same for all work-items, and must find an end.
+fn formulas_of_arguments() {
+    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+        return skip("no cl_khr_fp64");
+    }
+    let source = "kernel void test(global double *out, double x, double y) {
+        double r = exp(y * log(hypot(x, y)));
+        out[get_global_id(0)] = r > 2.0 ? sin(log(r)) : exp(log(r));
+    }";
+    for (x, y) in [(1.5f64, 0.7f64), (3.0, 4.0)] {
+        let found = Launch::new(source)
+            .output::<f64>(16)
+            .value(x)
+            .value(y)
+            .run(&[16], &[]);
+        let r = x.hypot(y).powf(y);
+        let expected = if r > 2.0 { r.ln().sin() } else { r };
+        for value in found.get::<f64>(0) {
+            assert!((value - expected).abs() < 1e-12, "{value}, not {expected}");
+        }
+    }
 }
