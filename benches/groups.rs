@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
-//! one). The plain Vulkan (SPIR-V assembled by `spirv-as`) runs on the first Vulkan device. Each work-item reads a
-//! float, takes part in one collective, or in sixteen one after the other, and writes a float. Medians: GB read and
+//! one). The plain Vulkan (SPIR-V assembled by `spirv-as`) runs on the first Vulkan device, before the others and after
+//! them: what these two columns differ by is the machine's. Each work-item reads a float, takes part in one collective, or in sixteen one after the other, and writes a float. Medians: GB read and
 //! written in a second, and nanoseconds of one collective of a group of 256.
 
 mod support;
@@ -29,11 +29,25 @@ use support::{Arguments, Result, time};
 
 /// Work-items of a group.
 const GROUP: usize = 256;
-/// Elements: on a GPU far more than its caches hold; a processor takes long over every barrier.
-const ON_A_GPU: usize = 64 << 20;
-const ON_A_PROCESSOR: usize = 64 << 10;
-/// Launches that are timed together.
-const LAUNCHES: usize = 10;
+
+/// What a device is given.
+struct Load {
+    elements: usize,
+    /// Launches that are timed together.
+    launches: usize,
+}
+
+/// Far more than its caches hold, and so often that the first launch's way to the device and the last one's way back,
+/// which `latency` measures, do not count.
+const ON_A_GPU: Load = Load {
+    elements: 64 << 20,
+    launches: 50,
+};
+/// A processor takes long over every barrier.
+const ON_A_PROCESSOR: Load = Load {
+    elements: 64 << 10,
+    launches: 10,
+};
 
 const SOURCE: &str = "
 #define KERNEL(name, collective) \\
@@ -186,8 +200,8 @@ fn measure(
     context: &Context,
     queue: &CommandQueue,
     memory: &Memory,
-    case: Case,
-    rounds: usize,
+    launches: usize,
+    (case, rounds): (Case, usize),
 ) -> Result<f64> {
     let options = format!(
         "-cl-std=CL3.0 -DGROUP={GROUP} -DROUNDS={rounds} -D{}",
@@ -198,7 +212,7 @@ fn measure(
     set_buffer(&kernel, 1, &memory.target)?;
     write(queue, &memory.target, true, &[0; 4])?;
     let seconds = time(7, || {
-        for _ in 0..LAUNCHES {
+        for _ in 0..launches {
             launch(queue, &kernel, memory.input.len() / case.elements, GROUP)?;
         }
         Ok(queue.finish()?)
@@ -209,11 +223,14 @@ fn measure(
     if expected(case, &memory.input, rounds).is_some_and(|wanted| (wanted - found).abs() > 1e-4) {
         return Err(format!("it is wrong: {found}").into());
     }
-    Ok(seconds / LAUNCHES as f64)
+    Ok(seconds / launches as f64)
 }
 
 fn opencl(subject: &Subject, column: usize, figures: &mut Figures) -> Result<()> {
-    let count: usize = match subject.is_gpu() {
+    let Load {
+        elements: count,
+        launches,
+    } = match subject.is_gpu() {
         false => ON_A_PROCESSOR,
         true => ON_A_GPU,
     };
@@ -231,7 +248,7 @@ fn opencl(subject: &Subject, column: usize, figures: &mut Figures) -> Result<()>
     let once = COLLECTIVES.iter().chain(&COPIES).map(|case| (*case, 1));
     let often = COLLECTIVES.iter().map(|case| (*case, 16));
     for (case, rounds) in once.chain(often) {
-        match measure(&context, &queue, &memory, case, rounds) {
+        match measure(&context, &queue, &memory, launches, (case, rounds)) {
             Ok(seconds) => figures.put(column, case.name, count, rounds, seconds),
             Err(error) => println!("{}: {}: {error}", subject.name, case.name),
         }
@@ -327,7 +344,10 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
     let platform = Platform::instance();
     let device = platform.devices().first().ok_or("no Vulkan device")?;
     let vulkan = device.vulkan()?;
-    let count: usize = match device.kind() {
+    let Load {
+        elements: count,
+        launches,
+    } = match device.kind() {
         DeviceType::Cpu => ON_A_PROCESSOR,
         _ => ON_A_GPU,
     };
@@ -348,7 +368,7 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
             let pipeline = Pipeline::new(vulkan, &module, &[], PipelineOptions::default(), None)?;
             let mut recorder = Recorder::reusable(vulkan)?;
             recorder.begin()?;
-            for _ in 0..LAUNCHES {
+            for _ in 0..launches {
                 recorder.dispatch(&pipeline, &push, [(count / GROUP) as u32, 1, 1]);
                 recorder.full_barrier();
             }
@@ -359,7 +379,7 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
                 while !timeline.wait(value, Duration::from_secs(2))? {}
                 Ok(())
             })?;
-            figures.put(column, name, count, rounds, seconds / LAUNCHES as f64);
+            figures.put(column, name, count, rounds, seconds / launches as f64);
         }
     }
     Ok(())
@@ -369,17 +389,18 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse(&[])?;
     let subjects = subjects(&arguments.names)?;
     let mut columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
-    columns.push("plain Vulkan".to_owned());
+    columns.extend(["plain Vulkan", "plain Vulkan again"].map(str::to_owned));
     let mut figures = Figures {
         bandwidth: Table::new("Bytes read and written by a collective", &columns),
         collective: Table::new("One collective of a group", &columns),
     };
+    plain_vulkan(subjects.len(), &mut figures)?;
     for (column, subject) in subjects.iter().enumerate() {
         if let Err(error) = opencl(subject, column, &mut figures) {
             println!("{}: {error}", subject.name);
         }
     }
-    plain_vulkan(subjects.len(), &mut figures)?;
+    plain_vulkan(subjects.len() + 1, &mut figures)?;
     let report = Report {
         tables: vec![figures.bandwidth, figures.collective],
         ..Report::default()

@@ -7,7 +7,7 @@
 //! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
 //! one, in that order). The first one is compared with all that follow, with plain Vulkan on the same device, and,
 //! if it is another driver's, with kernels enqueued one by one there: the kernel, the buffers and their contents are
-//! the same, and all check what came out. GRAPH is "in order", "independent", "a chain", or "forms": plain Vulkan's
+//! the same, and all check what came out. Plain Vulkan waits for the end in two ways, each a column. GRAPH is "in order", "independent", "a chain", or "forms": plain Vulkan's
 //! command buffers laid out in several ways. Host time ends when everything is handed to the device, wall time when it
 //! is done. Medians, microseconds; tables and, with `--out`, plots.
 
@@ -26,7 +26,7 @@ use support::report::Report;
 use support::table::{Curves, Table, Unit};
 use support::{Arguments, Result};
 use times::Times;
-use vulkan::{Form, Vulkan};
+use vulkan::{Form, Vulkan, Wait};
 use work::Graph;
 
 const COUNTS: [usize; 7] = [1, 10, 100, 300, 1000, 3000, 10_000];
@@ -81,9 +81,12 @@ impl Comparison {
     /// The ratios that decide: command buffer to plain Vulkan, and one by one to the command buffer.
     fn verdict(&self) -> Option<Table> {
         let names: Vec<&str> = self.host.curves.iter().map(|it| it.0.as_str()).collect();
-        let find = |part: &str| names.iter().copied().find(|name| name.contains(part));
-        let (own, plain) = (find(COMMAND_BUFFER)?, find(PLAIN)?);
-        let mut pairs = vec![(format!("{own} / {PLAIN}"), own, plain)];
+        let mut own = names.iter().copied();
+        let own = own.find(|name| name.contains(COMMAND_BUFFER))?;
+        let plain = names.iter().filter(|name| name.contains(PLAIN));
+        let mut pairs: Vec<_> = plain
+            .map(|name| (format!("{own} / {name}"), own, *name))
+            .collect();
         let one_by_one = names.iter().filter(|name| name.contains(ONE_BY_ONE));
         pairs.extend(one_by_one.map(|name| (format!("{name} / {own}"), *name, own)));
         let both = pairs
@@ -143,8 +146,10 @@ fn compare(
             comparison.measure(&name, |count| subject.command_buffer(count, graph));
         }
     }
-    let name = format!("{PLAIN} / {}", vulkan.name);
-    comparison.measure(&name, |count| vulkan.replay(count, graph, Form::One));
+    for wait in [Wait::Block, Wait::Poll] {
+        let name = format!("{PLAIN}, {}", wait.name());
+        comparison.measure(&name, |count| vulkan.replay(count, graph, Form::One, wait));
+    }
     comparison
 }
 
@@ -170,7 +175,7 @@ fn main() -> Result<()> {
         let mut comparison = Comparison::new(&title, counts);
         for form in FORMS {
             comparison.measure(&form.name(), |count| {
-                vulkan.replay(count, Graph::InOrder, form)
+                vulkan.replay(count, Graph::InOrder, form, Wait::Block)
             });
         }
         report.curves.extend([comparison.host, comparison.wall]);

@@ -1,9 +1,19 @@
-//! A zero that a driver does not know to be one: what it concludes from the range of a number ends there.
+//! A zero that a driver does not know to be one, and a condition that it does not know to hold: what it concludes ends there.
 //!
-//! It is the highest bit of a buffer's address, which stands in the argument block.
+//! The zero is the highest bit of a buffer's address, which stands in the argument block.
 
-use crate::compiler::ir::{Access, Binary, Builder, Module, Place, Type, Value};
+use crate::compiler::ir::{
+    Access, Binary, Builder, BuiltIn, Compare, Module, Op, Place, Type, Value,
+};
 use crate::compiler::program::{ArgumentKind, Placement};
+
+/// A condition that holds in every launch: none is without a group. (What is known of a work-item's place is known to the
+/// driver, too: it is zero in groups of one.)
+pub fn holds_always(b: &mut Builder<'_>) -> Value {
+    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
+    let none = b.i32(0);
+    b.compare(Compare::NotEqual, groups, none)
+}
 
 /// Where the zero is found.
 #[derive(Clone, Copy, Debug)]

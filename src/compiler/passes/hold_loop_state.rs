@@ -13,9 +13,8 @@
 //! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
 //! nothing unless the device asks for it ([`crate::compiler::Defects::OVERWRITES_LOOP_STATE`]).
 
-use crate::compiler::ir::{
-    Block, BuiltIn, Compare, Function, InstFlags, Merge, Module, Op, Terminator, Type, Value,
-};
+use super::hidden_zero::holds_always;
+use crate::compiler::ir::{Builder, Function, Merge, Module, Terminator};
 use crate::compiler::{CompileError, Context, Defects};
 
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
@@ -43,26 +42,12 @@ pub(super) fn hold(function: &mut Function) {
             if *new == old {
                 continue;
             }
-            let condition = *always.get_or_insert_with(|| true_at_launch(function));
-            let ty = function.ty(old);
-            *new = append(function, continues, Op::Select(condition, *new, old), ty);
+            let condition = *always.get_or_insert_with(|| {
+                let entry = function.entry();
+                holds_always(&mut Builder::new(function, entry))
+            });
+            *new = Builder::new(function, continues).select(condition, *new, old);
         }
         function.block_mut(continues).terminator = Terminator::Jump(edge);
     }
-}
-
-/// A condition that holds in every launch, in the entry block.
-fn true_at_launch(function: &mut Function) -> Value {
-    let entry = function.entry();
-    let input = Op::BuiltIn(BuiltIn::NumWorkgroups(0));
-    let groups = append(function, entry, input, Type::I32);
-    let zero = append(function, entry, Op::Const(0), Type::I32);
-    let differ = Op::Compare(Compare::NotEqual, groups, zero);
-    append(function, entry, differ, Type::Bool)
-}
-
-fn append(function: &mut Function, block: Block, op: Op, ty: Type) -> Value {
-    let inst = function.make_inst(op, [ty], InstFlags::default());
-    function.block_mut(block).insts.push(inst);
-    function.inst(inst).results[0]
 }

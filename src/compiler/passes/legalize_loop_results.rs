@@ -16,10 +16,11 @@
 //! A cycle with several ways in has no loops inside that are known here: there, whatever is used in another block of
 //! the cycle counts as leaving one.
 
+use super::hidden_zero::holds_always;
 use crate::compiler::analysis::{Dominators, Loops, cycles};
 use crate::compiler::ir::{
-    Block, Builder, BuiltIn, Compare, Edge, Function, Inst, Module, Op, Place, Rewrite, Type,
-    Value, ValueDef, Values, rewrite_instructions,
+    Block, Builder, Edge, Function, Inst, Module, Op, Place, Rewrite, Type, Value, ValueDef,
+    Values, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 use std::collections::HashSet;
@@ -52,10 +53,7 @@ fn keep_results(function: &mut Function) -> Result<(), CompileError> {
 fn under_condition(b: &mut Builder<'_>, inst: Inst) -> Values {
     let data = b.function.inst(inst).clone();
     let types: Vec<Type> = data.results.iter().map(|&v| b.ty(v)).collect();
-    // No launch has none. (What is known of a work-item's place is known to the driver, too: it is zero in groups of one.)
-    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
-    let none = b.i32(0);
-    let holds = b.compare(Compare::NotEqual, groups, none);
+    let holds = holds_always(b);
     let nothing: Values = types.iter().map(|&ty| b.constant(ty, 0)).collect();
     let (arm, next) = (b.function.add_block(), b.function.add_block());
     let phis = types
@@ -196,7 +194,7 @@ fn only_edges(function: &Function) -> Vec<Option<Values>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, Binary, FuncId, Group, GroupOp, Scope, Terminator};
+    use crate::compiler::ir::{Access, Binary, Compare, FuncId, Group, GroupOp, Scope, Terminator};
     use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
     use smallvec::smallvec;
 

@@ -11,9 +11,9 @@
 //! **Needs** nothing in particular. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::SEARCHES_ALL_PATHS`]).
 
+use super::hidden_zero::holds_always;
 use crate::compiler::ir::{
-    BuiltIn, Compare, Function, Module, Op, Place, Rewrite, Type, Value, Values,
-    rewrite_instructions,
+    Edge, Function, Module, Op, Place, Rewrite, Type, Value, Values, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 
@@ -41,10 +41,7 @@ fn hide_arguments(function: &mut Function) -> Result<(), CompileError> {
         let types: Vec<Type> = data.results.iter().map(|&it| b.ty(it)).collect();
         b.flags = data.flags;
         let loaded = b.op(data.op, types);
-        // No launch is without a group.
-        let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
-        let none = b.i32(0);
-        let holds = b.compare(Compare::NotEqual, groups, none);
+        let holds = holds_always(b);
         let hidden: Values = loaded
             .into_iter()
             .map(|value| {
@@ -94,10 +91,10 @@ impl Searches {
     fn new(function: &Function) -> Self {
         let order = function.reverse_postorder();
         let mut this = Self(vec![None; function.value_count()]);
-        let mut incoming: Vec<Vec<Vec<Value>>> = vec![Vec::new(); function.block_count()];
+        let mut incoming: Vec<Vec<&Edge>> = vec![Vec::new(); function.block_count()];
         for &block in &order {
             for edge in function.block(block).terminator.edges() {
-                incoming[edge.block.index()].push(edge.args.to_vec());
+                incoming[edge.block.index()].push(edge);
             }
         }
         for &block in &order {
@@ -105,7 +102,7 @@ impl Searches {
             let edges = &incoming[block.index()];
             for (at, &param) in data.params.iter().enumerate() {
                 // They may become selections of what comes in, but for those of loops; callers hide what they give.
-                let args = edges.iter().filter_map(|args| args.get(at));
+                let args = edges.iter().filter_map(|edge| edge.args.get(at));
                 let search = match edges.is_empty() {
                     true => Search::ENDS,
                     false => args
@@ -157,7 +154,7 @@ impl Searches {
 mod tests {
     use super::*;
     use crate::compiler::Capabilities;
-    use crate::compiler::ir::{Access, Binary, Builder, Edge, Terminator};
+    use crate::compiler::ir::{Access, Binary, Builder, Compare, Terminator};
     use crate::compiler::passes::testing;
     use smallvec::smallvec;
 

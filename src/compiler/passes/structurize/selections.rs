@@ -147,9 +147,7 @@ impl Shaper<'_> {
 
     /// Whether anything that `node` dominates goes to `target`, which is outside.
     pub fn leads_to(&self, region: &Region, node: usize, target: Block) -> bool {
-        let mut blocks = region.blocks_under(node);
-        self.leaves(region, node, target)
-            && blocks.any(|block| self.function.successors(block).contains(&target))
+        self.leaves(region, node, target) && self.is_reached(region, node, target)
     }
 
     /// Whether a block is none that `node` dominates, nor an exit.

@@ -65,13 +65,13 @@ fn prepend(
             candidate.header,
         );
         // This round goes on where it could leave.
-        let inside = &candidate.inside;
-        let block = blocks.get(&inside.block).copied();
+        let onward = &candidate.onward;
+        let block = blocks.get(&onward.block).copied();
         let mut edge = Edge::new(
-            block.unwrap_or(inside.block),
-            inside.args.iter().map(resolve),
+            block.unwrap_or(onward.block),
+            onward.args.iter().map(resolve),
         );
-        if inside.block == candidate.header {
+        if onward.block == candidate.header {
             edge = Edge::new(candidate.header, []);
         }
         function.block_mut(blocks[&candidate.leaving]).terminator = Terminator::Jump(edge);

@@ -95,6 +95,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 struct Candidate<'a> {
     /// In reverse postorder, the header first.
     blocks: &'a [Block],
+    inside: HashSet<Block>,
     header: Block,
     /// Where the edge back is.
     latch: Block,
@@ -109,7 +110,7 @@ struct Candidate<'a> {
     /// What the condition is if the round goes on.
     continues_if: bool,
     /// Where it goes on, and where the loop ends.
-    inside: Edge,
+    onward: Edge,
     exit: Edge,
 }
 
@@ -253,12 +254,14 @@ fn candidate<'a>(
         return None;
     };
     let continues_if = is_inside(then.block);
-    let (inside, exit) = match continues_if {
+    let (onward, exit) = match continues_if {
         true => (then, otherwise),
         false => (otherwise, then),
     };
+    let (onward, exit) = (onward.clone(), exit.clone());
     Some(Candidate {
         blocks: &found.blocks,
+        inside,
         header: found.header,
         latch,
         before,
@@ -267,8 +270,8 @@ fn candidate<'a>(
         leaving,
         condition: *condition,
         continues_if,
-        inside: inside.clone(),
-        exit: exit.clone(),
+        onward,
+        exit,
     })
 }
 

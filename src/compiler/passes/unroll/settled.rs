@@ -19,114 +19,121 @@ pub fn run(
     local_sizes: [u32; 3],
     uses: &mut Option<Uses>,
 ) -> bool {
-    let inside: HashSet<Block> = candidate.blocks.iter().copied().collect();
     let defined = defined_values(function, candidate.blocks);
-    let settles = settle(function, candidate, &inside, &defined, local_sizes, uses);
-    let takes_away = is_idle(function, candidate, &inside, &defined, local_sizes, uses);
-    if takes_away {
-        let exits = function.block(candidate.leaving).terminator.edges();
-        let Some(exit) = exits.into_iter().find(|edge| !inside.contains(&edge.block)) else {
-            return settles;
-        };
-        let exit = exit.clone();
-        let before = &mut function.block_mut(candidate.before).terminator;
+    let mut this = Settling {
+        function,
+        candidate,
+        defined,
+        local_sizes,
+        uses,
+    };
+    let settles = this.settle();
+    let is_idle = this.is_idle();
+    if is_idle {
+        this.take_away();
+    }
+    settles || is_idle
+}
+
+struct Settling<'a> {
+    function: &'a mut Function,
+    candidate: &'a Candidate<'a>,
+    /// What the loop defines.
+    defined: HashSet<Value>,
+    local_sizes: [u32; 3],
+    uses: &'a mut Option<Uses>,
+}
+
+impl Settling<'_> {
+    /// Replaces what is read behind the loop of variables that the second round finds as every later one does.
+    fn settle(&mut self) -> bool {
+        let Self { candidate, .. } = *self;
+        let params = &self.function.block(candidate.header).params;
+        let nexts = candidate.next.iter().copied();
+        let mut settled: Vec<(Value, Value)> = params.iter().copied().zip(nexts).collect();
+        settled.retain(|(_, next)| {
+            !self.defined.contains(next) || self.function.constant(*next).is_some()
+        });
+        let has_a_second = || rounds::has_a_second(self.function, candidate, self.local_sizes);
+        if settled.is_empty() || !has_a_second() {
+            return false;
+        }
+        let used = self.used_behind();
+        settled.retain(|(param, _)| used.contains(param));
+        let replacements: HashMap<Value, Value> = settled
+            .into_iter()
+            .map(|(param, next)| (param, self.outside_of(next)))
+            .collect();
+        let function = &mut *self.function;
+        let uses = self.uses.get_or_insert_with(|| Uses::new(function));
+        for (&param, &next) in &replacements {
+            uses.replace_outside(function, param, next, &candidate.inside);
+        }
+        for &block in candidate.blocks {
+            for edge in function.block_mut(block).terminator.edges_mut() {
+                if !candidate.inside.contains(&edge.block) {
+                    for value in &mut edge.args {
+                        *value = replacements.get(value).copied().unwrap_or(*value);
+                    }
+                }
+            }
+        }
+        !replacements.is_empty()
+    }
+
+    /// Whether the loop ends and leaves nothing behind.
+    fn is_idle(&mut self) -> bool {
+        let mut blocks = self.candidate.blocks.iter();
+        blocks.all(|&block| is_pure(self.function, block))
+            && rounds::count(self.function, self.candidate, self.local_sizes, ROUNDS).is_some()
+            && self.used_behind().is_empty()
+    }
+
+    /// What comes before the loop goes on behind it.
+    fn take_away(&mut self) {
+        let candidate = self.candidate;
+        let leaving = &self.function.block(candidate.leaving).terminator;
+        // Settling may have changed what it takes along.
+        let exit = (leaving.edges().into_iter())
+            .find(|edge| edge.block == candidate.exit.block)
+            .unwrap_or(&candidate.exit)
+            .clone();
+        let before = &mut self.function.block_mut(candidate.before).terminator;
         for edge in before.edges_mut() {
             if edge.block == candidate.header {
                 *edge = exit.clone();
             }
         }
     }
-    settles || takes_away
-}
 
-/// Whether the loop ends and leaves nothing behind.
-fn is_idle(
-    function: &Function,
-    candidate: &Candidate<'_>,
-    inside: &HashSet<Block>,
-    defined: &HashSet<Value>,
-    local_sizes: [u32; 3],
-    uses: &mut Option<Uses>,
-) -> bool {
-    let mut blocks = candidate.blocks.iter();
-    blocks.all(|&block| is_pure(function, block))
-        && rounds::count(function, candidate, local_sizes, ROUNDS).is_some()
-        && used_behind(function, candidate, inside, defined, uses).is_empty()
-}
-
-/// Replaces what is read behind the loop of variables that the second round finds as every later one does.
-fn settle(
-    function: &mut Function,
-    candidate: &Candidate<'_>,
-    inside: &HashSet<Block>,
-    defined: &HashSet<Value>,
-    local_sizes: [u32; 3],
-    uses: &mut Option<Uses>,
-) -> bool {
-    let params = &function.block(candidate.header).params;
-    let nexts = candidate.next.iter().copied();
-    let mut settled: Vec<(Value, Value)> = params.iter().copied().zip(nexts).collect();
-    settled.retain(|(_, next)| !defined.contains(next) || function.constant(*next).is_some());
-    if settled.is_empty() || !rounds::has_a_second(function, candidate, local_sizes) {
-        return false;
-    }
-    let used = used_behind(function, candidate, inside, defined, uses);
-    settled.retain(|(param, _)| used.contains(param));
-    let replacements: HashMap<Value, Value> = settled
-        .into_iter()
-        .map(|(param, next)| (param, outside_of(function, candidate, defined, next)))
-        .collect();
-    let uses = uses.get_or_insert_with(|| Uses::new(function));
-    for (&param, &next) in &replacements {
-        uses.replace_outside(function, param, next, inside);
-    }
-    for &block in candidate.blocks {
-        for edge in function.block_mut(block).terminator.edges_mut() {
-            if !inside.contains(&edge.block) {
-                for value in &mut edge.args {
-                    *value = replacements.get(value).copied().unwrap_or(*value);
-                }
+    /// The value, if it is a constant of the loop one of before it.
+    fn outside_of(&mut self, value: Value) -> Value {
+        let function = &mut *self.function;
+        match function.constant(value) {
+            Some(bits) if self.defined.contains(&value) => {
+                let ty = function.ty(value);
+                let inst = function.make_inst(Op::Const(bits), [ty], InstFlags::default());
+                function.block_mut(self.candidate.before).insts.push(inst);
+                function.inst(inst).results[0]
             }
+            _ => value,
         }
     }
-    !replacements.is_empty()
-}
 
-/// The value, if it is a constant of the loop one of before it.
-fn outside_of(
-    function: &mut Function,
-    candidate: &Candidate<'_>,
-    defined: &HashSet<Value>,
-    value: Value,
-) -> Value {
-    match function.constant(value) {
-        Some(bits) if defined.contains(&value) => {
-            let ty = function.ty(value);
-            let inst = function.make_inst(Op::Const(bits), [ty], InstFlags::default());
-            function.block_mut(candidate.before).insts.push(inst);
-            function.inst(inst).results[0]
+    /// What other blocks use of the loop, and what its ways out take along.
+    fn used_behind(&mut self) -> HashSet<Value> {
+        let function = &*self.function;
+        let Candidate { blocks, inside, .. } = self.candidate;
+        let uses = self.uses.get_or_insert_with(|| Uses::new(function));
+        let mut used = uses.left_behind(function, blocks, inside);
+        for &block in *blocks {
+            let edges = function.block(block).terminator.edges().into_iter();
+            let exits = edges.filter(|edge| !inside.contains(&edge.block));
+            used.extend(exits.flat_map(|edge| edge.args.iter().copied()));
         }
-        _ => value,
+        used.retain(|value| self.defined.contains(value));
+        used.into_iter().collect()
     }
-}
-
-/// What other blocks use of a loop, and what its ways out take along.
-fn used_behind(
-    function: &Function,
-    candidate: &Candidate<'_>,
-    inside: &HashSet<Block>,
-    defined: &HashSet<Value>,
-    uses: &mut Option<Uses>,
-) -> HashSet<Value> {
-    let uses = uses.get_or_insert_with(|| Uses::new(function));
-    let mut used = uses.left_behind(function, candidate.blocks, inside);
-    for &block in candidate.blocks {
-        let edges = function.block(block).terminator.edges().into_iter();
-        let exits = edges.filter(|edge| !inside.contains(&edge.block));
-        used.extend(exits.flat_map(|edge| edge.args.iter().copied()));
-    }
-    used.retain(|value| defined.contains(value));
-    used.into_iter().collect()
 }
 
 fn is_pure(function: &Function, block: Block) -> bool {

@@ -5,9 +5,8 @@
 //! left: within them the count is not looked at. The loop itself makes what is left, one round at least.
 
 use super::copy::copy_blocks;
-use crate::compiler::analysis::Loop;
+use crate::compiler::analysis::{Loop, Uses, defined_values};
 use crate::compiler::ir::{Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value};
-use std::collections::HashSet;
 
 /// Which loops it is done to, and how.
 pub struct Plan {
@@ -134,6 +133,7 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
     }
     let [(before, first), (latch, next)] = found.entry_and_back(function)?;
     let params = &function.block(header).params;
+    let defined = defined_values(function, &found.blocks);
     found.blocks.iter().find_map(|&leaving| {
         let Terminator::Branch {
             condition,
@@ -157,7 +157,7 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
         }
         let (counter, limit) = [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
             let at = counter_of(function, params, &next.args, count)?;
-            (!is_defined_inside(function, found, limit)).then_some((at, limit))
+            (!defined.contains(&limit)).then_some((at, limit))
         })?;
         Some(Counted {
             factor,
@@ -188,17 +188,6 @@ fn counter_of(
     (a == params[at] && one(b) || b == params[at] && one(a)).then_some(at)
 }
 
-fn is_defined_inside(function: &Function, found: &Loop, value: Value) -> bool {
-    found.blocks.iter().any(|&block| {
-        let data = function.block(block);
-        let mut results = data
-            .insts
-            .iter()
-            .flat_map(|&inst| &function.inst(inst).results);
-        data.params.contains(&value) || results.any(|&result| result == value)
-    })
-}
-
 /// How many edges leave the loop. If one does, the loop that makes what is left is where later code comes from.
 fn ways_out(function: &Function, found: &Loop) -> usize {
     let edges = found
@@ -213,31 +202,7 @@ fn ways_out(function: &Function, found: &Loop) -> usize {
 /// Whether later code reads a value of the loop otherwise than by the arguments of its ways out. Those of several rounds
 /// have as many of each.
 fn is_used_outside(function: &Function, found: &Loop) -> bool {
-    let mut inside = HashSet::new();
-    for &block in &found.blocks {
-        let data = function.block(block);
-        inside.extend(data.params.iter().copied());
-        inside.extend(
-            data.insts
-                .iter()
-                .flat_map(|&inst| function.inst(inst).results.iter().copied()),
-        );
-    }
-    let others = function
-        .layout
-        .iter()
-        .filter(|block| !found.blocks.contains(block));
-    others.copied().any(|block| {
-        let data = function.block(block);
-        let mut operands = data
-            .insts
-            .iter()
-            .flat_map(|&inst| function.inst(inst).op.operands());
-        operands.any(|value| inside.contains(&value))
-            || data
-                .terminator
-                .operands()
-                .iter()
-                .any(|value| inside.contains(value))
-    })
+    let inside = found.blocks.iter().copied().collect();
+    let left = Uses::new(function).left_behind(function, &found.blocks, &inside);
+    !left.is_empty()
 }
