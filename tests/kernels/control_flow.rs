@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("collatz", collatz),
     ("state_machine", state_machine),
     ("many_rounds", many_rounds),
+    ("many_rounds_in_steps", many_rounds_in_steps),
     ("masked_counters", masked_counters),
     ("masked_counters_widened", masked_counters_widened),
     ("signs_of_constants_in_a_loop", signs_of_constants),
@@ -535,6 +536,42 @@ fn many_rounds() {
         .output::<u32>(3)
         .run(&[1], &[]);
     assert_equal(&found.get::<u32>(1), &expected, |i| format!("word {i}"));
+}
+
+/// The same of loops that go on in steps: of a known width or of all work-items, up and down.
+fn many_rounds_in_steps() {
+    const FIRST: i32 = -150_000;
+    const LAST: i32 = 350_001;
+    const ITEMS: usize = 4;
+    let source = "
+    kernel void test(int first, int last, uint step, global uint *out) {
+        uint4 sums = 0;
+        for (int i = first; i < last; i += 3) sums.x = sums.x * 3 + i;
+        for (int i = last; i >= first; i -= 5) sums.y = sums.y * 3 + i;
+        for (uint i = 0; i <= (uint)last; i += step) sums.z = sums.z * 3 + i;
+        for (size_t i = get_global_id(0); i < (size_t)last; i += get_global_size(0)) sums.w = sums.w * 3 + (uint)i;
+        vstore4(sums, get_global_id(0), out);
+    }";
+    let sum = |numbers: &mut dyn Iterator<Item = i32>| {
+        numbers.fold(0_u32, |sum, i| sum.wrapping_mul(3).wrapping_add(i as u32))
+    };
+    let expected: Vec<u32> = (0..ITEMS as i32)
+        .flat_map(|item| {
+            [
+                sum(&mut (FIRST..LAST).step_by(3)),
+                sum(&mut (0..).map(|k| LAST - k * 5).take_while(|i| *i >= FIRST)),
+                sum(&mut (0..=LAST).step_by(2)),
+                sum(&mut (item..LAST).step_by(ITEMS)),
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .value(FIRST)
+        .value(LAST)
+        .value(2_u32)
+        .output::<u32>(ITEMS * 4)
+        .run(&[ITEMS], &[]);
+    assert_equal(&found.get(0), &expected, |i| format!("sum {}", i % 4));
 }
 
 /// Loops that begin at a few bits of a number and count down.

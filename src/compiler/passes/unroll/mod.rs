@@ -56,9 +56,9 @@ const EXCHANGES: (usize, usize, usize) = (16, 1024, 64);
 const COMPUTES: (usize, usize) = (4096, 160);
 const FACTORS: [usize; 3] = [8, 4, 2];
 
-/// Where the device counts rounds: instructions of those that become one, and how many do first of all.
-const JOINED: usize = 256;
-const MANY: usize = 16;
+/// Where the device counts rounds: instructions of those that become one, and how many may do.
+const JOINED: usize = 512;
+const MANY: [usize; 6] = [64, 32, 16, 8, 4, 2];
 
 /// Instructions, all rounds that become one together, of a loop that loads the same for all work-items.
 const SHARES: usize = 640;
@@ -197,7 +197,7 @@ fn plan(
         if rounds <= FACTORS[0] && rounds * size <= SHARES {
             return Some(Plan::Whole(rounds));
         }
-        return factor(rounds, size, SHARES, None).map(Plan::Join);
+        return factor(rounds, size, SHARES, &FACTORS).map(Plan::Join);
     }
     if let Some(rounds) = body.most_rounds().and_then(&count) {
         return Some(Plan::Whole(rounds));
@@ -209,20 +209,20 @@ fn plan(
     {
         return Some(Plan::Whole(rounds));
     }
-    let (most, first) = match few {
-        true => (JOINED, Some(MANY)),
-        false if body.computes => (COMPUTES.1, None),
+    let (most, factors) = match few {
+        true => (JOINED, &MANY[..]),
+        false if body.computes => (COMPUTES.1, &FACTORS[..]),
         false => return None,
     };
-    factor(count(COMPUTES.0)?, body.size, most, first).map(Plan::Join)
+    factor(count(COMPUTES.0)?, body.size, most, factors).map(Plan::Join)
 }
 
-/// How many rounds of `size` instructions become one of `most`, so that some of those are left; `first` if that fits.
-fn factor(rounds: usize, size: usize, most: usize, first: Option<usize>) -> Option<usize> {
+/// How many rounds of `size` instructions become one of `most`, so that some of those are left.
+fn factor(rounds: usize, size: usize, most: usize, factors: &[usize]) -> Option<usize> {
     let fits = |factor: &usize| {
         rounds.is_multiple_of(*factor) && rounds > *factor && size * factor <= most
     };
-    first.into_iter().chain(FACTORS).find(fits)
+    factors.iter().copied().find(fits)
 }
 
 fn candidate<'a>(

@@ -3,10 +3,16 @@
 //! Such a loop counts up to a limit and may have other ways out, as the search for the round in which a point leaves a
 //! circle has. Before it comes a loop whose rounds are four each, say, and that goes on as long as more than four are
 //! left: within them the count is not looked at. The loop itself makes what is left, one round at least.
+//!
+//! Where the device makes few rounds, this is done as well to counters that go on in steps as long as they are less than
+//! the limit, or greater: `for (i = get_global_id(0); i < n; i += get_global_size(0))`.
 
 use super::copy::copy_blocks;
 use crate::compiler::analysis::{Loop, Uses, defined_values};
-use crate::compiler::ir::{Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value};
+use crate::compiler::ir::{
+    Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value, ValueDef,
+};
+use std::collections::HashSet;
 
 /// Which loops it is done to, and how.
 pub struct Plan {
@@ -16,6 +22,8 @@ pub struct Plan {
     most_blocks: usize,
     /// Whether loops may do more than compute.
     with_effects: bool,
+    /// Whether counters may go on in steps, up to where they are no longer less or greater.
+    with_steps: bool,
 }
 
 /// Where counting takes time: rounds must be short for it to matter.
@@ -24,15 +32,20 @@ pub const FOUR: Plan = Plan {
     most_insts: 4 * 24,
     most_blocks: 5,
     with_effects: false,
+    with_steps: false,
 };
 
 /// Where the device counts rounds, and makes so many only.
 pub const FEW: Plan = Plan {
-    factors: &[16, 8, 4],
+    factors: &[32, 16, 8, 4],
     most_insts: super::JOINED,
     most_blocks: 12,
     with_effects: true,
+    with_steps: true,
 };
+
+/// Steps in which a loop may compute what is the same in all rounds.
+const STEPS: u32 = 6;
 
 /// A loop with one edge in, one back, and one way out by its count.
 struct Counted {
@@ -43,12 +56,39 @@ struct Counted {
     /// The values of the header's parameters in the first round, and in the next.
     first: Vec<Value>,
     next: Vec<Value>,
-    /// Which of them counts, by one, up to the limit.
+    /// Which of them counts, how, and up to what.
     counter: usize,
+    step: Step,
+    ends: Ends,
     limit: Value,
+    /// What the loop defines.
+    defined: HashSet<Value>,
     /// Where the count is compared, and where it goes on.
     leaving: Block,
     inside: Edge,
+}
+
+/// What a counter changes by in a round.
+#[derive(Clone, Copy)]
+struct Step {
+    goes_up: bool,
+    by: Amount,
+}
+
+#[derive(Clone, Copy)]
+enum Amount {
+    Constant(u64),
+    /// The same in all rounds.
+    Variable(Value),
+}
+
+/// When a counter has reached its limit.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// When it is the limit, and it counts up by one.
+    Equal,
+    /// When it is not less than the limit if it goes up, or not greater if it goes down. The comparison is one of less.
+    Past(Compare),
 }
 
 /// Puts the loop of several rounds before `found`, if the plan asks for that and it can be done.
@@ -66,10 +106,7 @@ pub fn run(function: &mut Function, found: &Loop, plan: &Plan) -> bool {
         .collect();
     let counter = incoming[counted.counter];
     let mut b = Builder::new(function, start);
-    let left = b.binary(Binary::Sub, counted.limit, counter);
-    let ty = b.ty(left);
-    let rounds = b.constant(ty, counted.factor as u64);
-    let enough = b.compare(Compare::ULess, rounds, left);
+    let enough = enough_left(&mut b, counter, &counted);
     b.branch(
         enough,
         first_round,
@@ -104,6 +141,67 @@ pub fn run(function: &mut Function, found: &Loop, plan: &Plan) -> bool {
     true
 }
 
+/// Whether more rounds than the factor are left.
+fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value {
+    let factor = counted.factor as u64;
+    let outside = |b: &mut Builder<'_>, value| outside(b, &counted.defined, value);
+    let limit = outside(b, counted.limit);
+    let ty = b.ty(counter);
+    let Ends::Past(compare) = counted.ends else {
+        let left = b.binary(Binary::Sub, limit, counter);
+        let rounds = b.constant(ty, factor);
+        return b.compare(Compare::ULess, rounds, left);
+    };
+    let (lesser, greater) = match counted.step.goes_up {
+        true => (counter, limit),
+        false => (limit, counter),
+    };
+    // Farther from the limit than all rounds together go, no counter wraps around.
+    let is_before = b.compare(compare, lesser, greater);
+    let left = b.binary(Binary::Sub, greater, lesser);
+    let step = match counted.step.by {
+        Amount::Constant(bits) => b.constant(ty, bits),
+        Amount::Variable(value) => outside(b, value),
+    };
+    let rounds = b.binary_const(Binary::Mul, step, factor);
+    let is_far = b.compare(Compare::ULess, rounds, left);
+    let most = b.constant(ty, (ty.mask() >> 1) / factor);
+    let is_small = b.compare(Compare::ULess, step, most);
+    let far = b.binary(Binary::And, is_far, is_small);
+    b.binary(Binary::And, is_before, far)
+}
+
+/// Computes before the loop what is [the same in all rounds](is_same).
+fn outside(b: &mut Builder<'_>, defined: &HashSet<Value>, value: Value) -> Value {
+    if !defined.contains(&value) {
+        return value;
+    }
+    let Some(mut op) = b.function.op_of(value).cloned() else {
+        return value;
+    };
+    op.for_each_operand_mut(|operand| *operand = outside(b, defined, *operand));
+    let ty = b.ty(value);
+    b.op1(op, ty)
+}
+
+/// Whether a value is computed, in the loop, from what comes before it alone, in a few steps.
+fn is_same(function: &Function, defined: &HashSet<Value>, value: Value, steps: u32) -> bool {
+    if !defined.contains(&value) {
+        return true;
+    }
+    function.op_of(value).is_some_and(|op| {
+        let mut operands = op.operands().into_iter();
+        let is_single = match function.value(value).def {
+            ValueDef::Result { inst, .. } => function.inst(inst).results.len() == 1,
+            ValueDef::Parameter(_) => false,
+        };
+        steps > 0
+            && op.is_pure()
+            && is_single
+            && operands.all(|operand| is_same(function, defined, operand, steps - 1))
+    })
+}
+
 /// The edge from a block to the header becomes another.
 fn redirect(function: &mut Function, from: Block, header: Block, edge: Edge) {
     for old in function.block_mut(from).terminator.edges_mut() {
@@ -134,7 +232,7 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
     let [(before, first), (latch, next)] = found.entry_and_back(function)?;
     let params = &function.block(header).params;
     let defined = defined_values(function, &found.blocks);
-    found.blocks.iter().find_map(|&leaving| {
+    let counted = found.blocks.iter().find_map(|&leaving| {
         let Terminator::Branch {
             condition,
             then,
@@ -143,22 +241,44 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
         else {
             return None;
         };
-        let &Op::Compare(op @ (Compare::Equal | Compare::NotEqual), a, b) =
-            function.op_of(*condition)?
-        else {
+        let &Op::Compare(op, a, b) = function.op_of(*condition)? else {
             return None;
         };
-        let (exit, inside) = match op {
-            Compare::Equal => (then, otherwise),
-            _ => (otherwise, then),
+        let goes_on_if = is_inside(then.block);
+        let (exit, inside) = match goes_on_if {
+            true => (otherwise, then),
+            false => (then, otherwise),
         };
         if is_inside(exit.block) || !is_inside(inside.block) {
             return None;
         }
-        let (counter, limit) = [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
-            let at = counter_of(function, params, &next.args, count)?;
-            (!defined.contains(&limit)).then_some((at, limit))
-        })?;
+        let is_outside = |value| {
+            let steps = if plan.with_steps { STEPS } else { 0 };
+            is_same(function, &defined, value, steps)
+        };
+        let (counter, step, ends, limit) =
+            [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
+                let (counter, step) = counter_of(function, params, &next.args, count)?;
+                let ends = match op {
+                    Compare::Equal | Compare::NotEqual => {
+                        let is_one = step.goes_up && matches!(step.by, Amount::Constant(1));
+                        let fits = goes_on_if == (op == Compare::NotEqual) && is_one;
+                        fits.then_some(Ends::Equal)
+                    }
+                    _ if !plan.with_steps => None,
+                    Compare::ULess | Compare::ULessEqual => Some(Ends::Past(Compare::ULess)),
+                    Compare::SLess | Compare::SLessEqual => Some(Ends::Past(Compare::SLess)),
+                    _ => None,
+                }?;
+                // It goes on while the first is less, or, if that ends it, while the second is.
+                let goes_up = (count == a) == goes_on_if;
+                let is_right = matches!(ends, Ends::Equal) || goes_up == step.goes_up;
+                let is_known = match step.by {
+                    Amount::Constant(_) => true,
+                    Amount::Variable(by) => is_outside(by),
+                };
+                (is_right && is_known && is_outside(limit)).then_some((counter, step, ends, limit))
+            })?;
         Some(Counted {
             factor,
             before,
@@ -166,26 +286,48 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
             first: first.args.to_vec(),
             next: next.args.to_vec(),
             counter,
+            step,
+            ends,
             limit,
+            defined: HashSet::new(),
             leaving,
             inside: inside.clone(),
         })
-    })
+    });
+    counted.map(|counted| Counted { defined, ..counted })
 }
 
-/// Which parameter counts by one and is `count`, before or after it does.
+/// Which parameter counts and is `count`, before or after it does, and what it counts by.
 fn counter_of(
     function: &Function,
     params: &[Value],
     next: &[Value],
     count: Value,
-) -> Option<usize> {
+) -> Option<(usize, Step)> {
     let at = (0..params.len()).find(|&at| [params[at], next[at]].contains(&count))?;
-    let &Op::Binary(Binary::Add, a, b) = function.op_of(next[at])? else {
-        return None;
+    let (by, goes_up) = match *function.op_of(next[at])? {
+        Op::Binary(Binary::Add, a, b) if a == params[at] => (b, true),
+        Op::Binary(Binary::Add, a, b) if b == params[at] => (a, true),
+        Op::Binary(Binary::Sub, a, b) if a == params[at] => (b, false),
+        _ => return None,
     };
-    let one = |value: Value| function.constant(value) == Some(1);
-    (a == params[at] && one(b) || b == params[at] && one(a)).then_some(at)
+    let ty = function.ty(by);
+    let step = match function.constant(by) {
+        // A sum with a negative number goes down.
+        Some(bits) if bits > ty.mask() >> 1 => Step {
+            goes_up: !goes_up,
+            by: Amount::Constant(bits.wrapping_neg() & ty.mask()),
+        },
+        Some(bits) => Step {
+            goes_up,
+            by: Amount::Constant(bits),
+        },
+        None => Step {
+            goes_up,
+            by: Amount::Variable(by),
+        },
+    };
+    Some((at, step))
 }
 
 /// How many edges leave the loop. If one does, the loop that makes what is left is where later code comes from.

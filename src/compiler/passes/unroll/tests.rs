@@ -441,6 +441,152 @@ fn rounds_with_effects_are_joined_where_the_device_makes_few() {
     }
 }
 
+/// A loop whose counter goes on in steps.
+#[derive(Clone, Copy, Debug)]
+struct Stepped {
+    compare: Compare,
+    goes_up: bool,
+    /// Whether it goes on if the comparison holds.
+    holds: bool,
+    /// Whether it compares the counter as the next round has it.
+    next: bool,
+    /// If it is known.
+    step: Option<u32>,
+}
+
+impl Stepped {
+    fn every() -> Vec<Self> {
+        let mut all = Vec::new();
+        for compare in [
+            Compare::ULess,
+            Compare::ULessEqual,
+            Compare::SLess,
+            Compare::SLessEqual,
+        ] {
+            for bits in 0..16 {
+                all.push(Self {
+                    compare,
+                    goes_up: bits & 1 != 0,
+                    holds: bits & 2 != 0,
+                    next: bits & 4 != 0,
+                    step: (bits & 8 != 0).then_some(3),
+                });
+            }
+        }
+        all
+    }
+
+    /// The operands of the comparison are the counter and the limit in this order; else the other way round.
+    fn counter_first(self) -> bool {
+        self.goes_up == self.holds
+    }
+
+    /// `do { sum = sum * 5 + counter; } while (…)`
+    fn module(self) -> Module {
+        let mut function = Function::new("k");
+        function.return_types = vec![Type::I32; 2];
+        let entry = function.entry();
+        let [first, limit, step] = [(); 3].map(|()| function.add_param(entry, Type::I32));
+        let [round, done] = [0; 2].map(|_| function.add_block());
+        let [counter, sum] = [(); 2].map(|()| function.add_param(round, Type::I32));
+        let results = [(); 2].map(|()| function.add_param(done, Type::I32));
+        let mut b = Builder::new(&mut function, entry);
+        let zero = b.i32(0);
+        b.jump(Edge::new(round, [first, zero]));
+        b.switch_to(round);
+        let scaled = b.binary_const(Binary::Mul, sum, 5);
+        let sum = b.binary(Binary::Add, scaled, counter);
+        let next = match (self.step, self.goes_up) {
+            (Some(step), true) => b.binary_const(Binary::Add, counter, step.into()),
+            (Some(step), false) => b.binary_const(Binary::Add, counter, step.wrapping_neg().into()),
+            (None, true) => b.binary(Binary::Add, counter, step),
+            (None, false) => b.binary(Binary::Sub, counter, step),
+        };
+        let count = if self.next { next } else { counter };
+        let condition = match self.counter_first() {
+            true => b.compare(self.compare, count, limit),
+            false => b.compare(self.compare, limit, count),
+        };
+        let (again, end) = (Edge::new(round, [next, sum]), Edge::new(done, [next, sum]));
+        match self.holds {
+            true => b.branch(condition, again, end),
+            false => b.branch(condition, end, again),
+        }
+        b.switch_to(done);
+        b.terminate(Terminator::Return(results.into_iter().collect()));
+        testing::module_of(function)
+    }
+
+    /// What it gives, unless it makes more than a thousand rounds.
+    fn model(self, first: u32, limit: u32, step: u32) -> Option<Vec<u64>> {
+        let step = self.step.unwrap_or(step);
+        let (mut counter, mut sum) = (first, 0_u32);
+        for _ in 0..1000 {
+            sum = sum.wrapping_mul(5).wrapping_add(counter);
+            let next = match self.goes_up {
+                true => counter.wrapping_add(step),
+                false => counter.wrapping_sub(step),
+            };
+            let count = if self.next { next } else { counter };
+            let (a, b) = match self.counter_first() {
+                true => (count, limit),
+                false => (limit, count),
+            };
+            let holds = match self.compare {
+                Compare::ULess => a < b,
+                Compare::ULessEqual => a <= b,
+                Compare::SLess => (a as i32) < b as i32,
+                _ => a as i32 <= b as i32,
+            };
+            counter = next;
+            if holds != self.holds {
+                return Some(vec![counter.into(), sum.into()]);
+            }
+        }
+        None
+    }
+}
+
+#[test]
+fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
+    let capabilities = Capabilities {
+        defects: Defects::LIMITS_LOOP_ROUNDS,
+        ..Capabilities::full()
+    };
+    // At the ends of what numbers there are, and in the middle of those with and without a sign.
+    let bases = [
+        0,
+        100,
+        0x7fff_ffff,
+        0x8000_0000,
+        0x8000_0064,
+        0xffff_ffff_u32,
+    ];
+    for stepped in Stepped::every() {
+        let mut module = stepped.module();
+        testing::run_on(&mut module, &capabilities, run).unwrap();
+        let text = module.functions[0].to_string();
+        assert!(text.matches("mul ").count() > 8, "{stepped:?}\n{text}");
+        let mut compared = 0;
+        for first in bases {
+            for distance in [0, 1, 2, 95, 96, 97, 98, 99, 200, 300] {
+                for limit in [first.wrapping_add(distance), first.wrapping_sub(distance)] {
+                    for step in [1, 3, 7, 0x0400_0000, 0x4000_0000, 0xffff_ffff] {
+                        let Some(expected) = stepped.model(first, limit, step) else {
+                            continue;
+                        };
+                        let args = [first, limit, step].map(u64::from);
+                        let found = Interpreter::new(&module).run(FuncId(0), &args).unwrap();
+                        assert_eq!(found, expected, "{stepped:?} {args:x?}\n{text}");
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 100, "{stepped:?}: {compared}");
+    }
+}
+
 /// A kernel of 16 rounds that load from where `id` says, and the sum of what they load.
 fn tile_rounds(id: BuiltIn) -> Module {
     let mut function = Function::new("k");
