@@ -133,7 +133,6 @@ impl HostTransfer {
             self.shape,
             self.pointer,
             self.blocking != CL_FALSE,
-            events.wants_event(),
             wait_list,
         )?;
         events.give(event);

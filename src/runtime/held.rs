@@ -99,6 +99,11 @@ impl HeldCommands {
         self.commands.is_empty()
     }
 
+    /// Whether no command is held that all later ones come after.
+    pub(super) fn holds_no_barrier(&self) -> bool {
+        self.barriers.is_empty()
+    }
+
     /// Whether nothing that is held keeps the command from being issued.
     fn is_unobstructed(&self, number: u64, order: Order, in_order: bool) -> bool {
         let is_first = self.commands.keys().next() == Some(&number);

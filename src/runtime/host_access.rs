@@ -47,7 +47,7 @@ impl Queue {
             return Ok(None);
         }
         let state = self.lock();
-        let in_turn = !self.is_in_order() || state.is_idle() && state.holds_nothing();
+        let in_turn = self.is_free(&state) || state.is_idle() && state.holds_nothing();
         if !in_turn || !allocation.is_idle() {
             return Ok(None);
         }
@@ -69,11 +69,11 @@ impl Queue {
         Ok(Some(done_on_host(event, start_ns)))
     }
 
-    /// The event of the write, if the host can make it at once; its turn may come later. With `until_done` it is waited
-    /// for. `shape.target` counts from the allocation's first byte.
+    /// The event of the write, if the host can make it at once; its turn may come later. A blocking call
+    /// waits for it. `shape.target` counts from the allocation's first byte.
     ///
     /// # Errors
-    /// As [`Queue::enqueue`]; with `until_done` also the command's own.
+    /// As [`Queue::enqueue`]; of a blocking call also the command's own.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn write_on_host(
         self: &Arc<Self>,
@@ -81,7 +81,7 @@ impl Queue {
         allocation: &Allocation,
         shape: &Shape,
         source: HostPointer,
-        until_done: bool,
+        blocking: bool,
         waits: &Waits,
     ) -> Result<Option<Arc<Event>>> {
         let reach = || allocation.mapped().or(allocation.window());
@@ -94,8 +94,10 @@ impl Queue {
         }
         let state = self.lock();
         // Commands before it may use memory that they don't name.
-        let in_turn = !self.is_in_order()
-            || state.holds_nothing() && (state.is_idle() || !allocation.is_addressed());
+        let is_free = self.is_free(&state);
+        let in_turn = is_free
+            || state.holds_nothing()
+                && (state.is_idle() || self.is_in_order() && !allocation.is_addressed());
         // A command of another queue may have come and gone meanwhile, and closed the window.
         if !in_turn || !allocation.is_idle() || reach().is_none() {
             return Ok(None);
@@ -103,7 +105,7 @@ impl Queue {
         let start_ns = host_now_ns();
         // SAFETY: as in `read_on_host`.
         unsafe { host_copy::copy(shape, source.0, base.as_ptr()) };
-        let at_once = !self.is_in_order() || state.is_idle();
+        let at_once = is_free || state.is_idle();
         drop(state);
         if at_once {
             let event = Event::of_command(self, kind, queued_ns);
@@ -111,7 +113,7 @@ impl Queue {
         }
         // The data is there, the command's turn is not.
         let event = self.enqueue(kind, Command::Nothing, waits.clone(), Ordering::default())?;
-        if until_done {
+        if blocking {
             finish_blocking(&event)?;
         }
         Ok(Some(event))

@@ -100,6 +100,8 @@ pub(super) struct State {
     /// The next command's number, and that of the first after the last barrier.
     sequence: u64,
     barrier_sequence: u64,
+    /// The time of the last command that all later ones come after.
+    ordered_value: u64,
     last_value: u64,
     /// So many commands are enough for an idle device.
     enough: u32,
@@ -267,8 +269,8 @@ impl Queue {
                     return Ok(());
                 }
                 if matches!(command, Command::Nothing) && ready.device.is_empty() {
-                    let needs_all = self.is_in_order() || order.after_all;
-                    if state.is_idle() || !needs_all && ready.sequence.is_none() {
+                    let needs_none = !order.after_all && ready.sequence.is_none();
+                    if state.is_idle() || needs_none && self.is_free(&state) {
                         drop(state);
                         let now_ns = host_now_ns();
                         if let Some(event) = event {
@@ -380,6 +382,9 @@ impl Queue {
         }
         batch.commands += 1;
         state.sequence += 1;
+        if order.before_all {
+            state.ordered_value = batch.value;
+        }
         recorded?;
         if replay {
             // It ends with a barrier.
@@ -470,6 +475,12 @@ impl Queue {
         self.vulkan
             .submit_sharing(queue, recorders, waits, &self.timeline, value, shared)?;
         Ok(())
+    }
+
+    /// Whether a command out of order comes after nothing that is held or under way but what it names.
+    pub(super) fn is_free(&self, state: &State) -> bool {
+        let retired = || self.retired.load(Ordering::Acquire);
+        !self.is_in_order() && state.held.holds_no_barrier() && state.ordered_value <= retired()
     }
 
     /// Whether the device is done with everything that this queue has submitted.

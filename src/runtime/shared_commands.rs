@@ -49,7 +49,7 @@ impl Queue {
             (Pointed::Shared(to, to_bytes), Pointed::Host(from)) if !by_host => {
                 let place = place(to, *to_bytes, self)?;
                 let shape = Shape::linear(0, 0, size_bytes);
-                self.enqueue_write(kind, &place, shape, *from, blocking, true, wait_list)
+                self.enqueue_write(kind, &place, shape, *from, blocking, wait_list)
             }
             (Pointed::Host(to), Pointed::Shared(from, from_bytes)) if !by_host => {
                 let place = place(from, *from_bytes, self)?;
@@ -172,15 +172,7 @@ impl Queue {
             (Some(shadow), Some(map)) if map.flags & writes != 0 => {
                 let host = HostPointer(shadow.as_ptr().wrapping_add(*offset_bytes));
                 let shape = Shape::linear(0, 0, map.size_bytes);
-                self.enqueue_write(
-                    CL_COMMAND_SVM_UNMAP,
-                    &place,
-                    shape,
-                    host,
-                    false,
-                    false,
-                    wait_list,
-                )
+                self.enqueue_write(CL_COMMAND_SVM_UNMAP, &place, shape, host, false, wait_list)
             }
             _ => self.enqueue_empty(CL_COMMAND_SVM_UNMAP, false, wait_list),
         }

@@ -73,7 +73,6 @@ impl Queue {
         shape: Shape,
         source: HostPointer,
         blocking: bool,
-        until_done: bool,
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
         if target.travels() {
@@ -81,9 +80,7 @@ impl Queue {
             self.bring([&used], &mut wait_list)?;
         }
         let target = target.place(self)?;
-        self.enqueue_write(
-            kind, &target, shape, source, blocking, until_done, &wait_list,
-        )
+        self.enqueue_write(kind, &target, shape, source, blocking, &wait_list)
     }
 
     /// Device to host. `shape.source` counts from the memory object's first byte, `shape.target` from
@@ -123,7 +120,7 @@ impl Queue {
         let waits = Waits::on(wait_list);
         let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
         let event = match large && (blocking || self.would_issue(&waits)) {
-            true => self.in_pieces(kind, shape, command, waits, blocking, blocking)?,
+            true => self.in_pieces(kind, shape, command, waits, blocking)?,
             false => self.enqueue(kind, command(shape), waits, Ordering::default())?,
         };
         if blocking {
@@ -134,8 +131,8 @@ impl Queue {
         Ok(event)
     }
 
-    /// Host to device, the other way round. A blocking call returns when `source` may be changed, or when
-    /// the command is done if `until_done`.
+    /// Host to device, the other way round. "If blocking_write is CL_TRUE, the write command is blocking and does not return
+    /// until the command is complete, including transfer of the data."
     ///
     /// # Errors
     /// As [`Queue::enqueue_read`].
@@ -147,7 +144,6 @@ impl Queue {
         shape: Shape,
         source: HostPointer,
         blocking: bool,
-        until_done: bool,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let shape = Shape {
@@ -158,18 +154,12 @@ impl Queue {
             wait_for_all(wait_list)?;
         }
         if shape.extent.size_bytes() == 0 {
-            return self.enqueue_nothing(kind, blocking && until_done, wait_list);
+            return self.enqueue_nothing(kind, blocking, wait_list);
         }
         let mut waits = Waits::on(wait_list);
         waits.done = pending_host_writes::overlapping(source, &shape);
-        let written = self.write_on_host(
-            kind,
-            &target.allocation,
-            &shape,
-            source,
-            blocking && until_done,
-            &waits,
-        )?;
+        let written =
+            self.write_on_host(kind, &target.allocation, &shape, source, blocking, &waits)?;
         if let Some(event) = written {
             return Ok(event);
         }
@@ -180,18 +170,10 @@ impl Queue {
         };
         let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
         if large && (blocking || self.would_issue(&waits)) {
-            return self.in_pieces(
-                kind,
-                shape,
-                command,
-                waits,
-                blocking,
-                blocking && until_done,
-            );
+            return self.in_pieces(kind, shape, command, waits, blocking);
         }
         let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
-        // Once recorded, the data has been taken.
-        if blocking && (until_done || event.stage() == Stage::Held) {
+        if blocking {
             finish_blocking(&event)?;
         }
         Ok(event)
@@ -206,7 +188,6 @@ impl Queue {
         command: impl Fn(Shape) -> Command,
         waits: Waits,
         blocking: bool,
-        until_done: bool,
     ) -> Result<Arc<Event>> {
         let most = PIECES_UNDER_WAY[usize::from(!blocking)];
         let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(most);
@@ -229,7 +210,7 @@ impl Queue {
         if let Some(first) = first {
             last.continues(&first);
         }
-        if until_done {
+        if blocking {
             for event in under_way {
                 finish_blocking(&event)?;
             }
