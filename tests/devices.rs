@@ -184,6 +184,35 @@ fn what_another_device_failed_to_write_is_not_read() {
 }
 
 #[test]
+fn a_write_that_failed_leaves_what_another_device_has() {
+    let Some(pair) = pair(0) else { return };
+    let mut numbers = vec![1_u32; 64];
+    let mut buffer = pair.buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &mut numbers);
+    // SAFETY: within the buffer; the reads are done when they return.
+    unsafe {
+        pair.queues[1]
+            .enqueue_fill_buffer(&mut buffer, &[2_u32], 0, 256, &[])
+            .unwrap();
+        pair.queues[1].finish().unwrap();
+        for size_bytes in [256, 128] {
+            let gate = Gate::new(&pair);
+            let waits = [gate.0];
+            pair.queues[0]
+                .enqueue_fill_buffer(&mut buffer, &[3_u32], 0, size_bytes, &waits)
+                .unwrap();
+            gate.set(-77);
+            for queue in pair.queues.iter().rev() {
+                let mut result = vec![7_u32; 64];
+                queue
+                    .enqueue_read_buffer(&buffer, CL_BLOCKING, 0, &mut result, &[])
+                    .unwrap();
+                assert_eq!(result, [2; 64]);
+            }
+        }
+    }
+}
+
+#[test]
 fn sub_buffers_are_written_on_two_devices_at_once() {
     for flags in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
         let Some(pair) = pair(flags) else { return };

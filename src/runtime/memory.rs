@@ -423,9 +423,16 @@ impl Memory {
     }
 
     /// What has to be fetched before a command of the device at place `device` uses `range`.
-    pub(super) fn fetch(&self, device: usize, range: &Range<usize>, mode: Mode) -> Option<Fetch> {
+    /// The command `may_fail` before its turn comes.
+    pub(super) fn fetch(
+        &self,
+        device: usize,
+        range: &Range<usize>,
+        mode: Mode,
+        may_fail: bool,
+    ) -> Option<Fetch> {
         let range = self.in_storage(range);
-        Fetch::new(&self.storage, device, &range, mode)
+        Fetch::new(&self.storage, device, &range, mode, may_fail)
     }
 
     /// The host writes `range` of the copy of the device at place `device`.

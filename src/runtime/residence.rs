@@ -8,11 +8,14 @@
 //! A command on a device that lacks the latest contents of a piece is preceded by a *fetch*, which the host
 //! carries out when the command's own turn comes: what the command waits for is done then, and so is whoever
 //! wrote the contents. Nothing is fetched where the command overwrites, and nothing twice.
+//!
+//! Where the command may not run at all, as it waits for what is held, the fetch also keeps who had the contents before:
+//! if what it waits for fails, they have them again.
 
 use super::allocation::Allocation;
 use super::device::Device;
 use super::error::{Error, Result};
-use super::event::Event;
+use super::event::{Event, Stage};
 use super::host_job::HostJob;
 use super::layout::{Extent, Layout};
 use super::memory::Memory;
@@ -160,6 +163,16 @@ pub(super) struct Fetch {
     storage: Arc<Storage>,
     device: usize,
     missing: Vec<Missing>,
+    claim: Option<Claim>,
+}
+
+/// A write to come. Dropped before its turn has come (what it waits for failed), it is taken back.
+struct Claim {
+    storage: Arc<Storage>,
+    /// Of what it writes.
+    version: u64,
+    /// What there was before, in order.
+    before: Vec<(Range<usize>, Piece)>,
 }
 
 impl Residence {
@@ -268,6 +281,42 @@ impl Pieces {
         missing
     }
 
+    /// Who has what in `range`.
+    fn within(&self, range: &Range<usize>) -> Vec<(Range<usize>, Piece)> {
+        let mut start = 0;
+        let spans = self.list.iter().map(|piece| {
+            let span = start.max(range.start)..piece.end_bytes.min(range.end);
+            start = piece.end_bytes;
+            (span, piece)
+        });
+        spans
+            .filter(|(span, _)| !span.is_empty())
+            .map(|(span, piece)| (span, piece.clone()))
+            .collect()
+    }
+
+    /// Puts `before` in the place of what is of that version.
+    fn put_back(&mut self, version: u64, before: &[(Range<usize>, Piece)]) {
+        let mut start = 0;
+        let mut list = Vec::with_capacity(self.list.len());
+        for piece in self.list.drain(..) {
+            let span = start..piece.end_bytes;
+            start = piece.end_bytes;
+            if piece.version != version {
+                list.push(piece);
+                continue;
+            }
+            let overlapping = before
+                .iter()
+                .filter(|(range, _)| range.start < span.end && span.start < range.end);
+            list.extend(overlapping.map(|(range, old)| Piece {
+                end_bytes: range.end.min(span.end),
+                ..old.clone()
+            }));
+        }
+        self.list = list;
+    }
+
     /// Has a piece begin at `at`, and tells its number.
     fn cut(&mut self, at: usize) -> usize {
         let mut start = 0;
@@ -367,24 +416,42 @@ fn bit(device: usize) -> u64 {
 }
 
 impl Fetch {
-    /// `None` where nothing is missing. From here on the device is the owner of what it writes.
+    /// `None` where there is nothing to do. From here on the device is the owner of what it writes; if the command
+    /// `may_fail`, as long as the fetch is not dropped before its turn.
     pub fn new(
         storage: &Arc<Storage>,
         device: usize,
         range: &Range<usize>,
         mode: Mode,
+        may_fail: bool,
     ) -> Option<Self> {
         let residence = storage.residence()?;
-        let missing = residence.lock().pieces.take(device, range, mode);
-        (!missing.is_empty()).then(|| Self {
+        let mut state = residence.lock();
+        let before = (may_fail && mode.writes()).then(|| state.pieces.within(range));
+        let missing = state.pieces.take(device, range, mode);
+        let claim = before.map(|before| Claim {
+            storage: Arc::clone(storage),
+            version: state.pieces.last_version,
+            before,
+        });
+        (!missing.is_empty() || claim.is_some()).then(|| Self {
             storage: Arc::clone(storage),
             device,
             missing,
+            claim,
         })
     }
 
     /// Copies the contents. What wrote them is done, and nothing uses those bytes on the device.
-    fn run(self) -> Result<()> {
+    fn run(mut self) -> Result<()> {
+        self.carry()?;
+        if let Some(claim) = &mut self.claim {
+            claim.before.clear();
+        }
+        Ok(())
+    }
+
+    fn carry(&self) -> Result<()> {
         let Some(residence) = self.storage.residence() else {
             return Ok(());
         };
@@ -426,6 +493,17 @@ impl Fetch {
     }
 }
 
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if !self.before.is_empty()
+            && let Some(residence) = self.storage.residence()
+        {
+            let mut state = residence.lock();
+            state.pieces.put_back(self.version, &self.before);
+        }
+    }
+}
+
 impl Queue {
     /// Has what a command uses brought to this queue's device before it. `wait_list` are the events that the
     /// command waits for, and from here on must wait for.
@@ -444,10 +522,11 @@ impl Queue {
         let device = device
             .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
         let mut fetches = Vec::new();
+        let may_fail = wait_list.iter().any(|event| event.stage() == Stage::Held);
         for it in uses {
             // Before it is the owner of anything, the device has room for it.
             it.memory.place(self)?;
-            fetches.extend(it.memory.fetch(device, &it.range, it.mode));
+            fetches.extend(it.memory.fetch(device, &it.range, it.mode, may_fail));
         }
         if fetches.is_empty() {
             return Ok(());
@@ -510,6 +589,32 @@ mod tests {
         pieces.note_fetched(1, &old[0]);
         assert!(!pieces.has_fetched(1, &old[0]));
         assert_eq!(ranges(&pieces.take(1, &(0..10), Mode::Read)), [(0, 10)]);
+    }
+
+    #[test]
+    fn a_write_is_taken_back_as_far_as_nothing_came_after_it() {
+        let mut pieces = Pieces::new(100, Owner::Nobody);
+        pieces.take(0, &(0..50), Mode::Overwrite);
+        pieces.take(1, &(50..100), Mode::Overwrite);
+        let before = pieces.within(&(20..80));
+        pieces.take(2, &(20..80), Mode::Overwrite);
+        let version = pieces.last_version;
+        pieces.take(3, &(70..90), Mode::Overwrite);
+        pieces.put_back(version, &before);
+        let owners: Vec<_> = (pieces.within(&(0..100)).into_iter())
+            .map(|(range, piece)| match piece.owner {
+                Owner::Device(device) => (range, device),
+                _ => (range, usize::MAX),
+            })
+            .collect();
+        let expected = [
+            (0..20, 0),
+            (20..50, 0),
+            (50..70, 1),
+            (70..90, 3),
+            (90..100, 1),
+        ];
+        assert_eq!(owners, expected);
     }
 
     #[test]
