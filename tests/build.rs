@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use opencl3::context::Context;
 use opencl3::error_codes::{
-    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS,
-    CL_INVALID_COMPILER_OPTIONS, CL_INVALID_KERNEL_NAME, CL_INVALID_LINKER_OPTIONS,
-    CL_INVALID_OPERATION, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE,
-    CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_LINK_PROGRAM_FAILURE, cl_int,
+    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE,
+    CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_KERNEL_NAME,
+    CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM_EXECUTABLE,
+    CL_INVALID_VALUE, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_LINK_PROGRAM_FAILURE, cl_int,
 };
 use opencl3::kernel::{
     CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
@@ -171,6 +171,35 @@ fn wrong_options_are_answered_by_their_codes() {
         )
     };
     assert_eq!(linked, Err(CL_INVALID_LINKER_OPTIONS));
+}
+
+/// "CL_COMPILER_NOT_AVAILABLE if program is created with clCreateProgramWithSource and a compiler is not available".
+#[test]
+fn without_a_compiler_sources_are_refused_by_their_code() {
+    const CHILD: &str = "PUMICE_TEST_CHILD";
+    if std::env::var_os(CHILD).is_none() {
+        let name = "without_a_compiler_sources_are_refused_by_their_code";
+        let status = std::process::Command::new(std::env::current_exe().expect("a path"))
+            .args(["--exact", name, "--nocapture"])
+            .env(CHILD, "1")
+            .env("PUMICE_CLANG", "/nonexistent")
+            .status();
+        assert!(status.expect("the test itself").success());
+        return;
+    }
+    let Some(setup) = setup() else { return };
+    let device = opencl3::device::Device::new(setup.device);
+    assert!(!device.compiler_available().expect("a query"));
+    let program = setup.program("kernel void k(global int *a) { *a = 7; }");
+    assert_eq!(setup.build(&program, c""), Err(CL_COMPILER_NOT_AVAILABLE));
+    assert_eq!(
+        setup.compile(&program, c"", &[]),
+        Err(CL_COMPILER_NOT_AVAILABLE)
+    );
+    assert_eq!(
+        setup.build(&program, c"-no-such-option"),
+        Err(CL_INVALID_BUILD_OPTIONS)
+    );
 }
 
 #[test]

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
+use opencl3::error_codes::CL_INVALID_OPERATION;
 use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
-use opencl3::kernel::{ExecuteKernel, Kernel};
+use opencl3::kernel::{ExecuteKernel, Kernel, create_program_kernels};
 use opencl3::memory::{
     Buffer, CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_ALLOC_HOST_PTR,
     CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
@@ -19,9 +20,13 @@ use opencl3::memory::{
     ClMem, Image, set_mem_object_destructor_callback,
 };
 use opencl3::platform::get_platforms;
-use opencl3::program::Program;
+use opencl3::program::{
+    CL_BUILD_NONE, CL_BUILD_SUCCESS, CL_PROGRAM_BUILD_STATUS, CL_PROGRAM_NUM_DEVICES, Program,
+    get_program_build_info, get_program_info, link_program, release_program,
+};
 use opencl3::types::{
-    CL_BLOCKING, CL_NON_BLOCKING, cl_event, cl_image_desc, cl_image_format, cl_mem, cl_mem_flags,
+    CL_BLOCKING, CL_NON_BLOCKING, cl_device_id, cl_event, cl_image_desc, cl_image_format, cl_int,
+    cl_mem, cl_mem_flags, cl_uint,
 };
 
 /// A context of two devices, with a queue on each.
@@ -210,6 +215,73 @@ fn a_write_that_failed_leaves_what_another_device_has() {
             }
         }
     }
+}
+
+/// Linked for the devices that are asked for, where the inputs have an object.
+#[test]
+fn a_program_is_linked_for_one_of_the_devices() {
+    let Some(pair) = pair(0) else { return };
+    let devices = pair.context.devices();
+    let source = "kernel void test(global uint *words) { *words = 7; }";
+    let mut object = Program::create_from_source(&pair.context, source).unwrap();
+    object.compile(&devices[..1], "", &[], &[]).unwrap();
+    let link = |list: &[cl_device_id]| {
+        let inputs = [object.get()];
+        // SAFETY: valid handles.
+        unsafe {
+            link_program(
+                pair.context.get(),
+                list,
+                c"",
+                &inputs,
+                None,
+                ptr::null_mut(),
+            )
+        }
+    };
+    let count = |program| cl_uint::from(get_program_info(program, CL_PROGRAM_NUM_DEVICES).unwrap());
+    let all = link(&[]).unwrap();
+    assert_eq!(count(all), 2);
+    let status = |device| {
+        cl_int::from(get_program_build_info(all, device, CL_PROGRAM_BUILD_STATUS).unwrap())
+    };
+    assert_eq!(status(devices[0]), CL_BUILD_SUCCESS);
+    assert_eq!(status(devices[1]), CL_BUILD_NONE);
+    let one = link(&devices[..1]).unwrap();
+    assert_eq!(count(one), 1);
+    assert_eq!(link(&devices[1..]), Err(CL_INVALID_OPERATION));
+    for program in [all, one] {
+        // SAFETY: linked above, released once.
+        unsafe { release_program(program) }.unwrap();
+    }
+}
+
+/// "Kernel objects are not created for any __kernel functions in program that do not have the same function definition
+/// across all devices for which a program executable has been successfully built."
+#[test]
+fn kernels_that_differ_between_devices_are_left_out() {
+    let Some(pair) = pair(0) else { return };
+    let devices = pair.context.devices();
+    let has_doubles = |id| Device::new(id).double_fp_config().unwrap() != 0;
+    if has_doubles(devices[0]) == has_doubles(devices[1]) {
+        eprintln!("skipped: the devices are alike");
+        return;
+    }
+    let source = "
+        #ifdef cl_khr_fp64
+        kernel void differs(global uint *words, uint more) { *words = more; }
+        #else
+        kernel void differs(global uint *words) { *words = 7; }
+        #endif
+        kernel void same(global uint *words) { *words = 7; }";
+    let program = Program::create_and_build_from_source(&pair.context, source, "").unwrap();
+    assert!(Kernel::create(&program, "differs").is_err());
+    let made = create_program_kernels(&program).unwrap();
+    let names: Vec<_> = made
+        .iter()
+        .map(|kernel| kernel.function_name().unwrap())
+        .collect();
+    assert_eq!(names, ["same"]);
 }
 
 #[test]

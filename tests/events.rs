@@ -21,8 +21,8 @@ use opencl3::event::{
     CL_COMPLETE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, Event, create_user_event,
     set_user_event_status, wait_for_events,
 };
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
-use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_event};
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem, set_mem_object_destructor_callback};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_event, cl_mem};
 
 fn setup(flags: u64) -> Option<(Context, CommandQueue)> {
     let device = common::device()?;
@@ -292,6 +292,35 @@ fn a_barrier_comes_after_all_before_and_before_all_after() {
     for event in [&held, &barrier] {
         assert_eq!(status(event), CL_COMPLETE);
     }
+}
+
+/// What a command held may go with it when it fails, and the application is called: with no lock of the queue.
+#[test]
+fn a_destructor_callback_may_use_the_queue_whose_command_failed() {
+    static DONE: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn flush(_memory: cl_mem, queue: *mut c_void) {
+        opencl3::command_queue::flush(queue.cast()).unwrap();
+        DONE.store(1, Ordering::Release);
+    }
+    let Some((context, queue)) = setup(0) else {
+        return;
+    };
+    let gate = user_event(&context);
+    // SAFETY: no host memory, within the buffer; the queue outlives the callback.
+    unsafe {
+        let mut buffer =
+            Buffer::<u32>::create(&context, CL_MEM_READ_WRITE, 16, ptr::null_mut()).unwrap();
+        set_mem_object_destructor_callback(buffer.get(), flush, queue.get().cast()).unwrap();
+        queue
+            .enqueue_fill_buffer(&mut buffer, &[5_u32], 0, 64, &[gate.get()])
+            .unwrap();
+    }
+    let gate = gate.get() as usize;
+    // In a thread of its own, so that one that hangs does not take the test along.
+    let setter = thread::spawn(move || set_user_event_status(gate as cl_event, -1).unwrap());
+    assert!(until(|| DONE.load(Ordering::Acquire) == 1));
+    setter.join().unwrap();
+    queue.finish().unwrap();
 }
 
 #[test]

@@ -11,13 +11,15 @@ use std::ptr;
 use opencl_sys::cl_function_types::{
     clCreateSubBuffer_t, clEnqueueCopyBuffer_t, clEnqueueMapBuffer_t, clEnqueueNDRangeKernel_t,
     clEnqueueNativeKernel_t, clEnqueueReadBuffer_t, clEnqueueSVMMemcpy_t,
+    clEnqueueUnmapMemObject_t,
 };
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_INVALID_BUFFER_SIZE, CL_INVALID_COMMAND_QUEUE,
     CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS,
     CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
-    CL_MAP_READ, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
-    CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_region, cl_event, cl_int, cl_mem, cl_uint,
+    CL_INVALID_WORK_GROUP_SIZE, CL_MAP_READ, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_WRITE,
+    CL_MEM_USE_HOST_PTR, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_region, cl_event, cl_int,
+    cl_mem, cl_uint,
 };
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
@@ -234,6 +236,81 @@ fn of_a_launch() {
     unsafe { kernel.set_arg(0, &bench.buffer.get()) }.expect("an argument");
     assert_eq!(code(kernel.get(), 0, BAD_LIST), CL_INVALID_WORK_DIMENSION);
     assert_eq!(code(kernel.get(), 1, BAD_LIST), CL_INVALID_EVENT_WAIT_LIST);
+    let sized = |global: usize, local: usize, (count, list): List| {
+        let (queue, none, event) = (bench.queue.get(), ptr::null(), ptr::null_mut());
+        // SAFETY: every call is refused.
+        unsafe {
+            launch(
+                queue,
+                kernel.get(),
+                1,
+                none,
+                &global,
+                &local,
+                count,
+                list,
+                event,
+            )
+        }
+    };
+    assert_eq!(sized(64, 7, BAD_LIST), CL_INVALID_WORK_GROUP_SIZE);
+    assert_eq!(sized(64, 7, foreign), CL_INVALID_CONTEXT);
+    assert_eq!(sized(64, 8, BAD_LIST), CL_INVALID_EVENT_WAIT_LIST);
+}
+
+#[test]
+fn of_an_unmap() {
+    let Some(bench) = Bench::new() else { return };
+    let unmap = entry!(clEnqueueUnmapMemObject_t, "clEnqueueUnmapMemObject");
+    let map = entry!(clEnqueueMapBuffer_t, "clEnqueueMapBuffer");
+    let code = |memory: cl_mem, pointer, (count, list): List| {
+        // SAFETY: a pointer of no map is refused, one of a map is good once.
+        unsafe {
+            unmap(
+                bench.queue.get(),
+                memory,
+                pointer,
+                count,
+                list,
+                ptr::null_mut(),
+            )
+        }
+    };
+    let wrong = ptr::dangling_mut();
+    assert_eq!(
+        code(ptr::null_mut(), wrong, BAD_LIST),
+        CL_INVALID_MEM_OBJECT
+    );
+    assert_eq!(code(bench.buffer.get(), wrong, BAD_LIST), CL_INVALID_VALUE);
+    assert_eq!(
+        code(bench.buffer.get(), wrong, bench.foreign_list()),
+        CL_INVALID_VALUE
+    );
+    // SAFETY: within the buffer.
+    let pointer = unsafe {
+        map(
+            bench.queue.get(),
+            bench.buffer.get(),
+            1,
+            CL_MAP_READ,
+            0,
+            BYTES,
+            0,
+            ptr::null(),
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
+    };
+    assert_eq!(
+        code(bench.buffer.get(), pointer, BAD_LIST),
+        CL_INVALID_EVENT_WAIT_LIST
+    );
+    assert_eq!(
+        code(bench.buffer.get(), pointer, bench.foreign_list()),
+        CL_INVALID_CONTEXT
+    );
+    assert_eq!(code(bench.buffer.get(), pointer, NO_LIST), 0);
+    assert_eq!(code(bench.buffer.get(), pointer, NO_LIST), CL_INVALID_VALUE);
 }
 
 extern "C" fn never_called(_arguments: *mut c_void) {}

@@ -18,21 +18,22 @@ use opencl_sys::cl_function_types::{
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
     CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_FALSE,
-    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_BASE_PTR_INTEL,
-    CL_MEM_ALLOC_TYPE_INTEL, CL_MEM_COPY_HOST_PTR, CL_MEM_COPY_OVERLAP, CL_MEM_DEVICE_ADDRESS_EXT,
-    CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_SVM_ATOMICS,
-    CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_UNKNOWN_INTEL,
-    CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, CL_SUCCESS, CL_TRUE, cl_bool, cl_command_queue,
-    cl_command_queue_properties, cl_event, cl_map_flags, cl_svm_mem_flags, cl_uint, cl_ulong,
-    clDeviceMemAllocINTEL_t, clEnqueueMemFillINTEL_t, clEnqueueMemcpyINTEL_t,
-    clGetMemAllocInfoINTEL_t, clMemBlockingFreeINTEL_t, clSetKernelArgDevicePointerEXT_t,
-    clSetKernelArgMemPointerINTEL_t,
+    CL_INVALID_BUFFER_SIZE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE,
+    CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_TYPE_INTEL, CL_MEM_COPY_HOST_PTR,
+    CL_MEM_COPY_OVERLAP, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT,
+    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER,
+    CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_UNKNOWN_INTEL, CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY,
+    CL_SUCCESS, CL_TRUE, cl_bool, cl_command_queue, cl_command_queue_properties, cl_event,
+    cl_map_flags, cl_svm_mem_flags, cl_uint, cl_ulong, clDeviceMemAllocINTEL_t,
+    clEnqueueMemFillINTEL_t, clEnqueueMemcpyINTEL_t, clGetMemAllocInfoINTEL_t,
+    clMemBlockingFreeINTEL_t, clSetKernelArgDevicePointerEXT_t, clSetKernelArgMemPointerINTEL_t,
 };
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device;
 use opencl3::event::{create_user_event, set_user_event_status};
 use opencl3::kernel::Kernel;
+use opencl3::memory::Buffer;
 use opencl3::program::Program;
 
 struct Bench {
@@ -449,6 +450,15 @@ fn wrong_requests_are_refused() {
         code(aligned, aligned.wrapping_byte_add(16)),
         CL_MEM_COPY_OVERLAP
     );
+    // "CL_INVALID_BUFFER_SIZE … if host_ptr is a pointer allocated using clSVMAlloc and the size … is greater than the size of
+    // the allocation": whether the buffer uses it or copies it.
+    for flags in [CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR] {
+        for (size_bytes, code) in [(64, CL_SUCCESS), (65, CL_INVALID_BUFFER_SIZE)] {
+            // SAFETY: memory of 64 bytes; what reaches beyond is refused.
+            let made = unsafe { Buffer::<u8>::create(&bench.context, flags, size_bytes, aligned) };
+            assert_eq!(made.err().map_or(CL_SUCCESS, |error| error.0), code);
+        }
+    }
     bench.free(aligned);
 }
 

@@ -5,15 +5,17 @@ mod common;
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 
 use opencl3::command_queue::{
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CommandQueue,
+    release_command_queue, retain_command_queue,
 };
 use opencl3::context::Context;
 use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
-use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_event};
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem, set_mem_object_destructor_callback};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_command_queue, cl_event, cl_mem};
 
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 40;
@@ -88,6 +90,85 @@ fn threads_have_a_context_and_a_queue_each() {
             });
         }
     });
+}
+
+/// "CL_INVALID_OPERATION if the execution_status for event has already been changed by a previous call".
+#[test]
+fn one_of_many_threads_sets_a_user_event() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).expect("a context");
+    for _ in 0..1000 {
+        let gate = Event::new(create_user_event(context.get()).expect("a user event"));
+        let event = gate.get() as usize;
+        let start = std::sync::Barrier::new(THREADS as usize);
+        let set: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    scope.spawn(|| {
+                        start.wait();
+                        set_user_event_status(event as cl_event, CL_COMPLETE).is_ok()
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| usize::from(thread.join().expect("no panic")))
+                .sum()
+        });
+        assert_eq!(set, 1);
+    }
+}
+
+/// Several threads have a reference to a queue each, and let go of it at once: what is enqueued there comes to its end, and
+/// the memory goes.
+#[test]
+fn the_last_of_many_threads_lets_go_of_a_queue() {
+    static FREED: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn count(_memory: cl_mem, _data: *mut c_void) {
+        FREED.fetch_add(1, Ordering::Relaxed);
+    }
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).expect("a context");
+    const QUEUES: u32 = 500;
+    for round in 0..QUEUES {
+        let queue = CommandQueue::create_default_with_properties(&context, 0, 0).expect("a queue");
+        let mut target = buffer(&context);
+        // SAFETY: a function of that kind, which uses no data.
+        unsafe { set_mem_object_destructor_callback(target.get(), count, ptr::null_mut()) }
+            .expect("a callback");
+        // SAFETY: within the buffer; the queue's own reference becomes the first thread's.
+        unsafe {
+            queue
+                .enqueue_fill_buffer(&mut target, &[round], 0, WORDS * 4, &[])
+                .expect("a fill");
+            for _ in 1..THREADS {
+                retain_command_queue(queue.get()).expect("a reference");
+            }
+        }
+        let handle = queue.get() as usize;
+        std::mem::forget(queue);
+        drop(target);
+        let start = std::sync::Barrier::new(THREADS as usize);
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    start.wait();
+                    // SAFETY: each thread gives back its own.
+                    unsafe { release_command_queue(handle as cl_command_queue) }.expect("released");
+                });
+            }
+        });
+    }
+    let start = std::time::Instant::now();
+    while FREED.load(Ordering::Relaxed) < QUEUES {
+        let late = start.elapsed() > std::time::Duration::from_secs(20);
+        assert!(!late, "{} of {QUEUES}", FREED.load(Ordering::Relaxed));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
 }
 
 /// An event goes from thread to thread: each waits for the one before, on its own queue, and the first waits for

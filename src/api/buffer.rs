@@ -187,7 +187,7 @@ unsafe fn create(
     // "CL_INVALID_BUFFER_SIZE … if … CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer returned by
     // clSVMAlloc and size is greater than the size passed to clSVMAlloc."
     let address = host_ptr as u64;
-    if flags & CL_MEM_USE_HOST_PTR != 0
+    if flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0
         && let Some(memory) = context.shared().find(address)
         && !memory.contains(address, size)
     {

@@ -182,7 +182,7 @@ fn launch(
     check_arguments(&kernel)?;
     let range = range()?;
     let wanted = events.wants_event();
-    let event = queue.launch(command_type, &kernel, &range, wait_list?, wanted)?;
+    let event = queue.launch(command_type, &kernel, &range, wait_list, wanted)?;
     events.give_if(event);
     Ok(())
 }

@@ -8,10 +8,11 @@ use crate::runtime::command::{Command, HostPointer};
 use crate::runtime::memory::Memory;
 use crate::runtime::residence::{Mode, Use};
 use opencl_sys::{
-    CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_MAP_READ, CL_MAP_WRITE,
-    CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
-    CL_MEM_HOST_WRITE_ONLY, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST,
-    cl_bool, cl_command_queue, cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
+    CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT,
+    CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS,
+    CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
+    CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_map_flags, cl_mem,
+    cl_mem_migration_flags, cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -84,10 +85,22 @@ pub fn enqueue_unmap_mem_object(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    let memory = enqueue::memory_object(&queue, memobj)?;
-    let wait_list = enqueue::wait_list(&queue, &events)?;
+    // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object or is a pipe object."
+    let memory: Arc<Memory> = handle::get(memobj)?;
+    if memory.pipe().is_some() {
+        return Err(Error::new(CL_INVALID_MEM_OBJECT, "memobj is a pipe"));
+    }
     // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
     // clEnqueueMapImage for memobj."
+    let is_mapped = (memory.mappings().iter()).any(|it| it.pointer.0 == mapped_ptr.cast());
+    if !is_mapped {
+        return Err(Error::invalid_value(
+            "mapped_ptr was not returned by a map of this memory object",
+        ));
+    }
+    // "CL_INVALID_CONTEXT if the context associated with command_queue and memobj are not the same" comes last.
+    let wait_list = enqueue::wait_list(&queue, &events)?;
+    enqueue::memory_object(&queue, memobj)?;
     let event = queue.enqueue_unmap(&memory, HostPointer(mapped_ptr.cast()), wait_list)?;
     events.give(event);
     Ok(())

@@ -37,6 +37,11 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
 
 /// `clRelease*`
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
+    object::release::<T>(handle).map(drop)
+}
+
+/// The same; whether the application holds no reference any more.
+pub fn release_to_the_last<T: Object>(handle: *mut c_void) -> Result<bool> {
     object::release::<T>(handle)
 }
 

@@ -7,11 +7,12 @@ use crate::compiler::program::AccessQualifier;
 use crate::runtime::device::Device;
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
+use crate::runtime::program::Program;
 use crate::runtime::sampler::Sampler;
 use opencl_sys::{
-    CL_FALSE, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_MEM_OBJECT,
-    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_SAMPLER, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT,
-    CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
+    CL_FALSE, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_DEFINITION,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_SAMPLER,
+    CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
     CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
     CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
     CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_READ_ONLY,
@@ -31,6 +32,10 @@ pub fn get(kernel: cl_kernel) -> Result<Arc<Kernel>> {
 /// `kernel_name` is NULL or a terminated string.
 pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> Result<cl_kernel> {
     let program = program::get(program)?;
+    // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
+    if program.kernel_names().is_none() {
+        return Err(no_executable());
+    }
     // "CL_INVALID_VALUE if kernel_name is NULL."
     if kernel_name.is_null() {
         return Err(Error::invalid_value("kernel_name is NULL"));
@@ -52,32 +57,47 @@ pub unsafe fn create_kernels_in_program(
 ) -> Result<()> {
     let program = program::get(program)?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device in program."
-    let names = program.kernel_names().ok_or_else(|| {
-        Error::new(
-            CL_INVALID_PROGRAM_EXECUTABLE,
-            "program has no executable for any device",
-        )
-    })?;
+    let names = program.kernel_names().ok_or_else(no_executable)?;
     // SAFETY: the caller's promise.
     let list = unsafe { List::new(num_kernels, kernels, num_kernels_ret) };
+    // "Kernel objects are not created for any __kernel functions in program that do not have the same function
+    // definition across all devices": only then they must be made to be counted.
+    let count = |names: &[String]| match program.devices().len() {
+        1 => Ok(names.len()),
+        _ => make_all(&program, names).map(|made| made.len()),
+    };
     // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
-    if list.wants_list() && list.entries() < names.len() {
-        return Err(Error::invalid_value(format!(
-            "num_kernels is {num_kernels}, the program has {}",
-            names.len()
-        )));
-    }
     if !list.wants_list() {
-        list.write(&vec![std::ptr::null_mut(); names.len()]);
+        list.write(&vec![std::ptr::null_mut(); count(&names)?]);
         return Ok(());
     }
-    let made = names
-        .iter()
-        .map(|name| Kernel::new(&program, name))
-        .collect::<Result<Vec<_>>>()?;
+    let made = make_all(&program, &names)?;
+    if list.entries() < made.len() {
+        return Err(Error::invalid_value(format!(
+            "num_kernels is {num_kernels}, the program has {}",
+            made.len()
+        )));
+    }
     let handles: Vec<cl_kernel> = made.into_iter().map(handle::create).collect();
     list.write(&handles);
     Ok(())
+}
+
+fn no_executable() -> Error {
+    Error::new(
+        CL_INVALID_PROGRAM_EXECUTABLE,
+        "program has no executable for any device",
+    )
+}
+
+/// The kernels of those names that are the same on all devices.
+fn make_all(program: &Arc<Program>, names: &[String]) -> Result<Vec<Arc<Kernel>>> {
+    let made = names.iter().map(|name| Kernel::new(program, name));
+    made.filter(|made| {
+        let code = made.as_ref().err().map(Error::code);
+        code != Some(CL_INVALID_KERNEL_DEFINITION)
+    })
+    .collect()
 }
 
 /// `clRetainKernel`

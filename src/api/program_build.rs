@@ -6,13 +6,15 @@ use super::program::{get, text};
 use super::{context, device, handle};
 use crate::runtime::callback::{ProgramNotify, UserData};
 use crate::runtime::device::Device;
+use crate::runtime::front_end::FrontEnd;
 use crate::runtime::program::build::{self, Notify};
 use crate::runtime::program::{BuildStatus, Origin, Product, Program};
 use crate::toolchain::{BuildOptions, LinkOptions};
 use opencl_sys::{
-    CL_BUILD_ERROR, CL_BUILD_IN_PROGRESS, CL_BUILD_NONE, CL_BUILD_SUCCESS, CL_INVALID_BINARY,
-    CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_DEVICE,
-    CL_INVALID_LINKER_OPTIONS, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+    CL_BUILD_ERROR, CL_BUILD_IN_PROGRESS, CL_BUILD_NONE, CL_BUILD_SUCCESS,
+    CL_COMPILER_NOT_AVAILABLE, CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS,
+    CL_INVALID_COMPILER_OPTIONS, CL_INVALID_DEVICE, CL_INVALID_LINKER_OPTIONS,
+    CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
     CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_LIBRARY, CL_PROGRAM_BINARY_TYPE_NONE,
     CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_OPTIONS,
     CL_PROGRAM_BUILD_STATUS, cl_context, cl_device_id, cl_int, cl_program, cl_program_build_info,
@@ -104,6 +106,7 @@ pub unsafe fn build_program(
     // "CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid."
     let options = BuildOptions::parse(&text)
         .map_err(|error| Error::new(CL_INVALID_BUILD_OPTIONS, error.to_string()))?;
+    check_compiler(&program)?;
     // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL,
     // or clCreateProgramWithBinary."
     if matches!(program.origin(), Origin::Linked) {
@@ -112,6 +115,17 @@ pub unsafe fn build_program(
         ));
     }
     build::build(&program, places, &text, options, notify)
+}
+
+/// "CL_COMPILER_NOT_AVAILABLE if program is created with clCreateProgramWithSource and a compiler is not available, i.e.
+/// CL_DEVICE_COMPILER_AVAILABLE … is set to CL_FALSE."
+fn check_compiler(program: &Program) -> Result<()> {
+    match (program.origin(), FrontEnd::instance().clang()) {
+        (Origin::Source(_), Err(missing)) => {
+            Err(Error::new(CL_COMPILER_NOT_AVAILABLE, missing.to_string()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `clCompileProgram`
@@ -153,6 +167,7 @@ pub unsafe fn compile_program(
     // "CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid."
     let options = BuildOptions::parse(&build_text)
         .map_err(|error| Error::new(CL_INVALID_COMPILER_OPTIONS, error.to_string()))?;
+    check_compiler(&program)?;
     // "CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with
     // clCreateProgramWithSource or clCreateProgramWithIL."
     if matches!(program.origin(), Origin::Binary | Origin::Linked) {
@@ -252,27 +267,28 @@ pub unsafe fn link_program(
     }
     // "CL_INVALID_OPERATION if the rules for devices containing compiled binaries or libraries as described in
     // input_programs argument above are not followed.": all inputs have one for a device, or none has.
-    let mut kept = Vec::new();
-    for device in linked {
+    let mut places = Vec::new();
+    for (place, device) in linked.iter().enumerate() {
         let count = inputs
             .iter()
-            .filter(|input| has_module(input, &device))
+            .filter(|input| has_module(input, device))
             .count();
         if count == inputs.len() {
-            kept.push(device);
+            places.push(place);
         } else if count > 0 {
             return Err(Error::invalid_operation(
                 "some input programs have a compiled object or library for a device, some have none",
             ));
         }
     }
-    if kept.is_empty() {
+    if places.is_empty() {
         return Err(Error::invalid_operation(
             "no input program has a compiled object or library",
         ));
     }
-    let places = (0..kept.len()).collect();
-    let program = Program::for_devices(&context, kept, Origin::Linked);
+    // "If device_list is a NULL value, the link is performed and a valid program object returned … for all devices
+    // associated with the context": for others than those with objects "no link is performed".
+    let program = Program::for_devices(&context, linked, Origin::Linked);
     // Before linking: a callback may come first.
     let created = handle::create(Arc::clone(&program));
     let failure = build::link(&program, places, &text, options, inputs, notify).err();

@@ -144,12 +144,12 @@ pub fn retain_command_queue(command_queue: cl_command_queue) -> Result<()> {
 /// command_queue."
 pub fn release_command_queue(command_queue: cl_command_queue) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
-    if queue.handle().references() > 1 {
-        queue.flush();
-    } else {
+    queue.flush();
+    // Whoever of several threads lets go of it last.
+    if handle::release_to_the_last::<Queue>(command_queue)? {
         queue.abandon();
     }
-    handle::release::<Queue>(command_queue)
+    Ok(())
 }
 
 /// `clGetCommandQueueInfo`

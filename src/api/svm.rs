@@ -83,7 +83,7 @@ pub fn svm_alloc(
         ));
     }
     // "… size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE value for any device in context."
-    check_size(&context, size)?;
+    check_size(context.devices(), size)?;
     // "… alignment is not a power of two or the OpenCL implementation cannot support the specified alignment
     // for at least one device in context."
     if alignment != 0 && (!alignment.is_power_of_two() || alignment > LARGEST_TYPE_BYTES) {
@@ -95,9 +95,9 @@ pub fn svm_alloc(
 }
 
 /// "size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE value for any device in context."
-pub(super) fn check_size(context: &Context, size_bytes: usize) -> Result<()> {
+pub(super) fn check_size(devices: &[Arc<Device>], size_bytes: usize) -> Result<()> {
     let fits = |device: &Arc<Device>| size_bytes as u64 <= device.limits().max_allocation_bytes;
-    if size_bytes == 0 || !context.devices().iter().all(fits) {
+    if size_bytes == 0 || !devices.iter().all(fits) {
         return Err(Error::new(
             opencl_sys::CL_INVALID_BUFFER_SIZE,
             format!("size is {size_bytes}"),

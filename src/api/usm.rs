@@ -193,7 +193,12 @@ fn allocate(
     }
     // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE" for the device or
     // any device of the context.
-    check_size(context, size_bytes)?;
+    let devices = context.devices();
+    let concerned = match device.filter(|_| kind == UnifiedKind::Device) {
+        Some(device) => devices.get(device..=device).unwrap_or(devices),
+        None => devices,
+    };
+    check_size(concerned, size_bytes)?;
     let origin = Origin::Unified {
         kind,
         flags,

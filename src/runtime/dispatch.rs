@@ -58,19 +58,20 @@ impl Queue {
     /// Enqueues the launch of a kernel; `kind` is what its event says it is, which is made if `wants_event`.
     ///
     /// # Errors
-    /// As `clEnqueueNDRangeKernel`.
+    /// As `clEnqueueNDRangeKernel`; what is wrong with the wait list comes after what is wrong with the launch.
     pub fn launch(
         self: &Arc<Self>,
         kind: cl_command_type,
         kernel: &Kernel,
         range: &NdRange,
-        mut wait_list: WaitList,
+        wait_list: Result<WaitList>,
         wants_event: bool,
     ) -> Result<Option<Arc<Event>>> {
         let mut command = Command::Dispatch(Dispatch::default());
         if let Command::Dispatch(dispatch) = &mut command {
             prepare_in(dispatch, kernel, self, range)?;
         }
+        let mut wait_list = wait_list?;
         let touches_anything =
             matches!(&command, Command::Dispatch(dispatch) if dispatch.touches_anything);
         if self.context().devices().len() > 1 && !range.is_empty() {

@@ -235,12 +235,8 @@ impl Event {
 
     /// `clSetUserEventStatus`: `status` is 0 or negative. Fails when it was set before.
     pub fn set_user_status(self: &Arc<Self>, status: cl_int) -> Result<()> {
-        if matches!(self.stage(), Stage::Done(_)) {
-            return Err(Error::invalid_operation(
-                "the status of the user event was set before",
-            ));
-        }
-        self.finish(status, None).run();
+        let set_before = || Error::invalid_operation("the status of the user event was set before");
+        self.finish_once(status, None).ok_or_else(set_before)?.run();
         Ok(())
     }
 
@@ -325,9 +321,18 @@ impl Event {
 
     /// The command is done with `status`, 0 or negative.
     pub(super) fn finish(self: &Arc<Self>, status: cl_int, times: Option<(u64, u64)>) -> Aftermath {
+        self.finish_once(status, times).unwrap_or_default()
+    }
+
+    /// The same; `None` if it was done before.
+    fn finish_once(
+        self: &Arc<Self>,
+        status: cl_int,
+        times: Option<(u64, u64)>,
+    ) -> Option<Aftermath> {
         let mut state = self.lock();
         if matches!(state.stage, Stage::Done(_)) {
-            return Aftermath::default();
+            return None;
         }
         let was_held = state.stage == Stage::Held;
         state.stage = Stage::Done(status);
@@ -345,10 +350,10 @@ impl Event {
         if status < 0 {
             told = told.into_iter().map(Told::fails).collect();
         }
-        Aftermath {
+        Some(Aftermath {
             told,
             callbacks: in_order(callbacks, self, (status < 0).then_some(status)),
-        }
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

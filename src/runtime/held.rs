@@ -303,6 +303,8 @@ impl Queue {
     /// Records the held commands that are due and whose time has come.
     fn advance(self: &Arc<Self>) -> Aftermath {
         let mut aftermath = Aftermath::default();
+        // What they hold may call the application as it goes: after the lock.
+        let mut dropped = Vec::new();
         let mut state = self.lock();
         if state.held.advancing || state.held.due.is_empty() {
             return aftermath;
@@ -356,6 +358,7 @@ impl Queue {
                 let Resolution::Ready(ready) = resolution else {
                     let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
                     aftermath.merge(event.finish(code, None));
+                    dropped.push(command);
                     continue;
                 };
                 match self.issue(&mut state, &mut command, Some(&event), ready, order, true) {

@@ -47,6 +47,10 @@ impl Extent {
         self.width_bytes * self.rows * self.slices
     }
 
+    fn sides(self) -> [usize; 3] {
+        [self.width_bytes, self.rows, self.slices]
+    }
+
     /// Rows and slices without gaps, from `offset_bytes` on.
     pub fn packed(self, offset_bytes: usize) -> Layout {
         Layout {
@@ -64,6 +68,62 @@ impl Layout {
             + (extent.slices.saturating_sub(1)) * self.slice_pitch_bytes
             + (extent.rows.saturating_sub(1)) * self.row_pitch_bytes
             + extent.width_bytes
+    }
+}
+
+impl Layout {
+    /// Whether a rectangle of `extent` and another one share a byte. Of two that both have several rows, at other pitches,
+    /// that is not known: then it says no.
+    pub fn overlaps(&self, extent: Extent, other: &Self, other_extent: Extent) -> bool {
+        let spans = [
+            (self.offset_bytes, self.end_bytes(extent)),
+            (other.offset_bytes, other.end_bytes(other_extent)),
+        ];
+        if spans[0].0 >= spans[1].1 || spans[1].0 >= spans[0].1 {
+            return false;
+        }
+        match (
+            extent.rows * extent.slices,
+            other_extent.rows * other_extent.slices,
+        ) {
+            (1, _) => other.has_rows_in(other_extent, spans[0]),
+            (_, 1) => self.has_rows_in(extent, spans[1]),
+            _ => {
+                let pitches = |it: &Self| (it.row_pitch_bytes, it.slice_pitch_bytes);
+                let (own, others) = (self.origin(), other.origin());
+                pitches(self) == pitches(other)
+                    && own
+                        .iter()
+                        .zip(others)
+                        .zip(extent.sides().iter().zip(other_extent.sides()))
+                        .all(|((&start, other_start), (&side, other_side))| {
+                            start < other_start + other_side && other_start < start + side
+                        })
+            }
+        }
+    }
+
+    /// Whether a row of the rectangle has a byte in the range.
+    fn has_rows_in(&self, extent: Extent, (start, end): (usize, usize)) -> bool {
+        (0..extent.slices).any(|slice| {
+            (0..extent.rows).any(|row| {
+                let first =
+                    self.offset_bytes + slice * self.slice_pitch_bytes + row * self.row_pitch_bytes;
+                first < end && start < first + extent.width_bytes
+            })
+        })
+    }
+
+    /// Where the rectangle begins: the byte in its row, the row, the slice.
+    fn origin(&self) -> [usize; 3] {
+        let slice_pitch = self.slice_pitch_bytes.max(1);
+        let row_pitch = self.row_pitch_bytes.max(1);
+        let in_slice = self.offset_bytes % slice_pitch;
+        [
+            in_slice % row_pitch,
+            in_slice / row_pitch,
+            self.offset_bytes / slice_pitch,
+        ]
     }
 }
 
@@ -339,5 +399,40 @@ mod tests {
         };
         let sizes: Vec<_> = shape.runs().map(|run| run.size_bytes).collect();
         assert_eq!(sizes, [8, 8, 8]);
+    }
+
+    #[test]
+    fn rectangles_overlap_where_they_share_a_byte() {
+        let at = |offset_bytes| Layout {
+            offset_bytes,
+            row_pitch_bytes: 16,
+            slice_pitch_bytes: 64,
+        };
+        let tile = Extent {
+            width_bytes: 8,
+            rows: 2,
+            slices: 2,
+        };
+        // By what both cover, byte by byte.
+        let covers = |layout: Layout, extent: Extent| -> Vec<usize> {
+            let rows =
+                (0..extent.slices).flat_map(|slice| (0..extent.rows).map(move |row| (slice, row)));
+            rows.flat_map(|(slice, row)| {
+                let first = layout.offset_bytes + slice * 64 + row * 16;
+                first..first + extent.width_bytes
+            })
+            .collect()
+        };
+        for first in [0, 4, 8, 16, 24, 64] {
+            for second in [0, 1, 7, 8, 15, 16, 23, 24, 32, 40, 64, 72, 96, 128] {
+                for extent in [tile, Extent::linear(4), Extent::linear(9)] {
+                    let own = covers(at(first), tile);
+                    let shared = covers(at(second), extent).iter().any(|it| own.contains(it));
+                    let found = at(first).overlaps(tile, &at(second), extent);
+                    assert_eq!(found, shared, "{first} {second} {extent:?}");
+                    assert_eq!(at(second).overlaps(extent, &at(first), tile), shared);
+                }
+            }
+        }
     }
 }

@@ -7,10 +7,11 @@ use super::layout::{Extent, Layout};
 use super::memory::Memory;
 use super::queue::Queue;
 use super::storage::Place;
-use opencl_sys::cl_map_flags;
+use opencl_sys::{CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, cl_map_flags};
 use std::sync::Arc;
 
 /// A region that the host has mapped.
+#[derive(Clone)]
 pub struct Mapping {
     pub pointer: HostPointer,
     /// The region in the memory object; the host sees it with the same pitches.
@@ -34,7 +35,54 @@ pub enum MappingWay {
     HostPointer,
 }
 
+impl Mapping {
+    pub(super) fn writes(&self) -> bool {
+        writes(self.flags)
+    }
+}
+
+/// Whether a map is for writing.
+pub(super) fn writes(flags: cl_map_flags) -> bool {
+    flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0
+}
+
 impl Memory {
+    /// Notes a mapping, before anything is enqueued for it.
+    ///
+    /// # Errors
+    /// "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
+    pub(super) fn add_mapping(&self, mapping: Mapping) -> Result<()> {
+        if mapping.writes() {
+            let (layout, extent) = self.mapped_region(&mapping);
+            self.storage().begin_writing(layout, extent)?;
+        }
+        self.mappings().push(mapping);
+        Ok(())
+    }
+
+    /// Takes out the mapping that was noted last of those at `pointer`.
+    pub(super) fn take_mapping(&self, pointer: HostPointer) -> Option<Mapping> {
+        let mapping = {
+            let mut mappings = self.mappings();
+            let found = mappings.iter().rposition(|it| it.pointer.0 == pointer.0)?;
+            mappings.remove(found)
+        };
+        if mapping.writes() {
+            let (layout, extent) = self.mapped_region(&mapping);
+            self.storage().end_writing(layout, extent);
+        }
+        Some(mapping)
+    }
+
+    /// In the storage.
+    fn mapped_region(&self, mapping: &Mapping) -> (Layout, Extent) {
+        let layout = Layout {
+            offset_bytes: self.origin_bytes() + mapping.layout.offset_bytes,
+            ..mapping.layout
+        };
+        (layout, mapping.extent)
+    }
+
     /// How the host is to see the region at `offset_bytes`, and where. Allocates staging memory where it
     /// can't see the allocation.
     pub(super) fn mapping_way(

@@ -446,7 +446,7 @@ impl Queue {
             self.wait_timeline(self.submitted.load(Ordering::Acquire));
             if let Err(error) = self.timeline.signal(batch.value) {
                 log::error!("its timeline could not be raised: {error}");
-                self.failure.die_from(batch.value);
+                self.die_from(batch.value);
             }
         }
         if self.times_commands() || self.watched.load(Ordering::Acquire) {

@@ -7,6 +7,7 @@
 
 use super::batch::Batch;
 use super::event::{Aftermath, Event};
+use super::notifier;
 use super::process::AtWork;
 use super::queue::Queue;
 use super::trace::CommandTimes;
@@ -104,8 +105,21 @@ impl Queue {
 
     /// Nothing that is not retired completes any more.
     fn die(&self) {
-        let retired = self.retired.load(Ordering::Acquire);
-        self.failure.die_from(retired + 1);
+        self.die_from(self.retired.load(Ordering::Acquire) + 1);
+    }
+
+    /// Nothing from time `value` on completes any more, which the application is told of.
+    pub(super) fn die_from(&self, value: u64) {
+        if self.failure.is_dead() {
+            return;
+        }
+        self.failure.die_from(value);
+        let context = Arc::clone(self.context());
+        // No lock of ours is held there.
+        notifier::send(Box::new(move || {
+            context
+                .report("the device was lost: nothing that is enqueued on it completes any more");
+        }));
     }
 
     fn retire_one(self: &Arc<Self>, last: u64) -> Option<Aftermath> {

@@ -3,6 +3,7 @@
 use super::allocation::Allocation;
 use super::command::HostPointer;
 use super::error::{Error, Result};
+use super::layout::{Extent, Layout};
 use super::queue::Queue;
 use super::residence::Residence;
 use super::shared::SharedMemory;
@@ -44,6 +45,8 @@ pub(super) struct Storage {
     pub places: Places,
     /// What the host sees of memory that it can't reach, made by the first map on each device.
     pub mirrors: Mutex<Vec<(usize, Arc<Allocation>)>>,
+    /// What the host has mapped for writing, of the buffer and of all that lies in it.
+    pub written: Mutex<Vec<(Layout, Extent)>>,
 }
 
 /// On which devices there is memory for it.
@@ -60,6 +63,30 @@ impl Storage {
         match &self.places {
             Places::Several(residence) => Some(residence),
             _ => None,
+        }
+    }
+
+    /// The host maps a region for writing.
+    ///
+    /// # Errors
+    /// "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
+    pub fn begin_writing(&self, layout: Layout, extent: Extent) -> Result<()> {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if (written.iter()).any(|(other, size)| layout.overlaps(extent, other, *size)) {
+            return Err(Error::invalid_operation(
+                "a part of the region is mapped for writing already",
+            ));
+        }
+        written.push((layout, extent));
+        Ok(())
+    }
+
+    /// That region is unmapped.
+    pub fn end_writing(&self, layout: Layout, extent: Extent) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = written.iter().position(|it| *it == (layout, extent));
+        if let Some(found) = found {
+            written.swap_remove(found);
         }
     }
 

@@ -327,6 +327,20 @@ impl Queue {
         if blocking {
             wait_for_all(wait_list)?;
         }
+        memory.add_mapping(Mapping {
+            pointer,
+            extent,
+            layout,
+            flags,
+            way: way.clone(),
+            device: self.context().device_index(self.device()),
+            place: place.clone(),
+        })?;
+        // From here on a failure takes it out again.
+        let unmapped = |error| {
+            memory.take_mapping(pointer);
+            error
+        };
         let read = match &way {
             // Where the application sees the region a transfer of before may be under way.
             MappingWay::Staged(staging) if needs_contents && blocking && self.is_in_order() => {
@@ -339,27 +353,20 @@ impl Queue {
                         pointer,
                         blocking,
                         wait_list,
-                    )?,
-                    false => None,
+                    ),
+                    false => Ok(None),
                 }
             }
-            _ => None,
+            _ => Ok(None),
         };
-        let event = match read {
+        let event = match read.map_err(unmapped)? {
             Some(event) => event,
-            None => self.enqueue(kind, command, Waits::on(wait_list), Ordering::default())?,
+            None => self
+                .enqueue(kind, command, Waits::on(wait_list), Ordering::default())
+                .map_err(unmapped)?,
         };
-        memory.mappings().push(Mapping {
-            pointer,
-            extent,
-            layout,
-            flags,
-            way: way.clone(),
-            device: self.context().device_index(self.device()),
-            place,
-        });
         if blocking {
-            finish_blocking(&event)?;
+            finish_blocking(&event).map_err(unmapped)?;
         } else if matches!(way, MappingWay::HostPointer) {
             pending_host_writes::add(pointer, &shape, &event);
         }
@@ -374,21 +381,27 @@ impl Queue {
         self: &Arc<Self>,
         memory: &Arc<Memory>,
         pointer: HostPointer,
+        wait_list: WaitList,
+    ) -> Result<Arc<Event>> {
+        let mapping = memory.take_mapping(pointer).ok_or_else(|| {
+            Error::invalid_value("mapped_ptr was not returned by a map of this memory object")
+        })?;
+        let unmapped = self.unmap(memory, mapping.clone(), wait_list);
+        if unmapped.is_err() {
+            // The host keeps what it has written there, and may try again.
+            memory.add_mapping(mapping)?;
+        }
+        unmapped
+    }
+
+    fn unmap(
+        self: &Arc<Self>,
+        memory: &Arc<Memory>,
+        mapping: Mapping,
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
-        let mapping = {
-            let mut mappings = memory.mappings();
-            let found = mappings
-                .iter()
-                .position(|mapping| mapping.pointer.0 == pointer.0)
-                .ok_or_else(|| {
-                    Error::invalid_value(
-                        "mapped_ptr was not returned by a map of this memory object",
-                    )
-                })?;
-            mappings.remove(found)
-        };
-        let writes = mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+        let pointer = mapping.pointer;
+        let writes = mapping.writes();
         if writes && memory.travels() {
             let here = self.context().device_index(self.device());
             if here != mapping.device && !matches!(mapping.way, MappingWay::HostPointer) {

@@ -8,10 +8,11 @@ mod common;
 #[path = "../common/layer.rs"]
 mod layer;
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::transmute;
 use std::process::{Command, Stdio};
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use opencl3::command_queue::{
@@ -262,10 +263,19 @@ fn a_lost_device_ends_everything_with_errors() {
     if std::env::var_os(CHILD).is_none() {
         return run_with_layer("a_lost_device_ends_everything_with_errors", "");
     }
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn tell(message: *const c_char, _: *const c_void, _: usize, data: *mut c_void) {
+        // SAFETY: a terminated string, by the specification.
+        println!("{}", unsafe { CStr::from_ptr(message) }.to_string_lossy());
+        assert_eq!(data.addr(), 77);
+        TOLD.fetch_add(1, Ordering::Relaxed);
+    }
     let Some((context, binary)) = setting() else {
         return;
     };
     let device = context.devices()[0];
+    let data = ptr::without_provenance_mut(77);
+    let context = Context::from_devices(&[device], &[], Some(tell), data).expect("a context");
     let faults = Faults::load();
     // SAFETY: the host memory outlives the test; the events are ours.
     unsafe {
@@ -294,6 +304,12 @@ fn a_lost_device_ends_everything_with_errors() {
         let error = attempt(&context, &binary).expect_err("the device is lost");
         assert!(is_honest(&error), "{error}");
         assert!((faults.count)() > 0);
+        // The context's own callback has been told, from whatever thread.
+        let end = Instant::now() + PATIENCE;
+        while TOLD.load(Ordering::Relaxed) == 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(TOLD.load(Ordering::Relaxed) > 0);
         release_event(gate).expect("an event");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
 
@@ -121,7 +121,7 @@ fn start(
     let handle = UserData(program_handle(program));
     let user_data = notify.user_data.unwrap_or(UserData(std::ptr::null_mut()));
     let held = Arc::clone(program);
-    let work = move || {
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || {
         let (handle, user_data) = (handle, user_data);
         // The application learns of a failure by the build status.
         let _ = run(&held, &devices, &task);
@@ -132,14 +132,24 @@ fn start(
         // is held.
         process::call_application(|| unsafe { function(handle.0.cast(), user_data.0) });
         drop(held);
+    });
+    let work = Arc::new(Mutex::new(Some(work)));
+    let taken = Arc::clone(&work);
+    let do_it = |work: &Mutex<Option<Box<dyn FnOnce() + Send>>>| {
+        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(work) = work {
+            work();
+        }
     };
     let spawned = std::thread::Builder::new()
         .name("pumice-build".into())
         .stack_size(STACK_BYTES)
-        .spawn(work);
-    spawned
-        .map(drop)
-        .map_err(|error| Error::out_of_host_memory(format!("no thread for the build: {error}")))
+        .spawn(move || do_it(&taken));
+    if let Err(error) = spawned {
+        log::warn!("no thread for the build, which runs on the caller's: {error}");
+        do_it(&work);
+    }
+    Ok(())
 }
 
 /// Room for the compiler's recursion over deeply nested programs. Only what is touched is ever taken.
