@@ -107,7 +107,7 @@ fn rectangles_of_an_image_are_mapped_side_by_side() {
         ..unsafe { std::mem::zeroed() }
     };
     // SAFETY: no host memory.
-    let mut image = unsafe {
+    let image = unsafe {
         Image::create(
             &context,
             CL_MEM_READ_WRITE,
@@ -117,13 +117,13 @@ fn rectangles_of_an_image_are_mapped_side_by_side() {
         )
     }
     .unwrap();
-    let mut map = |column: usize, row: usize| {
+    let map = |column: usize, row: usize| {
         let (origin, region) = ([column, row, 0], [16_usize, 16, 1]);
         let (mut pointer, mut pitch, mut slice) = (ptr::null_mut(), 0, 0);
         // SAFETY: within the image.
         unsafe {
             queue.enqueue_map_image(
-                &mut image,
+                &image,
                 CL_BLOCKING,
                 CL_MAP_WRITE,
                 origin.as_ptr(),

@@ -462,6 +462,42 @@ fn wrong_requests_are_refused() {
     bench.free(aligned);
 }
 
+/// "CL_INVALID_OPERATION … if system pointers are passed as arguments to a kernel … and the device does not support fine
+/// grain system SVM allocations."
+#[test]
+fn host_memory_is_an_argument_only_where_the_device_reaches_it() {
+    let Some(bench) = Bench::new(0) else { return };
+    let kernel = bench.kernel("kernel void test(global uint *word) { if (word) *word = 7; }");
+    let reaches_all = bench.capabilities() & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0;
+    let set = entry!(clSetKernelArgSVMPointer_t, "clSetKernelArgSVMPointer");
+    let mut word = Box::new(1_u32);
+    let launch = |pointer: *const c_void| {
+        // SAFETY: the device reaches the word, or refuses; it lives until `finish`.
+        unsafe {
+            assert_eq!(set(kernel.get(), 0, pointer), CL_SUCCESS);
+            let (size, none) = ([1_usize], ptr::null());
+            let code = bench.queue.enqueue_nd_range_kernel(
+                kernel.get(),
+                1,
+                none,
+                size.as_ptr(),
+                none,
+                &[],
+            );
+            bench.queue.finish().expect("finished");
+            code.map(drop).map_err(|error| error.0)
+        }
+    };
+    let expected = if reaches_all {
+        Ok(())
+    } else {
+        Err(CL_INVALID_OPERATION)
+    };
+    assert_eq!(launch((&raw mut *word).cast()), expected);
+    assert_eq!(*word, if reaches_all { 7 } else { 1 });
+    assert_eq!(launch(ptr::null()), Ok(()));
+}
+
 #[test]
 fn unified_memory_is_known_by_any_address_within() {
     let Some(bench) = Bench::new(0) else { return };

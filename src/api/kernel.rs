@@ -337,15 +337,23 @@ pub(super) fn set_svm_pointer(
 ) -> Result<()> {
     // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
     svm::check_support(kernel.program().context())?;
-    set_address(kernel, arg_index, arg_value as u64)
+    set_pointer(
+        kernel,
+        arg_index,
+        ArgumentValue::SharedAddress(arg_value as u64),
+    )
 }
 
 /// Sets a pointer argument to an address, whatever is there.
 pub fn set_address(kernel: &Kernel, arg_index: cl_uint, address: u64) -> Result<()> {
+    set_pointer(kernel, arg_index, ArgumentValue::Address(address))
+}
+
+fn set_pointer(kernel: &Kernel, arg_index: cl_uint, value: ArgumentValue) -> Result<()> {
     // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
     match kernel.argument_class(arg_index)? {
         ArgumentClass::Buffer => {
-            kernel.set_argument(arg_index, ArgumentValue::Address(address));
+            kernel.set_argument(arg_index, value);
             Ok(())
         }
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."

@@ -232,10 +232,21 @@ fn add_argument(
                 written,
                 ..
             },
-            ArgumentValue::Address(address),
+            ArgumentValue::Address(address) | ArgumentValue::SharedAddress(address),
         ) => {
             block.put(*offset_bytes, &address.to_le_bytes());
-            match queue.context().shared().find(*address) {
+            let known = queue.context().shared().find(*address);
+            let reaches_all = queue.device().unification().any_host_memory;
+            let is_shared = matches!(value, ArgumentValue::SharedAddress(1..));
+            if is_shared && known.is_none() && !reaches_all {
+                // "CL_INVALID_OPERATION if SVM pointers are passed as arguments to a kernel and the device does not support
+                // SVM or if system pointers are passed as arguments to a kernel … and the device does not support fine
+                // grain system SVM allocations."
+                return Err(Error::invalid_operation(format!(
+                    "the argument {address:#x} is no address of shared virtual memory"
+                )));
+            }
+            match known {
                 Some(memory) => dispatch.accesses.push(Access {
                     allocation: Arc::clone(memory.on(queue)?),
                     bytes: ALL_BYTES,

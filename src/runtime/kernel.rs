@@ -123,8 +123,10 @@ pub enum ArgumentValue {
     /// "Users may not rely on a kernel object to retain objects specified as argument values to the kernel":
     /// a released memory object goes at once, as its destructor callbacks tell. `None` is NULL.
     Memory(Option<Weak<Memory>>),
-    /// A device address (`clSetKernelArgSVMPointer` and its kin).
+    /// A device address (`clSetKernelArgMemPointerINTEL`, `clSetKernelArgDevicePointerEXT`).
     Address(u64),
+    /// The same of shared memory (`clSetKernelArgSVMPointer`); of any host memory only where the device reaches that.
+    SharedAddress(u64),
     /// Size of a local argument.
     LocalBytes(u64),
     /// A sampler's bits.
