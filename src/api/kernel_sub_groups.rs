@@ -66,9 +66,10 @@ pub unsafe fn get_kernel_sub_group_info(
     match param_name {
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
             // SAFETY: the caller's promise.
-            let local = unsafe { sizes(input_value_size, input_value, 3) }?;
-            let work_items = local.iter().fold(1, |a: usize, b| a.saturating_mul(*b));
-            info.value::<usize>(sub_groups.size.min(work_items.max(1)))
+            unsafe { sizes(input_value_size, input_value, 3) }?;
+            // "Returns the maximum sub-group size for this kernel": what the kernel has of
+            // `get_max_sub_group_size`, whatever the local size.
+            info.value::<usize>(sub_groups.size)
         }
         CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
             // SAFETY: the caller's promise.

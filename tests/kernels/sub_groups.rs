@@ -227,15 +227,16 @@ fn queries_of_kernels(platform: cl_platform_id) -> [GetKernelSubGroupInfo; 2] {
     })
 }
 
+/// What a kernel sees of its sub-groups.
+const SEEN: &str = "kernel void test(global uint2 *out) {
+    out[get_global_linear_id()] = (uint2)(get_max_sub_group_size(), get_num_sub_groups()); }";
+
 /// `clGetKernelSubGroupInfo`, and `clGetKernelSubGroupInfoKHR`: the answers agree with each other and with what a
 /// kernel sees; and their errors.
 fn kernel_queries() {
     let Some(session) = session() else { return };
     record("clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR");
-    let program = session.build_source(
-        "kernel void test(global uint *out) { *out = get_max_sub_group_size(); }",
-        "-cl-std=CL3.0",
-    );
+    let program = session.build_source(SEEN, "-cl-std=CL3.0");
     let kernel = Kernel::create(&program, "test").expect("a kernel");
     let platform = session
         .device()
@@ -271,8 +272,14 @@ fn check_queries(query: impl Fn(u32, &[usize]) -> Result<usize, cl_int>) {
     let size = sub_group_size();
     for local in [&[1][..], &[size], &[size + 1], &[3, 5], &[4, 2, 3]] {
         let items: usize = local.iter().product();
-        assert_eq!(query(MAX_SIZE, local), Ok(size.min(items)), "{local:?}");
-        assert_eq!(query(COUNT, local), Ok(items.div_ceil(size)), "{local:?}");
+        let found = Launch::new(SEEN)
+            .output::<[u32; 2]>(items)
+            .run(local, local);
+        for seen in found.get::<[u32; 2]>(0) {
+            let [most, count] = seen.map(|number| Ok(number as usize));
+            assert_eq!(query(MAX_SIZE, local), most, "{local:?}");
+            assert_eq!(query(COUNT, local), count, "{local:?}");
+        }
     }
     for count in [1, 2, 3] {
         let local = query(LOCAL_SIZE, &[count]).expect("a local size");
