@@ -101,6 +101,18 @@ impl<'a> FunctionParser<'_, 'a> {
         let group = self.group_of(inst, GroupOp::Broadcast)?;
         let value = self.operand(inst, 1)?;
         let local_id = self.class_operand(inst, 2, Class::Int)?;
+        // "LocalId must be an integer datatype. It can be a scalar, a vector with 2 components, or a vector with 3
+        // components": a place in a work-group. A sub-group has but one dimension.
+        let most = match group.scope {
+            Scope::Subgroup => 1,
+            _ => 3,
+        };
+        if local_id.len() > most {
+            return Err(inst.error(format!(
+                "the place in the group has {} components, not up to {most}",
+                local_id.len()
+            )));
+        }
         let types: Vec<Type> = value.iter().map(|&value| self.ty(value)).collect();
         let values = value.iter().chain(&*local_id).copied().collect();
         let results = self.build().op(IrOp::Group(group, values), types);

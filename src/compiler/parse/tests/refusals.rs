@@ -174,3 +174,41 @@ fn damaged_modules_are_refused_calmly() {
         }
     }
 }
+
+/// A place in a work-group has up to three components, one in a sub-group is a single number.
+#[test]
+fn places_of_broadcasts_are_counted() {
+    let broadcast = |scope: &str, components: usize| {
+        let ids = "%n ".repeat(components);
+        let id = match components {
+            1 => String::new(),
+            _ => format!("%id = OpCompositeConstruct %ids {ids}"),
+        };
+        let name = if components == 1 { "%n" } else { "%id" };
+        kernel(
+            &format!(
+                "%uint_3 = OpConstant %uint 3\n%ids = OpTypeVector %uint {}",
+                components.max(2)
+            ),
+            &format!(
+                "{id}
+                 %x = OpGroupBroadcast %uint {scope} %n {name}
+                 OpStore %out %x Aligned 4
+                 OpReturn"
+            ),
+        )
+    };
+    for (scope, components) in [
+        ("%uint_2", 1),
+        ("%uint_2", 2),
+        ("%uint_2", 3),
+        ("%uint_3", 1),
+    ] {
+        parse_valid(&broadcast(scope, components));
+    }
+    for (scope, components) in [("%uint_2", 4), ("%uint_3", 2), ("%uint_3", 3)] {
+        let error = error_of(&broadcast(scope, components));
+        assert_eq!(error.instruction.as_deref(), Some("OpGroupBroadcast"));
+        assert!(error.reason.contains("component"), "{error}");
+    }
+}
