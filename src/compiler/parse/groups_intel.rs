@@ -1,4 +1,14 @@
 //! SPV_INTEL_subgroups: shuffles across two values, and reads and writes by blocks.
+//!
+//! A block is as many rows as each work-item has elements, and a row is as many elements as the largest sub-group has
+//! work-items: work-item `l` has element `l` of each row. An access of ours is one element of each work-item, hence one
+//! row: neighbours touch neighbouring elements, the device makes of a row as few transactions as it fills, and each byte
+//! is moved once. To a single work-item its elements lie a row apart; an access of several of them at once would have
+//! to be one of other work-items' elements, and be followed by as many shuffles as it saved accesses. So there is one
+//! access for each element, of 16 for `uc16` too.
+//!
+//! The pointer is aligned by 4 bytes for reads and by 16 for writes, and an element's place in its row says nothing
+//! beyond its own size: the lesser of the two is what an access knows.
 
 use super::decode::Instruction;
 use super::function::FunctionParser;
@@ -98,7 +108,7 @@ impl<'a> FunctionParser<'_, 'a> {
         (b.ptr_add(pointer, start), row)
     }
 
-    /// "The data is read strided, so the first value read is: p[ sub_group_local_id ] and the second value
+    /// "p must be aligned to a 32-bit (4-byte) boundary." "The data is read strided, so the first value read is: p[ sub_group_local_id ] and the second value
     /// read is: p[ sub_group_local_id + max_sub_group_size ] etc."
     fn block_read(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
         let (pointer, _) = self.pointer(inst, 0)?;
@@ -114,12 +124,13 @@ impl<'a> FunctionParser<'_, 'a> {
             if index > 0 {
                 at = b.ptr_add(at, row);
             }
-            let access = Access::aligned(element.size_bytes());
+            let access = Access::aligned(element.size_bytes().min(4));
             values.push(b.load1(Place::Pointer(at), element, access));
         }
         self.define(inst, &values)
     }
 
+    /// "p must be aligned to a 128-bit (16-byte) boundary": no element is larger.
     fn block_write(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
         let (pointer, _) = self.pointer(inst, 0)?;
         let values = self.operand(inst, 1)?;

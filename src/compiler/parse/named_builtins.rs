@@ -16,9 +16,10 @@ use crate::compiler::ir::{
 use smallvec::smallvec;
 use std::rc::Rc;
 
-/// `CLK_LOCAL_MEM_FENCE`, `CLK_GLOBAL_MEM_FENCE`
+/// `CLK_LOCAL_MEM_FENCE`, `CLK_GLOBAL_MEM_FENCE`, `CLK_IMAGE_MEM_FENCE`
 const LOCAL_FENCE: u64 = 1;
 const GLOBAL_FENCE: u64 = 2;
+const IMAGE_FENCE: u64 = 4;
 
 const ALL_MEMORY: u32 = Semantics::WORKGROUP_MEMORY | Semantics::CROSS_WORKGROUP_MEMORY;
 
@@ -132,6 +133,9 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         if flags & GLOBAL_FENCE != 0 {
             bits |= Semantics::CROSS_WORKGROUP_MEMORY;
+        }
+        if flags & IMAGE_FENCE != 0 {
+            bits |= Semantics::IMAGE_MEMORY;
         }
         Semantics(bits)
     }

@@ -234,3 +234,46 @@ fn images_and_samplers_are_scalars() {
         [(ImageDimension::TwoArray, IMAGE_SCALARS + 1 + 3)]
     );
 }
+
+/// Images are in global memory.
+#[test]
+fn a_fence_of_images_is_one_of_global_memory() {
+    let module = parse_c(
+        "kernel void k(global int *p) {
+             p[0] = 1; sub_group_barrier(CLK_IMAGE_MEM_FENCE);
+             p[1] = 2; mem_fence(CLK_IMAGE_MEM_FENCE);
+             p[2] = 3; barrier(CLK_IMAGE_MEM_FENCE);
+             p[3] = 4; atomic_work_item_fence(CLK_IMAGE_MEM_FENCE, memory_order_acq_rel, memory_scope_device); }",
+    );
+    let fences: Vec<bool> = operations(&module)
+        .iter()
+        .filter_map(|op| match op {
+            Op::ControlBarrier { semantics, .. } | Op::MemoryBarrier { semantics, .. } => {
+                let device = Semantics::CROSS_WORKGROUP_MEMORY | Semantics::IMAGE_MEMORY;
+                Some(semantics.has(device) && !semantics.has(Semantics::WORKGROUP_MEMORY))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(fences, [true; 4]);
+}
+
+/// "p must be aligned to a 32-bit (4-byte) boundary."
+#[test]
+fn block_reads_are_of_four_byte_alignment() {
+    let module = parse_c(
+        "ulong2 __attribute__((overloadable, convergent)) intel_sub_group_block_read_ul2(const global ulong *);
+         uchar2 __attribute__((overloadable, convergent)) intel_sub_group_block_read_uc2(const global uchar *);
+         kernel void k(global ulong2 *p, global uchar2 *q) {
+             p[0] = intel_sub_group_block_read_ul2((global ulong *)p);
+             q[0] = intel_sub_group_block_read_uc2((global uchar *)q); }",
+    );
+    let loads: Vec<u32> = operations(&module)
+        .iter()
+        .filter_map(|op| match op {
+            Op::Load(_, access) => Some(access.align_bytes),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(loads, [4, 4, 1, 1]);
+}
