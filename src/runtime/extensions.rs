@@ -26,16 +26,17 @@ pub const PLATFORM_ONLY: [Versioned; 1] = [versioned("cl_khr_icd", (2, 0, 0))];
 pub const UNLISTED: [Versioned; 1] = [versioned("cl_khr_work_group_uniform_arithmetic", (1, 0, 0))];
 
 /// Extensions of every device.
-const ALL_DEVICES: [Versioned; 46] = [
+const ALL_DEVICES: [Versioned; 47] = [
     versioned("cl_ext_float_atomics", (1, 0, 0)),
     versioned("cl_ext_buffer_device_address", (1, 0, 2)),
     versioned("cl_ext_cxx_for_opencl", (1, 0, 0)),
     versioned("cl_intel_required_subgroup_size", (1, 0, 0)),
-    versioned("cl_intel_subgroup_local_block_io", (1, 0, 0)),
+    versioned("cl_intel_spirv_subgroups", (1, 0, 0)),
+    versioned("cl_intel_subgroup_local_block_io", (1, 0, 1)),
     versioned("cl_intel_subgroups", (1, 0, 0)),
     versioned("cl_intel_subgroups_char", (1, 0, 0)),
     versioned("cl_intel_subgroups_long", (1, 0, 0)),
-    versioned("cl_intel_subgroups_short", (1, 0, 0)),
+    versioned("cl_intel_subgroups_short", (1, 1, 0)),
     versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
     versioned("cl_khr_3d_image_writes", (1, 0, 0)),
     versioned("cl_khr_byte_addressable_store", (1, 0, 0)),

@@ -100,7 +100,7 @@ const BY_EXTENSION: &[Entry] = {
             &[C::GroupUniformArithmeticKHR],
         ),
         (
-            "cl_intel_subgroups",
+            "cl_intel_spirv_subgroups",
             &[c"SPV_INTEL_subgroups"],
             &[
                 C::SubgroupShuffleINTEL,

@@ -14,8 +14,9 @@ const UNIFORM_ARITHMETIC: &str = include_str!("declarations/uniform_arithmetic.c
 /// from other files.
 pub fn prelude(source: &str, elsewhere: bool, has_extension: impl Fn(&str) -> bool) -> String {
     let mentions = |word: &str| elsewhere || source.contains(word);
-    let intel = has_extension("cl_intel_subgroups") && mentions("intel_sub_group");
-    // The last by itself, for names that macros put together.
+    // Macros may put names together.
+    let intel = has_extension("cl_intel_subgroups")
+        && (mentions("intel_sub_group") || (mentions("intel") && mentions("##")));
     let suffixes = ["_mul", "_and", "_or", "_xor", "##"];
     let uniform = has_extension("cl_khr_work_group_uniform_arithmetic")
         && mentions("work_group_")
@@ -49,5 +50,7 @@ mod tests {
         assert!(text.contains("__PUMICE_O(float, mul)"));
         assert!(!text.contains("intel"));
         assert!(prelude("", true, all).contains("intel"));
+        let pasted = "#define INTEL(f) intel_##f\nINTEL(sub_group_shuffle)(x, 1)";
+        assert!(prelude(pasted, false, all).contains("intel_sub_group_block_read"));
     }
 }

@@ -153,18 +153,30 @@ fn includes(request: &CompileRequest<'_>) -> bool {
     !request.headers.is_empty() || request.source.contains("include")
 }
 
+/// The source, and what macros of the options put into it.
+fn with_definitions<'a>(request: &CompileRequest<'a>) -> Cow<'a, str> {
+    let options = request.options.preprocessor.iter();
+    let definitions: Vec<&str> = options
+        .filter(|option| option.starts_with("-D"))
+        .map(String::as_str)
+        .collect();
+    match definitions.is_empty() {
+        true => Cow::Borrowed(request.source),
+        false => Cow::Owned(format!("{}\n{}", request.source, definitions.join("\n"))),
+    }
+}
+
 /// The text given to clang: what we add, marked as a system header, then the source under its own name.
 fn input(request: &CompileRequest<'_>) -> String {
     let includes = includes(request);
-    let mut prelude = conversions::prelude(request.source, includes);
-    prelude.push_str(half_vectors::prelude(request.source, includes));
-    prelude.push_str(mipmaps::prelude(request.source, includes));
-    prelude.push_str(atomics::prelude(request.source, includes));
-    prelude.push_str(&group_functions::prelude(
-        request.source,
-        includes,
-        |extension| request.target.has_extension(extension),
-    ));
+    let text = with_definitions(request);
+    let mut prelude = conversions::prelude(&text, includes);
+    prelude.push_str(half_vectors::prelude(&text, includes));
+    prelude.push_str(mipmaps::prelude(&text, includes));
+    prelude.push_str(atomics::prelude(&text, includes));
+    prelude.push_str(&group_functions::prelude(&text, includes, |extension| {
+        request.target.has_extension(extension)
+    }));
     let source = request.source;
     match prelude.is_empty() {
         true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),

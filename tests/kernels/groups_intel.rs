@@ -13,6 +13,9 @@ pub const TESTS: &[Test] = &[
     ("vector_shuffles", vector_shuffles),
     ("block_reads_and_writes", blocks),
     ("local_blocks", local_blocks),
+    ("reads_of_four_byte_alignment", reads_of_four_byte_alignment),
+    ("names_made_by_macros", names_made_by_macros),
+    ("versions", versions),
     ("image_block_reads", image_block_reads),
     ("image_block_writes", image_block_writes),
     ("small_integers", small_integers),
@@ -203,33 +206,142 @@ fn blocks() {
     check::<u64>("ulong", &["_ul"]);
 }
 
+/// All that is written to local memory is read back, and each element is where the document says.
 fn local_blocks() {
     if lacks("cl_intel_subgroup_local_block_io") {
         return;
     }
+    fn check<T: FromSmall>(ty: &str, suffixes: &[&str]) {
+        let size = sub_group_size();
+        for suffix in suffixes {
+            for &width in widths(suffix) {
+                let number = number(width);
+                let vector = format!("{ty}{number}");
+                let count = 2 * size * width;
+                let source = format!(
+                    "kernel void test(global const {ty} *in, global {ty} *out, global {ty} *back,
+                             local {ty} *scratch) {{
+                         size_t i = get_global_id(0);
+                         {vector} x;
+                         for (int k = 0; k < {width}; k++) (({ty} *)&x)[k] = in[i * {width} + k];
+                         intel_sub_group_block_write{suffix}{number}(scratch, x);
+                         barrier(CLK_LOCAL_MEM_FENCE);
+                         for (int k = 0; k < {width}; k++)
+                             out[i * {width} + k] = scratch[get_local_id(0) * {width} + k];
+                         {vector} y = intel_sub_group_block_read{suffix}{number}(scratch);
+                         for (int k = 0; k < {width}; k++) back[i * {width} + k] = (({ty} *)&y)[k]; }}"
+                );
+                let values: Vec<T> = (0..count).map(|i| T::from_small(i * 3 + 1)).collect();
+                let found = Launch::new(source)
+                    .buffer(&values)
+                    .output::<T>(count)
+                    .output::<T>(count)
+                    .local(size * width * T::SIZE)
+                    .run(&[2 * size], &[size]);
+                let name = |i: usize| format!("element {i} of {vector}{suffix}");
+                let expected: Vec<T> = (0..count)
+                    .map(|at| {
+                        let (group, at) = (at / (size * width), at % (size * width));
+                        let (k, lane) = (at / size, at % size);
+                        values[(group * size + lane) * width + k]
+                    })
+                    .collect();
+                assert_equal(&found.get(1), &expected, name);
+                assert_equal(&found.get(2), &values, name);
+            }
+        }
+    }
+    check::<u32>("uint", &["", "_ui"]);
+    check::<u16>("ushort", &["_us"]);
+    check::<u8>("uchar", &["_uc"]);
+    check::<u64>("ulong", &["_ul"]);
+}
+
+/// "p must be aligned to a 32-bit (4-byte) boundary", whatever is read from there.
+fn reads_of_four_byte_alignment() {
+    if lacks("cl_intel_subgroup_local_block_io") || lacks("cl_intel_subgroups_long") {
+        return;
+    }
     let size = sub_group_size();
-    let source = "kernel void test(global const ushort *in, global ushort *out, local ushort *scratch) {
-        size_t i = get_global_id(0); uint lane = get_sub_group_local_id(), size = get_max_sub_group_size();
-        intel_sub_group_block_write_us2(scratch, (ushort2)(in[i], in[i] + 1000));
-        sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-        out[4 * i] = scratch[(lane + 1) % size]; out[4 * i + 1] = scratch[size + (lane + 1) % size];
-        ushort2 back = intel_sub_group_block_read_us2(scratch);
-        out[4 * i + 2] = back.x; out[4 * i + 3] = back.y; }";
-    let values: Vec<u16> = (0..2 * size as u16).map(|i| i * 7).collect();
+    let words = 4 * size + 1;
+    let source = format!(
+        "kernel void test(global const uint *in, global ulong2 *out, local uint *scratch) {{
+             size_t i = get_local_id(0);
+             for (size_t k = i; k < {words}; k += get_local_size(0)) scratch[k] = in[k];
+             barrier(CLK_LOCAL_MEM_FENCE);
+             out[2 * i] = intel_sub_group_block_read_ul2((global const ulong *)(in + 1));
+             out[2 * i + 1] = intel_sub_group_block_read_ul2((local const ulong *)(scratch + 1)); }}"
+    );
+    let values: Vec<u32> = (0..words as u32).map(|i| i * 0x0101_0101 + 7).collect();
     let found = Launch::new(source)
         .buffer(&values)
-        .output::<u16>(8 * size)
-        .local(4 * size)
-        .run(&[2 * size], &[size]);
-    let expected: Vec<u16> = (0..2 * size)
-        .flat_map(|i| {
-            let next = values[i / size * size + (i + 1) % size];
-            [next, next + 1000, values[i], values[i] + 1000]
-        })
+        .output::<[u64; 2]>(2 * size)
+        .local(words * 4)
+        .run(&[size], &[size]);
+    let element = |at: usize| u64::from(values[1 + 2 * at]) | u64::from(values[2 + 2 * at]) << 32;
+    let expected: Vec<[u64; 2]> = (0..2 * size)
+        .map(|row| [element(row / 2), element(row / 2 + size)])
         .collect();
-    assert_equal(&found.get(1), &expected, |i| {
-        format!("value {} of work-item {}", i % 4, i / 4)
+    assert_equal(&found.get(1), &expected, |row| {
+        let memory = ["global", "local"][row % 2];
+        format!("work-item {} from {memory} memory", row / 2)
     });
+}
+
+/// The functions are declared where the source does not spell out their names.
+fn names_made_by_macros() {
+    if lacks("cl_intel_subgroups") {
+        return;
+    }
+    let size = sub_group_size();
+    let expected: Vec<u32> = (0..size as u32).map(|i| i ^ 1).collect();
+    let pasted = "
+        #define CAT(a, b) a##b
+        kernel void test(global uint *out) {
+            uint x = get_local_id(0); out[x] = CAT(intel_, sub_group_shuffle)(x, x ^ 1); }";
+    let named = "kernel void test(global uint *out) {
+        uint x = get_local_id(0); out[x] = SHUFFLE(x, x ^ 1); }";
+    for (source, option) in [(pasted, ""), (named, "-DSHUFFLE=intel_sub_group_shuffle")] {
+        let found = Launch::new(source)
+            .option(option)
+            .output::<u32>(size)
+            .run(&[size], &[size]);
+        assert_equal(&found.get(0), &expected, |i| format!("{option} {i}"));
+    }
+}
+
+/// What versions of the extensions promise is there.
+fn versions() {
+    let Some(session) = session() else { return };
+    let reported = session
+        .device()
+        .extensions_with_version()
+        .expect("a device lists its extensions");
+    let version = |name: &str| {
+        let one = reported.iter().find(|one| {
+            let bytes = one.name.iter().copied().take_while(|&c| c != 0);
+            bytes.eq(name.bytes())
+        });
+        one.map(|one| {
+            (
+                one.version >> 22,
+                one.version >> 12 & 0x3ff,
+                one.version & 0xfff,
+            )
+        })
+    };
+    // 1.1.0 has brought the functions of `ushort16`.
+    if !lacks("cl_intel_subgroups_short") {
+        assert!(version("cl_intel_subgroups_short") >= Some((1, 1, 0)));
+    }
+    // 1.0.1 speaks of them too.
+    if !lacks("cl_intel_subgroup_local_block_io") {
+        assert!(version("cl_intel_subgroup_local_block_io") >= Some((1, 0, 1)));
+    }
+    // SPV_INTEL_subgroups is what clang makes of the functions.
+    if !lacks("cl_intel_subgroups") {
+        assert!(version("cl_intel_spirv_subgroups").is_some());
+    }
 }
 
 /// Corners of blocks, in bytes: inside, unaligned, and across every edge.

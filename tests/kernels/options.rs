@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
         constructors_run_before_kernels,
     ),
     ("macros_of_options", macros_of_options),
+    ("functions_named_by_options", functions_named_by_options),
     ("single_precision_constants", single_precision_constants),
     ("optimizations_off", optimizations_off),
     (
@@ -121,6 +122,16 @@ fn macros_of_options() {
     let flags = "-cl-strict-aliasing -cl-no-subgroup-ifp -cl-uniform-work-group-size -cl-kernel-arg-info \
                  -cl-finite-math-only -cl-no-signed-zeros -cl-mad-enable -cl-unsafe-math-optimizations -w -Werror -g";
     assert_eq!(value(flags, "7"), 7);
+}
+
+/// A function of the language by a name that only the options give it.
+fn functions_named_by_options() {
+    // An unsigned integer stays one.
+    let expression = "CONVERT(0xfffffff0u + (uint)p[0]) >> 32 == 0";
+    for std in ["-cl-std=CL1.2", "-cl-std=CL3.0"] {
+        let option = format!("{std} -DCONVERT=convert_ulong");
+        assert_eq!(value(&option, expression), 1, "{option}");
+    }
 }
 
 fn single_precision_constants() {
