@@ -182,7 +182,7 @@ pub fn get_kernel_work_group_info(
             ))
         }
         CL_KERNEL_WORK_GROUP_SIZE => {
-            let limit = work_limits(&device).max_group_size as usize;
+            let limit = work_limits(&device, compiled).max_group_size as usize;
             info.value::<usize>(match attributes.required_work_group_size {
                 Some(required) => required
                     .iter()
@@ -209,7 +209,7 @@ pub fn get_kernel_work_group_info(
             info.value::<cl_ulong>(compiled.local_memory_bytes + arguments)
         }
         CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
-            info.value::<usize>(work_limits(&device).subgroup_size as usize)
+            info.value::<usize>(work_limits(&device, compiled).subgroup_size as usize)
         }
         // Vulkan drivers spill as they like and don't tell.
         CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
@@ -259,7 +259,8 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     if suggested_local_work_size.is_null() {
         return Err(Error::invalid_value("suggested_local_work_size is NULL"));
     }
-    let local = local_size(code.compiled(), &range, &work_limits(queue.device()))?;
+    let compiled = code.compiled();
+    let local = local_size(compiled, &range, &work_limits(queue.device(), compiled))?;
     for (index, size) in local.iter().take(work_dim as usize).enumerate() {
         // SAFETY: the array has `work_dim` entries.
         unsafe { suggested_local_work_size.add(index).write(*size as usize) };

@@ -56,9 +56,10 @@ pub unsafe fn get_kernel_sub_group_info(
     let kernel = get(kernel)?;
     let (device, code) = code_for(&kernel, device)?;
     let attributes = &code.compiled().attributes;
+    let limits = work_limits(&device, code.compiled());
     let sub_groups = SubGroups {
-        size: device.capabilities().subgroup_size_of(attributes) as usize,
-        max_work_group_size: work_limits(&device).max_group_size as usize,
+        size: limits.kernel_subgroup_size as usize,
+        max_work_group_size: limits.max_group_size as usize,
         required_work_group_size: attributes
             .required_work_group_size
             .map(|sizes| sizes.map(|size| size as usize)),

@@ -15,6 +15,7 @@ use super::dispatch::NdRange;
 use super::kernel::{ArgumentValue, KernelCode};
 use super::program::executable::PipelineKey;
 use super::queue::Queue;
+use super::sub_group_sizes::SubGroupSizes;
 use super::work_size::{
     GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, split_range,
 };
@@ -48,14 +49,17 @@ pub struct PlannedRegion {
 /// `SpecId` and value: the number of elements of each local argument, the format of each image, each sampler.
 type LocalArguments = SmallVec<[(u32, u32); 4]>;
 
-/// What a device allows of one dispatch.
-pub fn work_limits(device: &Device) -> WorkLimits {
+/// What a device allows of one dispatch of a kernel.
+pub fn work_limits(device: &Device, kernel: &CompiledKernel) -> WorkLimits {
     let limits = device.limits();
+    let sub_groups = SubGroupSizes::of(kernel, device.capabilities(), device.info());
+    let most = limits.max_work_group_size as u32;
     WorkLimits {
-        max_group_size: limits.max_work_group_size as u32,
+        max_group_size: sub_groups.max_group_size.unwrap_or(most).min(most),
         max_item_sizes: limits.max_work_item_sizes.map(|size| size as u32),
         max_group_counts: device.info().limits.max_compute_work_group_count,
         subgroup_size: limits.subgroup_size,
+        kernel_subgroup_size: sub_groups.size,
     }
 }
 
@@ -108,7 +112,7 @@ pub fn local_size(
     }
     // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and is not consistent with the required number
     // of sub-groups for kernel in the program source."
-    let sub_groups = |work_items: u64| work_items.div_ceil(sub_group_size(kernel, limits));
+    let sub_groups = |work_items: u64| work_items.div_ceil(limits.kernel_subgroup_size.into());
     if let (Some(sub_groups_required), Some(total)) = (kernel.attributes.required_sub_groups, total)
         && sub_groups(total) != u64::from(sub_groups_required)
     {
@@ -164,15 +168,10 @@ fn executed_size(
     }
 }
 
-fn sub_group_size(kernel: &CompiledKernel, limits: &WorkLimits) -> u64 {
-    let required = kernel.attributes.required_sub_group_size;
-    required.unwrap_or(limits.subgroup_size).max(1).into()
-}
-
 /// Work-items in a work-group of as many whole sub-groups as the kernel requires.
 fn required_work_items(kernel: &CompiledKernel, limits: &WorkLimits) -> Option<u64> {
     let sub_groups = kernel.attributes.required_sub_groups?;
-    u64::from(sub_groups).checked_mul(sub_group_size(kernel, limits))
+    u64::from(sub_groups).checked_mul(limits.kernel_subgroup_size.into())
 }
 
 /// The plan for a launch on a queue, its device at `place` of the program's list: the one kept of the kernel's last
@@ -199,7 +198,7 @@ pub fn plan<'a>(
             && plan.local_arguments == local_arguments
     });
     if !fits {
-        let limits = work_limits(device);
+        let limits = work_limits(device, compiled);
         let local = executed_size(
             compiled,
             range,
@@ -340,7 +339,7 @@ fn check_local_memory(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::compiler::program::KernelAttributes;
 
@@ -349,9 +348,11 @@ mod tests {
         max_item_sizes: [256, 256, 64],
         max_group_counts: [65535; 3],
         subgroup_size: 8,
+        kernel_subgroup_size: 16,
     };
 
-    fn kernel(required: Option<[u32; 3]>) -> CompiledKernel {
+    /// A kernel without arguments.
+    pub(in crate::runtime) fn kernel(required: Option<[u32; 3]>) -> CompiledKernel {
         CompiledKernel {
             name: "k".into(),
             spirv: Vec::new(),
@@ -397,8 +398,8 @@ mod tests {
             };
             local_size(&kernel, &range, &LIMITS)
         };
-        let least = u64::from(LIMITS.subgroup_size);
-        assert_eq!(size(None).unwrap(), [3 * LIMITS.subgroup_size, 1, 1]);
+        let least = u64::from(LIMITS.kernel_subgroup_size);
+        assert_eq!(size(None).unwrap(), [3 * LIMITS.kernel_subgroup_size, 1, 1]);
         assert!(size(Some([2 * least, 1, 1])).is_err());
         assert!(size(Some([3 * least, 1, 1])).is_ok());
     }

@@ -1,6 +1,6 @@
 //! A device's limits in OpenCL's terms, worked out from Vulkan's once.
 
-use super::target::subgroup_size;
+use super::target::min_subgroup_size;
 use crate::compiler::MAX_WORK_GROUP_SIZE;
 
 use crate::vulkan::PhysicalDeviceInfo;
@@ -84,9 +84,19 @@ impl Limits {
             base_address_alignment_bits: 128 * 8,
             printf_buffer_bytes: MIB as usize,
             subgroup_size: info.subgroup.size.max(1),
-            max_sub_groups: (max_work_group_size as u32).div_ceil(subgroup_size(&info.subgroup)),
+            max_sub_groups: max_sub_groups(info, max_work_group_size as u32),
             timer_resolution_ns: (vulkan.timestamp_period_ns.ceil() as usize).max(1),
         }
+    }
+}
+
+/// The most sub-groups in a work-group of any kernel: one that asks for the smallest.
+fn max_sub_groups(info: &PhysicalDeviceInfo, max_work_group_size: u32) -> u32 {
+    let count = max_work_group_size.div_ceil(min_subgroup_size(&info.subgroup));
+    match info.limits.max_compute_workgroup_subgroups {
+        // Vulkan's limit holds for sizes that are asked for.
+        most if most > 0 && info.subgroup.min_size != info.subgroup.max_size => count.min(most),
+        _ => count,
     }
 }
 
@@ -187,6 +197,21 @@ pub(crate) mod tests {
         assert_eq!(limits.timer_resolution_ns, 2);
         assert_eq!(limits.subgroup_size, 4);
         assert_eq!(limits.compute_units, 6);
+    }
+
+    #[test]
+    fn the_smallest_sub_groups_are_the_most() {
+        let mut info = software_device();
+        info.subgroup.in_compute = true;
+        info.subgroup.ballot = true;
+        info.subgroup.shuffle = true;
+        assert_eq!(Limits::of(&info).max_sub_groups, 64);
+        info.subgroup.max_size = 16;
+        assert_eq!(Limits::of(&info).max_sub_groups, 16, "none of 4 can be had");
+        info.subgroup.size_control = true;
+        assert_eq!(Limits::of(&info).max_sub_groups, 64);
+        info.limits.max_compute_workgroup_subgroups = 40;
+        assert_eq!(Limits::of(&info).max_sub_groups, 40);
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub mod shared_commands;
 pub mod spirv;
 mod staging;
 pub mod storage;
+pub mod sub_group_sizes;
 pub mod target;
 #[cfg(test)]
 mod test_bench;

@@ -49,10 +49,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
         subgroup_size: subgroup_size(&info.subgroup),
-        min_subgroup_size: match info.subgroup.size_control {
-            true => info.subgroup.min_size.min(subgroup_size(&info.subgroup)),
-            false => subgroup_size(&info.subgroup),
-        },
+        min_subgroup_size: min_subgroup_size(&info.subgroup),
         max_work_group_size: info.limits.max_compute_work_group_invocations,
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
@@ -163,6 +160,15 @@ pub fn subgroup_size(subgroup: &info::SubgroupInfo) -> u32 {
     match map_subgroup(subgroup).is_sufficient() {
         true => subgroup.max_size.max(subgroup.size).max(1),
         false => 1,
+    }
+}
+
+/// The smallest that a kernel may ask for.
+pub fn min_subgroup_size(subgroup: &info::SubgroupInfo) -> u32 {
+    let size = subgroup_size(subgroup);
+    match subgroup.size_control {
+        true => subgroup.min_size.clamp(1, size),
+        false => size,
     }
 }
 

@@ -13,6 +13,8 @@ pub struct WorkLimits {
     pub max_group_counts: [u32; 3],
     /// Work-items that run together; a work-group smaller than this wastes the rest.
     pub subgroup_size: u32,
+    /// `get_max_sub_group_size` of the kernel.
+    pub kernel_subgroup_size: u32,
 }
 
 /// Work-items that a chosen work-group holds, if the range allows: enough to hide latency on a GPU and to
@@ -172,6 +174,7 @@ mod tests {
         max_item_sizes: [1024, 1024, 64],
         max_group_counts: [65535; 3],
         subgroup_size: 32,
+        kernel_subgroup_size: 32,
     };
 
     #[test]

@@ -627,4 +627,17 @@ fn required_size() {
     assert_equal(&found.get(0), &vec![[size, size]; 2 * size as usize], |i| {
         format!("work-item {i}")
     });
+    // Nothing depends on the size, and rows are not multiples of it.
+    let source = format!(
+        "__attribute__((intel_reqd_sub_group_size({size}))) kernel void test(global uint *out) {{
+             out[get_global_linear_id()] = get_local_id(0) + 10 * get_local_id(1); }}"
+    );
+    let (x, y) = (size as usize / 2, 6);
+    let found = Launch::new(source)
+        .output::<u32>(x * y)
+        .run(&[x, y], &[x, y]);
+    let expected: Vec<u32> = (0..y as u32)
+        .flat_map(|row| (0..x as u32).map(move |column| column + 10 * row))
+        .collect();
+    assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
 }

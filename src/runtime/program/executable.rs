@@ -16,6 +16,8 @@ use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
 use crate::runtime::front_end::FrontEnd;
+use crate::runtime::launch_plan::work_limits;
+use crate::runtime::sub_group_sizes::SubGroupSizes;
 use crate::runtime::target::folds_specialization;
 use crate::runtime::upload::upload;
 use crate::runtime::{Error, Result};
@@ -252,28 +254,15 @@ impl Executable {
         kept_pipelines::make(device, &recipe, FrontEnd::instance().cache())
     }
 
-    /// Where sub-groups matter they must have the size that the kernel was compiled for, and be full.
     fn pipeline_options(
         &self,
         kernel: &CompiledKernel,
         key: &PipelineKey,
     ) -> vulkan::PipelineOptions {
-        let subgroup = &self.device.info().subgroup;
-        let capabilities = self.device.capabilities();
-        let size = capabilities.subgroup_size_of(&kernel.attributes);
-        let varies = subgroup.min_size != subgroup.max_size;
-        let work_items = key
-            .local_size
-            .iter()
-            .fold(1u64, |total, size| total.saturating_mul((*size).into()));
-        // A size that the kernel asks for is had even if nothing depends on it.
-        let asked = kernel.attributes.required_sub_group_size.is_some();
-        let matters = (kernel.uses_subgroups || asked) && size > 1;
+        let sub_groups = SubGroupSizes::of(kernel, self.device.capabilities(), self.device.info());
         vulkan::PipelineOptions {
-            required_subgroup_size: (matters && varies && subgroup.size_control).then_some(size),
-            full_subgroups: matters
-                && subgroup.full_subgroups
-                && work_items.is_multiple_of(size.into()),
+            required_subgroup_size: sub_groups.is_required.then_some(sub_groups.size),
+            full_subgroups: sub_groups.are_full(key.local_size),
             reads_textures: kernel.arguments.iter().any(|argument| {
                 matches!(&argument.kind, ArgumentKind::Image { fields, .. }
                     if fields.iter().any(|(field, _)| *field == ImageField::Texture))
@@ -303,7 +292,16 @@ impl Executable {
                     | ArgumentKind::Sampler { .. }
             )
         });
-        if let (Some(local_size), true) = (kernel.attributes.required_work_group_size, fixed) {
+        let limit = u64::from(work_limits(&self.device, kernel).max_group_size);
+        // Launches of a larger one are refused.
+        let fits = |sizes: &[u32; 3]| {
+            let work_items = sizes.iter().map(|size| u64::from(*size));
+            work_items.fold(1, u64::saturating_mul) <= limit
+        };
+        if let (Some(local_size), true) = (
+            kernel.attributes.required_work_group_size.filter(fits),
+            fixed,
+        ) {
             let key = PipelineKey {
                 local_size,
                 local_arguments: SmallVec::new(),
