@@ -36,6 +36,7 @@ mod random;
 mod ranges;
 #[path = "../common/skip.rs"]
 mod skip;
+mod sub_group_memory;
 mod sub_groups;
 mod sycl_groups;
 mod threads;
@@ -74,6 +75,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("pipes", pipes::TESTS),
     ("groups", groups::TESTS),
     ("sub_groups", sub_groups::TESTS),
+    ("sub_group_memory", sub_group_memory::TESTS),
     ("group_exchanges", group_exchanges::TESTS),
     ("group_instructions", group_instructions::TESTS),
     ("groups_intel", groups_intel::TESTS),

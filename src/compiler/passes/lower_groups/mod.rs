@@ -12,6 +12,11 @@
 //! shuffles and the ballot of who is active, so that it holds in divergent control flow too: see
 //! [`sub_group`]. A device without shuffles or ballots has sub-groups of one work-item.
 //!
+//! A fence of the sub-group's scope says that its work-items exchange something through memory. SPIR-V has no barrier
+//! for some of them, and compilers of SYCL write one of a non-uniform group as such a fence, as devices went in step
+//! when they began. Here it is a barrier where sub-groups do not: Vulkan's waits for those work-items of the
+//! sub-group that come to it together, in divergent control flow too. On a processor a sub-group is one vector.
+//!
 //! **Work-groups.** Each sub-group reduces its values, its last work-item leaves the result in local memory,
 //! and every sub-group combines those of the ones it needs: see [`work_group`].
 //!
@@ -25,8 +30,9 @@ mod sub_group;
 mod tests;
 mod work_group;
 
+use crate::compiler::capabilities::MemoryOrder;
 use crate::compiler::ir::{
-    Function, Inst, Kernel, Module, Op, Rewrite, Scope, Type, Values, WorkItem,
+    Function, Inst, Kernel, Module, Op, Rewrite, Scope, Semantics, Type, Values, WorkItem,
     rewrite_instructions,
 };
 use crate::compiler::{Capabilities, CompileError, Context};
@@ -129,6 +135,15 @@ impl<'a> Device<'a> {
         self.size > 1
     }
 
+    /// Whether work-items that come to a fence of their sub-group wait for each other there: it goes both ways, and
+    /// they do not run in step.
+    fn waits_at(&self, semantics: Semantics) -> bool {
+        let both = Semantics::ACQUIRE_RELEASE | Semantics::SEQUENTIALLY_CONSISTENT;
+        semantics.has(both)
+            && self.has_sub_groups()
+            && self.caps.memory_order == MemoryOrder::Semantics
+    }
+
     /// Whether the device's sub-group instructions take values of a type.
     fn takes(&self, ty: Type) -> bool {
         let extended = self.caps.subgroup.extended_types;
@@ -154,6 +169,17 @@ fn lower(
         let Op::Group(group, values) = &data.op else {
             return Ok(match data.op {
                 // Nobody to wait for.
+                Op::MemoryBarrier {
+                    memory: Scope::Subgroup,
+                    semantics,
+                } if device.waits_at(semantics) => {
+                    b.op0(Op::ControlBarrier {
+                        execution: Scope::Subgroup,
+                        memory: Scope::Subgroup,
+                        semantics,
+                    });
+                    Rewrite::Replace(Values::new())
+                }
                 Op::ControlBarrier {
                     execution: Scope::Subgroup,
                     memory,

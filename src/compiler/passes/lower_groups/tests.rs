@@ -135,6 +135,58 @@ fn a_large_sub_group_has_a_mask_of_several_words() {
     }
 }
 
+/// Execution scopes of the barriers that are left of a fence of some memory scope, after a ballot or without.
+fn barriers_of_a_fence(
+    memory: Scope,
+    order: u32,
+    ballot: bool,
+    device: &Capabilities,
+) -> Vec<Scope> {
+    let mut function = Function::new("k");
+    let entry = function.entry();
+    let mut b = Builder::new(&mut function, entry);
+    if ballot {
+        let value = b.undef(Type::Bool);
+        let group = Group {
+            op: GroupOp::Ballot,
+            scope: Scope::Subgroup,
+        };
+        b.op(Op::Group(group, smallvec![value]), [Type::I32; 4]);
+    }
+    let semantics = Semantics(order | Semantics::WORKGROUP_MEMORY);
+    b.op0(Op::MemoryBarrier { memory, semantics });
+    b.terminate(Terminator::Return(smallvec![]));
+    let mut module = testing::module_of(function);
+    testing::run_on(&mut module, device, run).unwrap();
+    let function = &module.functions[0];
+    let insts = function
+        .layout
+        .iter()
+        .flat_map(|&b| &function.block(b).insts);
+    insts
+        .filter_map(|&inst| match function.inst(inst).op {
+            Op::ControlBarrier { execution, .. } => Some(execution),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_fence_of_the_sub_group_holds_its_work_items() {
+    let full = Capabilities::full();
+    let both = Semantics::ACQUIRE_RELEASE;
+    let held = barriers_of_a_fence(Scope::Subgroup, both, true, &full);
+    assert_eq!(held, [Scope::Subgroup]);
+    let one_way = barriers_of_a_fence(Scope::Subgroup, Semantics::RELEASE, true, &full);
+    assert_eq!(one_way, []);
+    let wider = barriers_of_a_fence(Scope::Workgroup, both, true, &full);
+    assert_eq!(wider, []);
+    let alone = barriers_of_a_fence(Scope::Subgroup, both, false, &full);
+    assert_eq!(alone, [], "the kernel has no sub-groups");
+    let in_step = barriers_of_a_fence(Scope::Subgroup, both, true, &Capabilities::lavapipe());
+    assert_eq!(in_step, []);
+}
+
 #[test]
 fn a_device_without_shuffles_has_sub_groups_of_one() {
     let device = Capabilities {
