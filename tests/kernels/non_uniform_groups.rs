@@ -15,6 +15,9 @@ pub const TESTS: &[Test] = &[
     ("fixed_size_groups", fixed_size_groups),
     ("tangle_groups", tangle_groups),
     ("aggregated_atomics", aggregated_atomics),
+    ("vectors", vectors),
+    ("values_of_other_types", values_of_other_types),
+    ("messages_in_branches", messages_in_branches),
     ("joint_algorithms", joint_algorithms),
     ("examples", examples),
 ];
@@ -188,6 +191,240 @@ fn tangle_groups() {
         .collect();
     assert_equal(&found, &expected, |i| {
         format!("result {} of work-item {}", i % 3, i / 3)
+    });
+}
+
+/// Vectors of each width and of several types are moved and combined component by component.
+fn vectors() {
+    const OPS: [&str; 9] = [
+        "plus",
+        "multiplies",
+        "minimum",
+        "maximum",
+        "bit_and",
+        "bit_or",
+        "bit_xor",
+        "logical_and",
+        "logical_or",
+    ];
+    // Numbers that every type holds, and products of few of them too.
+    let types = [
+        "int2", "uchar3", "short4", "long8", "float2", "float4", "float16",
+    ];
+    for (turn, ty) in types.iter().enumerate() {
+        let components: usize = ty
+            .trim_start_matches(char::is_alphabetic)
+            .parse()
+            .expect("a width");
+        let is_float = ty.starts_with("float");
+        let ops: Vec<&str> = OPS
+            .iter()
+            .copied()
+            .filter(|op| !is_float || !op.starts_with("bit"))
+            .collect();
+        // One of them for each type and function.
+        let op = |at: usize| ops[(turn + at) % ops.len()];
+        let calls = [
+            format!("sycl::reduce_over_group(group, v, sycl::{}<>())", op(0)),
+            format!(
+                "sycl::inclusive_scan_over_group(group, v, sycl::{}<>())",
+                op(1)
+            ),
+            format!(
+                "sycl::exclusive_scan_over_group(group, v, sycl::{}<>())",
+                op(2)
+            ),
+            format!(
+                "sycl::reduce_over_group(group, v, ({ty})(1), sycl::{}<>())",
+                op(3)
+            ),
+            "sycl::group_broadcast(group, v, 1)".to_owned(),
+            "sycl::select_from_group(group, v, group.get_local_linear_range() - 1)".to_owned(),
+            "sycl::shift_group_left(group, v)".to_owned(),
+            "sycl::shift_group_right(group, v)".to_owned(),
+            "sycl::permute_group_by_xor(group, v, 1)".to_owned(),
+        ];
+        let row = calls.len() * components;
+        let stores: String = calls
+            .iter()
+            .enumerate()
+            .map(|(at, call)| {
+                format!(
+                    "{{ {ty} r = {call}; for (int c = 0; c < {components}; c++) o[{} + c] = int(r[c]); }}\n",
+                    at * components
+                )
+            })
+            .collect();
+        let body = format!(
+            "auto group = get_fixed_size_group<4>(all);
+             global int *o = out + i * {row};
+             {ty} v; for (int c = 0; c < {components}; c++) v[c] = (x + c) % 5;
+             {stores}"
+        );
+        let Some((places, values, found)) = run(&body, row) else {
+            return;
+        };
+        // The results of these are of interest where there are two to four members.
+        let largest = |ty: &str| match ty {
+            _ if ty.starts_with("uchar") => 0xff,
+            _ => i32::MAX,
+        };
+        let apply = |op: &str, a: i32, b: i32| match op {
+            "plus" => a + b,
+            "multiplies" => a * b,
+            "minimum" => a.min(b),
+            "maximum" => a.max(b),
+            "bit_and" => a & b,
+            "bit_or" => a | b,
+            "bit_xor" => a ^ b,
+            "logical_and" => i32::from(a != 0 && b != 0),
+            _ => i32::from(a != 0 || b != 0),
+        };
+        let fold = |op: &str, of: &[i32]| of.iter().copied().reduce(|a, b| apply(op, a, b));
+        for i in 0..COUNT {
+            let Place { lane, size, .. } = places[i];
+            if size % 4 != 0 {
+                continue;
+            }
+            let group = together(&places, i, |j| places[j].lane / 4 == lane / 4);
+            let at = lane as usize % 4;
+            for c in 0..components {
+                let of: Vec<i32> = group.iter().map(|&j| (values[j] + c as i32) % 5).collect();
+                let result = |call: usize| found[i * row + call * components + c];
+                let name =
+                    |call: usize| format!("{} of {ty}, component {c}, {at} of {of:?}", calls[call]);
+                assert_eq!(Some(result(0)), fold(op(0), &of), "{}", name(0));
+                assert_eq!(Some(result(1)), fold(op(1), &of[..=at]), "{}", name(1));
+                // Without any before it there is what changes nothing, which is told by its effect.
+                match (fold(op(2), &of[..at]), op(2)) {
+                    (Some(before), op) => {
+                        let truth = op.starts_with("logical");
+                        let before = if truth {
+                            i32::from(before != 0)
+                        } else {
+                            before
+                        };
+                        assert_eq!(result(2), before, "{}", name(2));
+                    }
+                    (None, "minimum") if !is_float => {
+                        assert_eq!(result(2), largest(ty), "{}", name(2))
+                    }
+                    (None, "plus" | "bit_or" | "bit_xor" | "logical_or") => {
+                        assert_eq!(result(2), 0, "{}", name(2));
+                    }
+                    (None, "multiplies" | "logical_and") => assert_eq!(result(2), 1, "{}", name(2)),
+                    (None, _) => {}
+                }
+                let with_one = fold(op(3), &of).map(|sum| apply(op(3), 1, sum));
+                assert_eq!(Some(result(3)), with_one, "{}", name(3));
+                assert_eq!(
+                    [result(4), result(5)],
+                    [of[1], of[3]],
+                    "{} and the next",
+                    name(4)
+                );
+                if at < 3 {
+                    assert_eq!(result(6), of[at + 1], "{}", name(6));
+                }
+                if at > 0 {
+                    assert_eq!(result(7), of[at - 1], "{}", name(7));
+                }
+                assert_eq!(result(8), of[at ^ 1], "{}", name(8));
+            }
+        }
+    }
+}
+
+/// Initial values of another type, which is that of the result; truth values.
+fn values_of_other_types() {
+    let body = "
+        auto group = get_ballot_group(all, x % 3 == 0);
+        global int *o = out + i * 6;
+        o[0] = sycl::reduce_over_group(group, float(x), 0, sycl::plus<>());
+        o[1] = 4 * sycl::reduce_over_group(group, x, 0.25f, sycl::plus<>());
+        o[2] = 4 * sycl::inclusive_scan_over_group(group, short(x), sycl::plus<>(), 0.5f);
+        o[3] = sycl::exclusive_scan_over_group(group, uchar(x), -1000, sycl::plus<>());
+        o[4] = sycl::group_broadcast(group, x > 9);
+        float2 v = sycl::reduce_over_group(group, (int2)(x, -x), (float2)(0.25f), sycl::plus<>());
+        o[5] = 4 * (v.x + v.y);";
+    let Some((places, values, found)) = run(body, 6) else {
+        return;
+    };
+    let expected: Vec<i32> = (0..COUNT)
+        .flat_map(|i| {
+            let group = together(&places, i, |j| (values[j] % 3 == 0) == (values[i] % 3 == 0));
+            let of: Vec<i32> = group.iter().map(|&j| values[j]).collect();
+            let at = group.iter().position(|&j| j == i).expect("itself");
+            let sum: i32 = of.iter().sum();
+            let up_to_it: i32 = of[..=at].iter().sum();
+            let first = i32::from(of[0] > 9);
+            [
+                sum,
+                4 * sum + 1,
+                4 * up_to_it + 2,
+                up_to_it - of[at] - 1000,
+                first,
+                2,
+            ]
+        })
+        .collect();
+    assert_equal(&found, &expected, |i| {
+        format!("result {} of work-item {}", i % 6, i / 6)
+    });
+}
+
+/// Members write to memory, wait for each other and read, each group in a branch of its own, with barriers of several
+/// scopes.
+fn messages_in_branches() {
+    let exchange = |round: usize, scope: &str| {
+        format!(
+            "shared[l] = x + {round}; global_shared[l] = x - {round};
+             sycl::group_barrier(group{scope});
+             o[{round}] = shared[next] * 1000 + global_shared[next];
+             sycl::group_barrier(group{scope});"
+        )
+    };
+    let scopes = [
+        "",
+        ", memory_scope_sub_group",
+        ", memory_scope_work_group",
+        ", memory_scope_device",
+    ];
+    let exchanges: String = scopes
+        .iter()
+        .enumerate()
+        .map(|(round, scope)| exchange(round, scope))
+        .collect();
+    let body = format!(
+        "local int shared[{LOCAL}];
+         uint l = get_local_id(0);
+         global int *o = out + i * 4;
+         volatile global int *global_shared = out + get_global_size(0) * 4 + get_group_id(0) * {LOCAL};
+         if (x % 3 == 0) {{
+             auto group = get_tangle_group(all);
+             uint next = sycl::select_from_group(group, l,
+                 (group.get_local_linear_id() + 1) % group.get_local_linear_range());
+             {exchanges}
+         }} else {{
+             auto group = get_tangle_group(all);
+             uint next = sycl::select_from_group(group, l,
+                 (group.get_local_linear_id() + 1) % group.get_local_linear_range());
+             {exchanges}
+         }}"
+    );
+    let Some((places, values, found)) = run(&body, 5) else {
+        return;
+    };
+    let expected: Vec<i32> = (0..COUNT)
+        .flat_map(|i| {
+            let group = together(&places, i, |j| (values[j] % 3 == 0) == (values[i] % 3 == 0));
+            let at = group.iter().position(|&j| j == i).expect("itself");
+            let next = values[group[(at + 1) % group.len()]];
+            [0, 1, 2, 3].map(|round| (next + round) * 1000 + next - round)
+        })
+        .collect();
+    assert_equal(&found[..COUNT * 4], &expected, |i| {
+        format!("round {} of work-item {}", i % 4, i / 4)
     });
 }
 
