@@ -12,6 +12,7 @@ use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format, cl_mem};
 use std::collections::BTreeSet;
+use std::ffi::{CStr, c_void};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::ptr;
@@ -85,6 +86,11 @@ impl Session {
         unsafe { Pipe::create(&self.context, 0, packet_bytes, max_packets) }.expect("a pipe")
     }
 
+    /// A buffer of so many bytes.
+    pub fn buffer(&self, bytes: usize) -> Buffer<u8> {
+        upload(self, &vec![0; bytes])
+    }
+
     fn takes_cxx(&self) -> bool {
         self.has("cl_ext_cxx_for_opencl")
     }
@@ -103,6 +109,24 @@ impl Session {
             panic!("the module does not build: {error}\n{log}");
         }
         program
+    }
+
+    /// A SPIR-V 1.4 module in the assembler's notation.
+    pub fn build_assembly(&self, text: &str) -> Program {
+        self.build_module(&assembled(text), "")
+    }
+
+    /// What a module is refused with; `None` if it is not.
+    pub fn refusal_of_assembly(&self, text: &str) -> Option<String> {
+        let module = assembled(text);
+        let devices = self.context.devices();
+        let mut program = match Program::create_from_il(&self.context, &module) {
+            Ok(program) => program,
+            Err(error) => return Some(error.to_string()),
+        };
+        let error = program.build(devices, "").err()?;
+        let log = program.get_build_log(devices[0]).unwrap_or_default();
+        Some(format!("{error}\n{log}"))
     }
 
     /// C++ for OpenCL, as [`Launch::cxx`].
@@ -157,6 +181,23 @@ fn cxx_module(source: &str) -> Vec<u8> {
         .args(["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/device")])
         .args(["-x", "clcpp", "-c", "-", "-o", "-"]);
     output_of(&mut clang, source)
+}
+
+/// A SPIR-V 1.4 module of the assembler's notation.
+fn assembled(text: &str) -> Vec<u8> {
+    let mut assembler = Command::new("spirv-as");
+    assembler.args(["--target-env", "spv1.4", "-o", "-", "-"]);
+    output_of(&mut assembler, text)
+}
+
+/// The address of a function as the loader has it.
+pub fn loader_function(name: &CStr) -> *mut c_void {
+    // SAFETY: the loader is in the process already; this is another reference to it.
+    let loader = unsafe { libc::dlopen(c"libOpenCL.so.1".as_ptr(), libc::RTLD_NOW) };
+    // SAFETY: the library stays open.
+    let address = unsafe { libc::dlsym(loader, name.as_ptr()) };
+    assert!(!address.is_null(), "the loader has no {name:?}");
+    address
 }
 
 /// What a tool makes of a text.
@@ -256,9 +297,7 @@ impl Launch {
 
     /// A SPIR-V 1.4 module in the assembler's notation, with a kernel named `test`.
     pub fn assembly(text: &str) -> Self {
-        let mut assembler = Command::new("spirv-as");
-        assembler.args(["--target-env", "spv1.4", "-o", "-", "-"]);
-        Self::module(text, output_of(&mut assembler, text))
+        Self::module(text, assembled(text))
     }
 
     fn module(text: &str, module: Vec<u8>) -> Self {
@@ -388,7 +427,7 @@ impl Launch {
                     unsafe { launch.set_arg_local_buffer(*size) };
                 }
                 Argument::Null => {
-                    let none: *mut std::ffi::c_void = ptr::null_mut();
+                    let none: *mut c_void = ptr::null_mut();
                     // SAFETY: NULL is a valid value for a buffer argument.
                     unsafe { launch.set_arg(&none) };
                 }

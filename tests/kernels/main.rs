@@ -17,6 +17,7 @@ mod functions;
 #[macro_use]
 mod group_model;
 mod group_exchanges;
+mod group_flow;
 mod group_instructions;
 mod groups;
 mod groups_intel;
@@ -36,6 +37,7 @@ mod random;
 mod ranges;
 #[path = "../common/skip.rs"]
 mod skip;
+mod sub_group_info;
 mod sub_group_memory;
 mod sub_groups;
 mod sycl_groups;
@@ -75,6 +77,8 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("pipes", pipes::TESTS),
     ("groups", groups::TESTS),
     ("sub_groups", sub_groups::TESTS),
+    ("sub_group_info", sub_group_info::TESTS),
+    ("group_flow", group_flow::TESTS),
     ("sub_group_memory", sub_group_memory::TESTS),
     ("group_exchanges", group_exchanges::TESTS),
     ("group_instructions", group_instructions::TESTS),

@@ -1,17 +1,20 @@
 //! Pipes under contention, against a queue on the host.
 
 use super::Test;
-use super::harness::{Launch, session, skip};
+use super::harness::{Launch, loader_function, session, skip};
 use super::random::Random;
 use opencl3::command_queue::CommandQueue;
-use opencl3::error_codes::{CL_INVALID_MEM_OBJECT, CL_INVALID_PIPE_SIZE, CL_INVALID_VALUE};
+use opencl3::error_codes::{
+    CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, CL_INVALID_PIPE_SIZE, CL_INVALID_VALUE,
+};
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{
     Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_PIPE, CL_MEM_READ_WRITE, ClMem, Pipe,
 };
 use opencl3::program::Program;
-use opencl3::types::CL_BLOCKING;
+use opencl3::types::{CL_BLOCKING, cl_context, cl_int, cl_mem, cl_mem_flags, cl_uint};
 use std::collections::HashSet;
+use std::ffi::c_void;
 
 pub const TESTS: &[Test] = &[
     ("writers_and_readers_compete", writers_and_readers_compete),
@@ -23,6 +26,7 @@ pub const TESTS: &[Test] = &[
     ("packets_are_copied_whole", packets_are_copied_whole),
     ("two_kernels_at_a_time", two_kernels_at_a_time),
     ("objects", objects),
+    ("calls_that_are_wrong", calls_that_are_wrong),
 ];
 
 fn has_pipes() -> bool {
@@ -559,4 +563,72 @@ fn objects() {
         let write = queue.enqueue_write_buffer(&mut buffer, CL_BLOCKING, 0, &[1], &[]);
         assert!(write.is_ok());
     }
+}
+
+type CreatePipe = unsafe extern "C" fn(
+    cl_context,
+    cl_mem_flags,
+    cl_uint,
+    cl_uint,
+    *const isize,
+    *mut cl_int,
+) -> cl_mem;
+type GetPipeInfo = unsafe extern "C" fn(cl_mem, cl_uint, usize, *mut c_void, *mut usize) -> cl_int;
+
+/// What `clCreatePipe` and `clGetPipeInfo` refuse, as section 5.4 lists it.
+fn calls_that_are_wrong() {
+    const PACKET_SIZE: cl_uint = 0x1120;
+    const PROPERTIES: cl_uint = 0x1122;
+    let Some(session) = session() else { return };
+    if !has_pipes() {
+        return;
+    }
+    // SAFETY: the functions have these signatures.
+    let (create_pipe, pipe_info) = unsafe {
+        (
+            std::mem::transmute::<*mut c_void, CreatePipe>(loader_function(c"clCreatePipe")),
+            std::mem::transmute::<*mut c_void, GetPipeInfo>(loader_function(c"clGetPipeInfo")),
+        )
+    };
+    let create = |context: cl_context, properties: &[isize]| {
+        let properties = match properties {
+            [] => std::ptr::null(),
+            some => some.as_ptr(),
+        };
+        let mut code = 0;
+        // SAFETY: the list of properties ends with a 0.
+        let made = unsafe { create_pipe(context, 0, 4, 4, properties, &raw mut code) };
+        assert_eq!(made.is_null(), code != 0);
+        code
+    };
+    let context = session.context().get();
+    assert_eq!(create(context, &[0]), CL_INVALID_VALUE, "not NULL");
+    // An object that is no context.
+    let queue = session.queue().get();
+    assert_eq!(create(queue, &[]), CL_INVALID_CONTEXT);
+
+    let query = |object: cl_mem, name: cl_uint, room: usize| {
+        let (mut value, mut size) = (0u64, usize::MAX);
+        // SAFETY: the value has room for eight bytes.
+        let code = unsafe { pipe_info(object, name, room, (&raw mut value).cast(), &raw mut size) };
+        if code == 0 {
+            Ok((value, size))
+        } else {
+            Err(code)
+        }
+    };
+    let pipe = session.pipe(12, 100);
+    assert_eq!(query(pipe.get(), PACKET_SIZE, 8), Ok((12, 4)));
+    assert_eq!(query(pipe.get(), PACKET_SIZE, 3), Err(CL_INVALID_VALUE));
+    assert_eq!(query(pipe.get(), 0x1234, 8), Err(CL_INVALID_VALUE));
+    // There are none, and so there is nothing to return.
+    assert_eq!(query(pipe.get(), PROPERTIES, 8), Ok((0, 0)));
+    // SAFETY: no host pointer is given.
+    let buffer = unsafe { Buffer::<u8>::create(session.context(), 0, 64, std::ptr::null_mut()) };
+    let buffer = buffer.expect("a buffer");
+    assert_eq!(
+        query(buffer.get(), PACKET_SIZE, 8),
+        Err(CL_INVALID_MEM_OBJECT)
+    );
+    assert_eq!(query(context, PACKET_SIZE, 8), Err(CL_INVALID_MEM_OBJECT));
 }

@@ -8,11 +8,7 @@ use super::group_model::{
 use super::harness::{Launch, assert_equal, record, rounds, session, skip};
 use super::random::Random;
 use opencl3::device::CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES;
-use opencl3::error_codes::CL_INVALID_VALUE;
-use opencl3::kernel::Kernel;
 use opencl3::program::Program;
-use opencl3::types::{cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_uint};
-use std::ffi::{CStr, c_char, c_void};
 
 pub const TESTS: &[Test] = &[
     ("sub_group_queries", sub_group_queries),
@@ -22,7 +18,6 @@ pub const TESTS: &[Test] = &[
     ("non_uniform_arithmetic", non_uniform_arithmetic),
     ("clustered_reductions", clustered_reductions),
     ("logical_arithmetic", logical_arithmetic),
-    ("kernel_queries", kernel_queries),
     ("kernels_enqueue_none", kernels_enqueue_none),
     ("ballots", ballots),
     ("loops_that_diverge", divergent_loops),
@@ -191,117 +186,6 @@ fn logical_arithmetic() {
     assert_equal(&found.get(3), &expected, |i| {
         format!("work-item {i}, one bit for each of {calls:?}")
     });
-}
-
-type GetKernelSubGroupInfo = unsafe extern "C" fn(
-    cl_kernel,
-    cl_device_id,
-    cl_uint,
-    usize,
-    *const c_void,
-    usize,
-    *mut c_void,
-    *mut usize,
-) -> cl_int;
-
-/// The core function as the loader has it, and the extension's, which not every loader has, as the driver gives it.
-fn queries_of_kernels(platform: cl_platform_id) -> [GetKernelSubGroupInfo; 2] {
-    // SAFETY: the loader is in the process already; this is another reference to it.
-    let loader = unsafe { libc::dlopen(c"libOpenCL.so.1".as_ptr(), libc::RTLD_NOW) };
-    let find = |name: &CStr| {
-        // SAFETY: the library stays open.
-        let address = unsafe { libc::dlsym(loader, name.as_ptr()) };
-        assert!(!address.is_null(), "the loader has no {name:?}");
-        address
-    };
-    type Lookup = unsafe extern "C" fn(cl_platform_id, *const c_char) -> *mut c_void;
-    // SAFETY: the function has this signature.
-    let lookup: Lookup =
-        unsafe { std::mem::transmute(find(c"clGetExtensionFunctionAddressForPlatform")) };
-    // SAFETY: the platform is valid.
-    let extension = unsafe { lookup(platform, c"clGetKernelSubGroupInfoKHR".as_ptr()) };
-    assert!(!extension.is_null());
-    // SAFETY: both functions have this signature.
-    [find(c"clGetKernelSubGroupInfo"), extension].map(|address| unsafe {
-        std::mem::transmute::<*mut c_void, GetKernelSubGroupInfo>(address)
-    })
-}
-
-/// What a kernel sees of its sub-groups.
-const SEEN: &str = "kernel void test(global uint2 *out) {
-    out[get_global_linear_id()] = (uint2)(get_max_sub_group_size(), get_num_sub_groups()); }";
-
-/// `clGetKernelSubGroupInfo`, and `clGetKernelSubGroupInfoKHR`: the answers agree with each other and with what a
-/// kernel sees; and their errors.
-fn kernel_queries() {
-    let Some(session) = session() else { return };
-    record("clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR");
-    let program = session.build_source(SEEN, "-cl-std=CL3.0");
-    let kernel = Kernel::create(&program, "test").expect("a kernel");
-    let platform = session
-        .device()
-        .platform()
-        .expect("a device has a platform");
-    for function in queries_of_kernels(platform) {
-        check_queries(|name, input| {
-            let mut answer = 0usize;
-            // SAFETY: input and answer are as large as is said.
-            let code = unsafe {
-                function(
-                    kernel.get(),
-                    session.device().id(),
-                    name,
-                    size_of_val(input),
-                    input.as_ptr().cast(),
-                    size_of_val(&answer),
-                    (&raw mut answer).cast(),
-                    std::ptr::null_mut(),
-                )
-            };
-            if code == 0 { Ok(answer) } else { Err(code) }
-        });
-    }
-}
-
-fn check_queries(query: impl Fn(u32, &[usize]) -> Result<usize, cl_int>) {
-    const MAX_SIZE: u32 = 0x2033;
-    const COUNT: u32 = 0x2034;
-    const LOCAL_SIZE: u32 = 0x11B8;
-    const MAX_COUNT: u32 = 0x11B9;
-    const COMPILE_COUNT: u32 = 0x11BA;
-    let size = sub_group_size();
-    for local in [&[1][..], &[size], &[size + 1], &[3, 5], &[4, 2, 3]] {
-        let items: usize = local.iter().product();
-        let found = Launch::new(SEEN)
-            .output::<[u32; 2]>(items)
-            .run(local, local);
-        for seen in found.get::<[u32; 2]>(0) {
-            let [most, count] = seen.map(|number| Ok(number as usize));
-            assert_eq!(query(MAX_SIZE, local), most, "{local:?}");
-            assert_eq!(query(COUNT, local), count, "{local:?}");
-        }
-    }
-    for count in [1, 2, 3] {
-        let local = query(LOCAL_SIZE, &[count]).expect("a local size");
-        assert_eq!(query(COUNT, &[local]), Ok(count), "{count} sub-groups");
-    }
-    let most = query(MAX_COUNT, &[]).expect("a number");
-    assert!(query(LOCAL_SIZE, &[most]).is_ok_and(|local| local > 0));
-    assert_eq!(query(LOCAL_SIZE, &[most + 1]), Ok(0), "no such work-group");
-    assert_eq!(query(COMPILE_COUNT, &[]), Ok(0));
-    for (name, input) in [
-        (MAX_SIZE, &[][..]),
-        (COUNT, &[]),
-        (COUNT, &[1, 1, 1, 1]),
-        (LOCAL_SIZE, &[1, 1]),
-        (0x1234, &[1]),
-    ] {
-        assert_eq!(
-            query(name, input),
-            Err(CL_INVALID_VALUE),
-            "{name:#x} {input:?}"
-        );
-    }
 }
 
 /// Without enqueueing on the device there are no queries of the kernels that would be enqueued.
