@@ -20,6 +20,7 @@ pub const TESTS: &[Test] = &[
     ("image_block_writes", image_block_writes),
     ("small_integers", small_integers),
     ("every_small_integer", every_small_integer),
+    ("older_languages", older_languages),
     ("required_size", required_size),
 ];
 
@@ -533,6 +534,80 @@ fn image_block_writes() {
     check::<u64>("ulong", "_ul", &colours);
 }
 
+/// What cl_intel_subgroups and the others bring to OpenCL C 1.2 and 2.0, which have no sub-groups of their own; and what
+/// tells types apart: what changes nothing is the type's own.
+fn older_languages() {
+    if lacks("cl_intel_subgroups") || lacks("cl_intel_subgroups_char") {
+        return;
+    }
+    let size = sub_group_size();
+    let source = "
+        kernel void test(global const int *in, global int *out) {
+            size_t i = get_global_id(0); global int *o = out + 16 * i;
+            int x = in[i];
+            o[0] = get_sub_group_size() + 1000 * get_max_sub_group_size();
+            o[1] = get_num_sub_groups() * 100 + get_sub_group_id() * 10;
+            o[2] = get_sub_group_local_id();
+            o[3] = sub_group_all(x > 2) * 2 + sub_group_any(x > 90);
+            o[4] = sub_group_broadcast(x, 1) + (int)sub_group_broadcast((float)x, 2);
+            o[5] = sub_group_reduce_add(x) + (int)sub_group_reduce_max((float)x);
+            o[6] = sub_group_scan_exclusive_max(x);
+            sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+            o[7] = intel_sub_group_shuffle_xor(x, 1);
+            o[8] = intel_sub_group_block_read((global const uint *)in + get_group_id(0) * get_local_size(0));
+            o[9] = intel_sub_group_scan_exclusive_min((char)x);
+            o[10] = intel_sub_group_scan_exclusive_min((uchar)x);
+            o[11] = intel_sub_group_scan_exclusive_max((short)x);
+            o[12] = intel_sub_group_scan_exclusive_min((ushort)x);
+            o[13] = intel_sub_group_reduce_add((uchar)(x + 200));
+            o[14] = intel_sub_group_reduce_min((char)(x + 100));
+            o[15] = sub_group_scan_inclusive_add(x);
+        }";
+    let values: Vec<i32> = (0..2 * size as i32).map(|i| (i * 37 + 5) % 100).collect();
+    for std in ["-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0"] {
+        let found = Launch::new(source)
+            .only_options(std)
+            .buffer(&values)
+            .output::<[i32; 16]>(2 * size)
+            .run(&[2 * size], &[size]);
+        let expected: Vec<[i32; 16]> = (0..2 * size)
+            .map(|i| {
+                let row = &values[i / size * size..][..size];
+                let (x, at) = (values[i], i % size);
+                let before = &row[..at];
+                let (sum, most) = (row.iter().sum::<i32>(), row.iter().max());
+                let least = |none: i32| before.iter().copied().min().unwrap_or(none);
+                let greatest = |none: i32| before.iter().copied().max().unwrap_or(none);
+                let bytes = row.iter().map(|&x| (x + 200) as u8);
+                let chars = row.iter().map(|&x| (x + 100) as i8);
+                let all = i32::from(row.iter().all(|&x| x > 2));
+                let any = i32::from(row.iter().any(|&x| x > 90));
+                [
+                    size as i32 * 1001,
+                    100,
+                    at as i32,
+                    all * 2 + any,
+                    row[1] + row[2],
+                    sum + most.copied().unwrap_or(0),
+                    greatest(i32::MIN),
+                    row[at ^ 1],
+                    x,
+                    least(127),
+                    least(255),
+                    greatest(-32768),
+                    least(65535),
+                    bytes.fold(0, |a: u8, b| a.wrapping_add(b)).into(),
+                    chars.min().unwrap_or(0).into(),
+                    row[..=at].iter().sum(),
+                ]
+            })
+            .collect();
+        assert_equal(&found.get(1), &expected, |i| {
+            format!("work-item {i}, {std}")
+        });
+    }
+}
+
 /// Reductions, scans and broadcasts of `char` to `ushort` under Intel's names, in sub-groups that are whole and
 /// that are not.
 fn every_small_integer() {
@@ -575,6 +650,13 @@ fn small_integers() {
     if lacks("cl_intel_subgroups_char") || lacks("cl_intel_subgroups_short") {
         return;
     }
+    // They are functions of every version of the language: the extensions need OpenCL 1.2.
+    for std in ["", "-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0"] {
+        small_integers_in(std);
+    }
+}
+
+fn small_integers_in(std: &str) {
     let size = sub_group_size();
     let source = "
         #if !defined(cl_intel_subgroups) || !defined(cl_intel_subgroups_char) || !defined(cl_intel_subgroups_short)
@@ -588,6 +670,7 @@ fn small_integers() {
                 intel_sub_group_scan_inclusive_max((short)s), (short)intel_sub_group_broadcast(s, 1)); }";
     let values: Vec<i8> = (0..2 * size).map(|i| (i * 53 + 200) as i8).collect();
     let found = Launch::new(source)
+        .only_options(std)
         .buffer(&values)
         .output::<[i16; 4]>(4 * size)
         .run(&[2 * size], &[size]);
@@ -607,7 +690,7 @@ fn small_integers() {
         expected.push([sum as i16, least as i16, most, wide[1 % size] as i16]);
     }
     assert_equal(&found.get(1), &expected, |i| {
-        format!("row {} of work-item {}", i % 2, i / 2)
+        format!("row {} of work-item {}, {std}", i % 2, i / 2)
     });
 }
 
