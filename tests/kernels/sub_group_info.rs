@@ -285,7 +285,7 @@ fn required_sub_group_sizes() {
     let other = other.expect("no device has all sizes");
     let program =
         Program::create_and_build_from_source(session.context(), &source(other), "-cl-std=CL3.0");
-    let log = program.err().expect("a size that the device does not have");
+    let log = program.expect_err("a size that the device does not have");
     assert!(log.contains(&format!("sub-groups of {other}")), "{log}");
 }
 

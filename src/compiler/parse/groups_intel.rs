@@ -8,7 +8,7 @@
 //! access for each element, of 16 for `uc16` too.
 //!
 //! The pointer is aligned by 4 bytes for reads and by 16 for writes, and an element's place in its row says nothing
-//! beyond its own size: the lesser of the two is what an access knows.
+//! beyond its own size: the lesser of the two is what an access knows. Elements of 64 bits are therefore read in two parts.
 
 use super::decode::Instruction;
 use super::function::FunctionParser;
