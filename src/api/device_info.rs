@@ -248,7 +248,9 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
 /// Images are memory that code reads and writes: the limits are the argument block's and those of their sizes
 /// in memory, not the device's.
 fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
-    use crate::runtime::image::{MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_BYTES, MAX_LAYERS};
+    use crate::runtime::image::{
+        MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_BYTES, MAX_LAYERS, TEXEL_ALIGNMENT,
+    };
     const LARGEST_TEXEL_BYTES: u64 = 16;
     Answer::Done(match name {
         cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(true),
@@ -258,8 +260,10 @@ fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
         }
         cl::CL_DEVICE_MAX_SAMPLERS => info.value::<cl_uint>(16),
         // In texels: any will do.
-        cl::CL_DEVICE_IMAGE_PITCH_ALIGNMENT | cl::CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => {
-            info.value::<cl_uint>(1)
+        cl::CL_DEVICE_IMAGE_PITCH_ALIGNMENT => info.value::<cl_uint>(1),
+        // In texels, the smallest of which have a byte.
+        cl::CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => {
+            info.value::<cl_uint>(TEXEL_ALIGNMENT as cl_uint)
         }
         cl::CL_DEVICE_IMAGE2D_MAX_WIDTH | cl::CL_DEVICE_IMAGE2D_MAX_HEIGHT => {
             info.value::<usize>(MAX_2D)

@@ -43,7 +43,7 @@ pub unsafe fn create_image_2d(
         ..image_description::empty()
     };
     // SAFETY: the caller's promise.
-    unsafe { create_image(context, flags, image_format, &description, host_ptr) }
+    unsafe { create_of_size(context, flags, image_format, &description, host_ptr) }
 }
 
 /// `clCreateImage3D` (section 5.3.1, deprecated in 1.2)
@@ -65,13 +65,32 @@ pub unsafe fn create_image_3d(
         image_type: cl::CL_MEM_OBJECT_IMAGE3D,
         image_width,
         image_height,
-        image_depth,
+        // "CL_INVALID_IMAGE_SIZE … if image_depth ≤ 1": as if it were 0.
+        image_depth: if image_depth > 1 { image_depth } else { 0 },
         image_row_pitch,
         image_slice_pitch,
         ..image_description::empty()
     };
     // SAFETY: the caller's promise.
-    unsafe { create_image(context, flags, image_format, &description, host_ptr) }
+    unsafe { create_of_size(context, flags, image_format, &description, host_ptr) }
+}
+
+/// As [`create_image`], for a description of nothing but sizes and pitches.
+unsafe fn create_of_size(
+    context: cl_context,
+    flags: cl_mem_flags,
+    image_format: *const cl_image_format,
+    description: &cl_image_desc,
+    host_ptr: *mut c_void,
+) -> Result<cl_mem> {
+    // SAFETY: the caller's promise.
+    let image = unsafe { create_image(context, flags, image_format, description, host_ptr) };
+    // "CL_INVALID_IMAGE_SIZE if image_width or image_height are 0 or if they exceed the maximum values … or if
+    // values specified by image_row_pitch do not follow rules described in the argument description above."
+    image.map_err(|error| match error.code() {
+        CL_INVALID_IMAGE_DESCRIPTOR => Error::new(CL_INVALID_IMAGE_SIZE, error.reason().to_owned()),
+        _ => error,
+    })
 }
 
 /// `clCreateImage` (section 5.3.1)
@@ -151,6 +170,7 @@ unsafe fn create(
             "host_ptr and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR contradict each other",
         ));
     }
+    check_fits(context, &description.image)?;
     if let Some((kind, fd)) = wanted.external {
         // "CL_INVALID_HOST_PTR if … host_ptr is not NULL" with an external memory handle, which other memory
         // than the handle's and a handle of unknown levels excludes too.
@@ -167,7 +187,6 @@ unsafe fn create(
                 "an image in external memory has no mem_object and no mip levels",
             ));
         }
-        check_fits(context, &image)?;
         let flags = with_default_access(flags);
         // SAFETY: "… transfers ownership of the file descriptor from the application".
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
@@ -187,7 +206,6 @@ unsafe fn create(
             Memory::image_of(parent, flags, description.image, wanted.all)
         }
         None => {
-            check_fits(context, &description.image)?;
             let flags = with_default_access(flags);
             let image = description.image;
             // SAFETY: the caller's promise, and the flags agree with `host_ptr`.
@@ -294,10 +312,7 @@ pub fn get_image_info(image: cl_mem, param_name: cl_image_info, info: Info) -> R
             let buffer = memory.parent().filter(|parent| parent.is_buffer());
             info.handle_or_null(buffer.map(|buffer| &**buffer))
         }
-        // Of images without mip levels what they are created with, 0.
-        cl::CL_IMAGE_NUM_MIP_LEVELS => {
-            info.value::<cl_uint>(if_so(image.levels > 1, image.levels) as cl_uint)
-        }
+        cl::CL_IMAGE_NUM_MIP_LEVELS => info.value::<cl_uint>(image.described_levels),
         cl::CL_IMAGE_NUM_SAMPLES => info.value::<cl_uint>(0),
         _ => Err(Error::unknown_query(param_name)),
     }

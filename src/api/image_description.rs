@@ -5,7 +5,9 @@ use super::{handle, image};
 use crate::compiler::image::ImageDimension;
 use crate::runtime::context::Context;
 use crate::runtime::image::format::{self, Format};
-use crate::runtime::image::{Image, MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_LAYERS};
+use crate::runtime::image::{
+    Image, MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_LAYERS, TEXEL_ALIGNMENT,
+};
 use crate::runtime::memory::Memory;
 use opencl_sys as cl;
 use opencl_sys::{
@@ -30,6 +32,11 @@ pub fn empty() -> cl_image_desc {
 
 fn bad(reason: impl Into<String>) -> Error {
     Error::new(CL_INVALID_IMAGE_DESCRIPTOR, reason.into())
+}
+
+/// Of an image that is not as the image that it is made of.
+fn differs(reason: impl Into<String>) -> Error {
+    Error::new(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, reason.into())
 }
 
 impl Description {
@@ -80,7 +87,17 @@ impl Description {
             without_memory && parent.is_none(),
         )?;
         let (row_pitch, slice_pitch) = match parent.as_ref().and_then(|parent| parent.image()) {
-            Some(image) => (image.row_pitch_bytes, image.slice_pitch_bytes),
+            Some(image) => {
+                // "All of the values specified in image_desc must match the image descriptor information
+                // associated with mem_object", of which 0 says nothing.
+                if ![0, image.row_pitch_bytes].contains(&desc.image_row_pitch) {
+                    return Err(differs(format!(
+                        "image_row_pitch is {}, that of mem_object {}",
+                        desc.image_row_pitch, image.row_pitch_bytes
+                    )));
+                }
+                (image.row_pitch_bytes, image.slice_pitch_bytes)
+            }
             // "image_slice_pitch … must be 0 for a 1D or 2D image."
             None if dimension.is_array() || dimension == ImageDimension::Three => {
                 (desc.image_row_pitch, desc.image_slice_pitch)
@@ -88,6 +105,7 @@ impl Description {
             None => (desc.image_row_pitch, 0),
         };
         let mut image = Image::new(format, dimension, size, row_pitch, slice_pitch);
+        image.described_levels = desc.num_mip_levels;
         if desc.num_mip_levels > 1 {
             // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or
             // multi-sampled (i.e. msaa) images", and have memory of their own.
@@ -111,28 +129,39 @@ impl Description {
         let image = &self.image;
         if let Some(other) = parent.image() {
             // "CL_INVALID_IMAGE_DESCRIPTOR if … a 2D image is created from a 2D image and the rules are not
-            // followed": equal sizes, and a format of the same texels on or off the sRGB curve.
+            // followed": equal sizes and channel types, and orders of the table "Compatible Image Channel Orders".
             let same = other.region() == image.region()
                 && other.format.channel_type() == image.format.channel_type();
             let orders = [other.format.order(), image.format.order()];
+            // On and off the sRGB curve.
             let pairs = [
                 [cl::CL_RGBA, cl::CL_sRGBA],
                 [cl::CL_BGRA, cl::CL_sBGRA],
                 [cl::CL_RGBx, cl::CL_sRGBx],
                 [cl::CL_RGB, cl::CL_sRGB],
-                [cl::CL_R, cl::CL_DEPTH],
             ];
-            let related = orders[0] == orders[1]
+            let related = orders == [cl::CL_R, cl::CL_DEPTH]
                 || pairs
                     .iter()
                     .any(|pair| orders == *pair || [orders[1], orders[0]] == *pair);
             if !same || !related {
-                return Err(Error::new(
-                    CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                return Err(differs(
                     "the image does not have the size and channels of the image that it is made of",
                 ));
             }
             return Ok(());
+        }
+        // "If the buffer object specified by mem_object was created with CL_MEM_USE_HOST_PTR, the host_ptr … must
+        // be aligned to the maximum of the CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT value for all devices":
+        // CL_INVALID_IMAGE_FORMAT_DESCRIPTOR. That counts pixels; larger ones need no more bytes than the smallest.
+        let host_ptr = parent.host_ptr().map(|pointer| pointer.0);
+        if let Some(host_ptr) = host_ptr.filter(|it| !it.addr().is_multiple_of(TEXEL_ALIGNMENT)) {
+            return Err(Error::new(
+                CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                format!(
+                    "host_ptr {host_ptr:p} of the buffer is not a multiple of {TEXEL_ALIGNMENT}"
+                ),
+            ));
         }
         // "For a 1D image buffer … the image width × size of element in bytes must be <= size of the buffer
         // object", "For a 2D image … image_row_pitch × image_height must be <= size of the buffer".
@@ -166,20 +195,17 @@ fn size(desc: &cl_image_desc, dimension: ImageDimension) -> Result<[usize; 3]> {
         _ if dimension.is_array() => desc.image_array_size,
         _ => 1,
     };
+    // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum
+    // image dimensions … for all devices in context".
     for (what, size, most) in [
         ("width", desc.image_width, most_width),
         ("height", height, most_height),
         ("depth or array size", depth, most_depth),
     ] {
-        // "CL_INVALID_IMAGE_SIZE if image dimensions specified in image_desc exceed the maximum image dimensions
-        // … for all devices in context", and the CL_INVALID_IMAGE_DESCRIPTOR of values that no image has.
-        if size == 0 {
-            return Err(bad(format!("the {what} is 0")));
-        }
-        if size > most {
+        if size == 0 || size > most {
             return Err(Error::new(
                 CL_INVALID_IMAGE_SIZE,
-                format!("a {what} of {size} is more than {most}"),
+                format!("a {what} of {size} is 0 or more than {most}"),
             ));
         }
     }
@@ -211,7 +237,7 @@ fn parent(
     // "mem_object may refer to a valid buffer or image memory object": a buffer for 1D image buffers and 2D
     // images, a 2D image for a 2D image.
     let serves = match (parent.image(), dimension) {
-        (None, ImageDimension::Buffer | ImageDimension::Two) => true,
+        (None, ImageDimension::Buffer | ImageDimension::Two) => parent.is_buffer(),
         (Some(image), ImageDimension::Two) => {
             image.dimension == ImageDimension::Two && image.levels == 1
         }

@@ -4,9 +4,11 @@ use super::enqueue;
 use super::error::{Error, Result};
 use super::image_region::{Region, texels_of_color};
 use super::transfer::Transfer;
+use crate::compiler::image::ImageDimension;
 use crate::runtime::image;
+use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, cl_mem};
+use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, CL_INVALID_MEM_OBJECT, cl_mem};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -64,6 +66,18 @@ impl ImageCommand for CopyImage {
     }
 }
 
+/// "CL_INVALID_MEM_OBJECT … if src_image is a 1D image buffer object created from dst_buffer", and the reverse.
+fn check_apart(image: &Memory, buffer: &Arc<Memory>) -> Result<()> {
+    let is_line = image.image().map(|image| image.dimension) == Some(ImageDimension::Buffer);
+    if is_line && image.parent().is_some_and(|of| Arc::ptr_eq(of, buffer)) {
+        return Err(Error::new(
+            CL_INVALID_MEM_OBJECT,
+            "the image is made of that buffer",
+        ));
+    }
+    Ok(())
+}
+
 /// Of `clEnqueueCopyImageToBuffer`.
 pub(super) struct CopyImageToBuffer {
     pub src_image: cl_mem,
@@ -81,6 +95,7 @@ impl ImageCommand for CopyImageToBuffer {
     ) -> Result<(Transfer, W)> {
         let (source, image) = enqueue::image(queue, self.src_image)?;
         let target = enqueue::memory(queue, self.dst_buffer)?;
+        check_apart(&source, &target)?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::parse(&image, self.src_origin, self.region) }?;
         let extent = region.extent();
@@ -114,6 +129,7 @@ impl ImageCommand for CopyBufferToImage {
     ) -> Result<(Transfer, W)> {
         let source = enqueue::memory(queue, self.src_buffer)?;
         let (target, image) = enqueue::image(queue, self.dst_image)?;
+        check_apart(&target, &source)?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::parse(&image, self.dst_origin, self.region) }?;
         let extent = region.extent();

@@ -9,13 +9,13 @@ use super::callback::{MemoryDestructor, UserData};
 use super::command::HostPointer;
 use super::context::Context;
 use super::error::{Error, Result};
-use super::image::Image;
+use super::image::{Image, TEXEL_ALIGNMENT};
 use super::mapping::Mapping;
 use super::object::{Handle, Kind, Object};
 use super::process;
 use super::queue::Queue;
 use super::residence::{Fetch, Mode, Residence};
-use super::storage::{Place, Places, Storage, TEXEL_ALIGNMENT, allocate};
+use super::storage::{Place, Places, Storage, allocate};
 use crate::compiler::pipe as layout_of_pipes;
 use crate::vulkan::{MemoryFd, MemoryKind, Texture};
 use opencl_sys::{

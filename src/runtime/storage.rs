@@ -3,6 +3,7 @@
 use super::allocation::Allocation;
 use super::command::HostPointer;
 use super::error::{Error, Result};
+use super::image::TEXEL_ALIGNMENT;
 use super::layout::{Extent, Layout};
 use super::queue::Queue;
 use super::residence::Residence;
@@ -14,9 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Buffers up to this size are mirrored whole however little of them is mapped.
 const MIRROR_BYTES: usize = 16 << 20;
-
-/// Where images start: at multiples of the largest texel.
-pub(super) const TEXEL_ALIGNMENT: usize = 16;
 
 /// A place in an allocation.
 #[derive(Clone)]

@@ -12,6 +12,7 @@ mod host;
 mod kernels;
 mod kinds;
 mod levels;
+mod refused;
 mod session;
 
 /// Runs the tests of copies and fills once more as on a discrete device, which moves rectangles by kernels.

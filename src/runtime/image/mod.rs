@@ -23,6 +23,10 @@ pub const MAX_BUFFER_TEXELS: usize = 1 << 27;
 /// Generated code counts bytes within an image in 32 bits.
 pub const MAX_BYTES: u64 = u32::MAX as u64;
 
+/// Where images start: at multiples of the largest texel, in bytes. Generated code reads texels where they are
+/// aligned, and small ones in whole words.
+pub const TEXEL_ALIGNMENT: usize = 16;
+
 /// What makes a memory object an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
@@ -38,6 +42,8 @@ pub struct Image {
     pub slice_pitch_bytes: usize,
     /// Mip levels; 1 where there are no others.
     pub levels: usize,
+    /// `CL_IMAGE_NUM_MIP_LEVELS`: as described, where 0 stands for 1 too.
+    pub described_levels: u32,
 }
 
 impl Image {
@@ -66,6 +72,7 @@ impl Image {
             row_pitch_bytes,
             slice_pitch_bytes,
             levels: 1,
+            described_levels: 0,
         }
     }
 
