@@ -1,9 +1,9 @@
 //! Device memory behind memory objects, shared with the commands that use it.
 
 use super::error::Result;
+use super::image::prepared::PreparedTexture;
 use super::image::texture;
-use super::upload;
-use crate::vulkan::{self, Buffer, MemoryKind, Texture, TextureDescription};
+use crate::vulkan::{self, Buffer, MemoryKind, TextureDescription};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -27,7 +27,7 @@ pub struct Allocation {
     is_shared: AtomicBool,
     on_release: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
     /// Made over the memory, or known not to be possible.
-    textures: Mutex<Vec<(TextureDescription, Option<Arc<Texture>>)>>,
+    textures: Mutex<Vec<(TextureDescription, Option<Arc<PreparedTexture>>)>>,
 }
 
 /// Counts the uses of many allocations at once: those of a command buffer, however many it names.
@@ -191,13 +191,21 @@ impl Allocation {
         self.pending.fetch_sub(1, Ordering::Release);
     }
 
-    /// The texture over a part of the memory, made at its first use; `None` where the device makes no such one.
-    pub fn texture(&self, description: &TextureDescription) -> Option<Arc<Texture>> {
+    /// The texture over a part of the memory, made at its first use; `None` where the device makes no such one. It is
+    /// ready for what `VkQueue` number `vk_queue` is given from now on.
+    pub fn texture(
+        &self,
+        description: &TextureDescription,
+        vk_queue: usize,
+    ) -> Option<Arc<PreparedTexture>> {
         let mut textures = self.textures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = textures.iter().find(|(known, _)| known == description) {
-            return known.clone();
+            let known = known.clone();
+            drop(textures);
+            return known.filter(|texture| texture.precede(vk_queue).is_ok());
         }
-        let made = self.make_texture(description).unwrap_or_else(|error| {
+        let made = self.make_texture(description, vk_queue);
+        let made = made.unwrap_or_else(|error| {
             log::debug!("an image is read without a texture unit: {error}");
             None
         });
@@ -205,13 +213,17 @@ impl Allocation {
         made
     }
 
-    fn make_texture(&self, description: &TextureDescription) -> Result<Option<Arc<Texture>>> {
+    fn make_texture(
+        &self,
+        description: &TextureDescription,
+        vk_queue: usize,
+    ) -> Result<Option<Arc<PreparedTexture>>> {
         let device = self.buffer.device();
         device.set_samplers(&texture::samplers())?;
         let Some(texture) = device.create_texture(&self.buffer, description)? else {
             return Ok(None);
         };
-        upload::prepare_texture(device, &texture)?;
+        let texture = PreparedTexture::new(device, texture, vk_queue)?;
         Ok(Some(Arc::new(texture)))
     }
 

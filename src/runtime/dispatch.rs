@@ -96,7 +96,32 @@ impl Queue {
 pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<Dispatch> {
     let mut dispatch = Dispatch::default();
     prepare_in(&mut dispatch, kernel, queue, range)?;
+    if !range.is_empty() {
+        finish_textures(kernel, queue)?;
+    }
     Ok(dispatch)
+}
+
+/// What is recorded runs on other queues too, of which it is not known that they come after a new texture's
+/// transition.
+fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
+    let textures: SmallVec<[_; 4]> = {
+        let Some((_, code)) = kernel.code(queue.device()) else {
+            return Ok(());
+        };
+        let state = kernel.lock();
+        let arguments = code.compiled().arguments.iter().zip(&state.arguments);
+        let sampled = arguments.filter_map(|(argument, value)| match (&argument.kind, value) {
+            (ArgumentKind::Image { fields, .. }, ArgumentValue::Memory(Some(memory))) => {
+                let mut fields = fields.iter().map(|(field, _)| field);
+                let is_sampled = fields.any(|field| *field == ImageField::Texture);
+                memory.upgrade().filter(|_| is_sampled)
+            }
+            _ => None,
+        });
+        sampled.filter_map(|memory| memory.texture(queue)).collect()
+    };
+    textures.iter().try_for_each(|texture| texture.finish())
 }
 
 /// [`prepare`] in a dispatch that is empty.

@@ -9,6 +9,7 @@ use super::callback::{MemoryDestructor, UserData};
 use super::command::HostPointer;
 use super::context::Context;
 use super::error::{Error, Result};
+use super::image::prepared::PreparedTexture;
 use super::image::{Image, TEXEL_ALIGNMENT};
 use super::mapping::Mapping;
 use super::object::{Handle, Kind, Object};
@@ -17,7 +18,7 @@ use super::queue::Queue;
 use super::residence::{Fetch, Mode, Residence};
 use super::storage::{Place, Places, Storage, allocate};
 use crate::compiler::pipe as layout_of_pipes;
-use crate::vulkan::{MemoryFd, MemoryKind, Texture};
+use crate::vulkan::{MemoryFd, MemoryKind};
 use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_mem_flags,
     cl_mem_properties,
@@ -418,10 +419,10 @@ impl Memory {
     }
 
     /// The texture through which a command of `queue` reads the image; `None` where it reads the memory itself.
-    pub fn texture(&self, queue: &Queue) -> Option<Arc<Texture>> {
+    pub fn texture(&self, queue: &Queue) -> Option<Arc<PreparedTexture>> {
         let place = self.place(queue).ok()?;
         let description = self.image?.texture(place.offset_bytes as u64)?;
-        place.allocation.texture(&description)
+        place.allocation.texture(&description, queue.vk_queue())
     }
 
     /// What has to be fetched before a command of the device at place `device` uses `range`.

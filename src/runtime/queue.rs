@@ -162,6 +162,11 @@ impl Queue {
         &self.device
     }
 
+    /// The number of the `VkQueue` that its commands go to.
+    pub(super) fn vk_queue(&self) -> usize {
+        self.vk_queue
+    }
+
     /// `CL_QUEUE_PROPERTIES`
     pub fn flags(&self) -> cl_command_queue_properties {
         self.flags

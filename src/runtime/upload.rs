@@ -3,7 +3,7 @@
 use super::allocation::Allocation;
 use super::error::Result;
 use super::layout::Shape;
-use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Texture, Timeline};
+use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Timeline};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -128,12 +128,6 @@ pub fn copy(
     });
     let mut link = Link::new(device, 16, MemoryKind::Upload)?;
     link.copy(|recorder, _| recorder.copy(source.buffer(), target.buffer(), regions))
-}
-
-/// Makes a texture ready to be read. Blocks until it is.
-pub fn prepare_texture(device: &Arc<Device>, texture: &Texture) -> Result<()> {
-    let mut link = Link::new(device, 16, MemoryKind::Upload)?;
-    link.copy(|recorder, _| recorder.prepare_texture(texture))
 }
 
 /// Runs one work-group of a pipeline and waits for it. `block` is its argument block, which lies in the push

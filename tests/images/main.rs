@@ -14,6 +14,7 @@ mod kinds;
 mod levels;
 mod refused;
 mod session;
+mod textures;
 
 /// Runs the tests of copies and fills once more as on a discrete device, which moves rectangles by kernels.
 #[test]

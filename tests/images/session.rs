@@ -1,11 +1,18 @@
 //! A queue, and what the tests do with images on it.
 
 use crate::common;
+use opencl_sys::{
+    CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS,
+    cl_sampler_properties,
+};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::error_codes::ClError;
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, ClMem, Image};
+use opencl3::memory::{
+    Buffer, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
+    Image, Sampler,
+};
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format, cl_mem_flags};
 use std::ffi::c_void;
@@ -128,6 +135,22 @@ impl Session {
         let program = Program::create_and_build_from_source(&self.context, source, "-cl-std=CL3.0")
             .unwrap_or_else(|log| panic!("{log}"));
         Kernel::create(&program, "test").expect("a kernel named test")
+    }
+
+    pub fn sampler(&self, normalized: bool, addressing: u32, linear: bool) -> Sampler {
+        let filter = match linear {
+            true => CL_FILTER_LINEAR,
+            false => CL_FILTER_NEAREST,
+        };
+        let properties = [
+            [CL_SAMPLER_NORMALIZED_COORDS, normalized.into()],
+            [CL_SAMPLER_ADDRESSING_MODE, addressing],
+            [CL_SAMPLER_FILTER_MODE, filter],
+            [0, 0],
+        ];
+        let properties = properties.map(|pair| pair.map(cl_sampler_properties::from));
+        Sampler::create_with_properties(&self.context, properties.as_flattened().as_ptr())
+            .expect("a sampler")
     }
 
     pub fn output(&self, floats: usize) -> Buffer<f32> {

@@ -3,6 +3,7 @@
 
 mod encode;
 pub mod format;
+pub mod prepared;
 pub mod texture;
 
 use super::command::Command;
