@@ -3,43 +3,61 @@
 //!
 //! clang-22 declares `read_imagef(image, sampler, coord, lod)` and the others, but its SPIR-V back end drops the
 //! level and the gradients, and takes the level that is written to for the colour. Under another name the calls
-//! stay calls, which our parser knows. A macro picks the name by the number of its arguments; a compound literal
-//! among them makes them look like more, hence the other overloads under that name too.
+//! stay calls, which our parser knows. A macro can't tell a call with a level from one without: a compound literal
+//! among the arguments makes them look like more. So all calls get the other name, under which all overloads are
+//! declared, those without a level too.
 
 const DECLARATIONS: &str = "\
 #ifdef cl_khr_mipmap_image\n\
 #define __PUMICE_F __attribute__((overloadable))\n\
-#define __PUMICE_R(Q, I, N, R, C, F, G) R __PUMICE_F N(Q I, C); R __PUMICE_F N(Q I, sampler_t, C); \
-R __PUMICE_F N(Q I, sampler_t, F); R __PUMICE_F N(Q I, sampler_t, F, float); \
-R __PUMICE_F N(Q I, sampler_t, F, G, G);\n\
-#define __PUMICE_I(Q, I, C, F, G) __PUMICE_R(Q, I, __pumice_read_imagef, float4, C, F, G) \
-__PUMICE_R(Q, I, __pumice_read_imagei, int4, C, F, G) __PUMICE_R(Q, I, __pumice_read_imageui, uint4, C, F, G)\n\
-#define __PUMICE_A(Q) __PUMICE_I(Q, image1d_t, int, float, float) \
-__PUMICE_I(Q, image1d_array_t, int2, float2, float) __PUMICE_I(Q, image2d_t, int2, float2, float2) \
-__PUMICE_I(Q, image2d_array_t, int4, float4, float2) __PUMICE_I(Q, image3d_t, int4, float4, float4) \
-__PUMICE_R(Q, image2d_depth_t, __pumice_read_imagef, float, int2, float2, float2) \
-__PUMICE_R(Q, image2d_array_depth_t, __pumice_read_imagef, float, int4, float4, float2)\n\
+#define __PUMICE_P __attribute__((overloadable, pure))\n\
+#define __PUMICE_N(Q, I, N, R, C) R __PUMICE_P N(Q I, C);\n\
+#define __PUMICE_S(Q, I, N, R, C, F) R __PUMICE_P N(Q I, sampler_t, C); R __PUMICE_P N(Q I, sampler_t, F);\n\
+#define __PUMICE_L(Q, I, N, R, F, G) R __PUMICE_P N(Q I, sampler_t, F, float); \
+R __PUMICE_P N(Q I, sampler_t, F, G, G);\n\
+#define __PUMICE_R(Q, I, C) __PUMICE_N(Q, I, __pumice_read_imagef, float4, C) \
+__PUMICE_N(Q, I, __pumice_read_imagei, int4, C) __PUMICE_N(Q, I, __pumice_read_imageui, uint4, C)\n\
+#define __PUMICE_I(Q, I, C, F) __PUMICE_S(Q, I, __pumice_read_imagef, float4, C, F) \
+__PUMICE_S(Q, I, __pumice_read_imagei, int4, C, F) __PUMICE_S(Q, I, __pumice_read_imageui, uint4, C, F)\n\
+#define __PUMICE_M(Q, I, F, G) __PUMICE_L(Q, I, __pumice_read_imagef, float4, F, G) \
+__PUMICE_L(Q, I, __pumice_read_imagei, int4, F, G) __PUMICE_L(Q, I, __pumice_read_imageui, uint4, F, G)\n\
+#define __PUMICE_A(Q) __PUMICE_R(Q, image1d_t, int) __PUMICE_R(Q, image1d_array_t, int2) \
+__PUMICE_R(Q, image2d_t, int2) __PUMICE_R(Q, image2d_array_t, int4) __PUMICE_R(Q, image3d_t, int4) \
+__PUMICE_R(Q, image1d_buffer_t, int) __PUMICE_N(Q, image2d_depth_t, __pumice_read_imagef, float, int2) \
+__PUMICE_N(Q, image2d_array_depth_t, __pumice_read_imagef, float, int4) \
+__PUMICE_M(Q, image1d_t, float, float) __PUMICE_M(Q, image1d_array_t, float2, float) \
+__PUMICE_M(Q, image2d_t, float2, float2) __PUMICE_M(Q, image2d_array_t, float4, float2) \
+__PUMICE_M(Q, image3d_t, float4, float4) \
+__PUMICE_L(Q, image2d_depth_t, __pumice_read_imagef, float, float2, float2) \
+__PUMICE_L(Q, image2d_array_depth_t, __pumice_read_imagef, float, float4, float2)\n\
 #define __PUMICE_V(Q, I, N, T, C) void __PUMICE_F N(Q I, C, T); void __PUMICE_F N(Q I, C, int, T);\n\
 #define __PUMICE_W(Q, I, C) __PUMICE_V(Q, I, __pumice_write_imagef, float4, C) \
 __PUMICE_V(Q, I, __pumice_write_imagei, int4, C) __PUMICE_V(Q, I, __pumice_write_imageui, uint4, C)\n\
 #define __PUMICE_B(Q) __PUMICE_W(Q, image1d_t, int) __PUMICE_W(Q, image1d_array_t, int2) \
 __PUMICE_W(Q, image2d_t, int2) __PUMICE_W(Q, image2d_array_t, int4) __PUMICE_W(Q, image3d_t, int4) \
+void __PUMICE_F __pumice_write_imagef(Q image1d_buffer_t, int, float4); \
+void __PUMICE_F __pumice_write_imagei(Q image1d_buffer_t, int, int4); \
+void __PUMICE_F __pumice_write_imageui(Q image1d_buffer_t, int, uint4); \
 __PUMICE_V(Q, image2d_depth_t, __pumice_write_imagef, float, int2) \
 __PUMICE_V(Q, image2d_array_depth_t, __pumice_write_imagef, float, int4)\n\
 __PUMICE_A(read_only) __PUMICE_B(write_only)\n\
+__PUMICE_I(read_only, image1d_t, int, float) __PUMICE_I(read_only, image1d_array_t, int2, float2) \
+__PUMICE_I(read_only, image2d_t, int2, float2) __PUMICE_I(read_only, image2d_array_t, int4, float4) \
+__PUMICE_I(read_only, image3d_t, int4, float4) \
+__PUMICE_S(read_only, image2d_depth_t, __pumice_read_imagef, float, int2, float2) \
+__PUMICE_S(read_only, image2d_array_depth_t, __pumice_read_imagef, float, int4, float4)\n\
 #ifdef __opencl_c_read_write_images\n\
 __PUMICE_A(read_write) __PUMICE_B(read_write)\n\
 #endif\n\
-#undef __PUMICE_F\n#undef __PUMICE_R\n#undef __PUMICE_I\n#undef __PUMICE_A\n#undef __PUMICE_V\n\
+#undef __PUMICE_F\n#undef __PUMICE_P\n#undef __PUMICE_N\n#undef __PUMICE_S\n#undef __PUMICE_L\n\
+#undef __PUMICE_R\n#undef __PUMICE_I\n#undef __PUMICE_M\n#undef __PUMICE_A\n#undef __PUMICE_V\n\
 #undef __PUMICE_W\n#undef __PUMICE_B\n\
-#define __PUMICE_PICK(A, B, C, D, E, F, G, H, N, ...) N\n\
-#define __PUMICE_CALL(P, U, ...) __PUMICE_PICK(__VA_ARGS__, P, P, P, P, P, U, U, U, )(__VA_ARGS__)\n\
-#define read_imagef(...) __PUMICE_CALL(__pumice_read_imagef, read_imagef, __VA_ARGS__)\n\
-#define read_imagei(...) __PUMICE_CALL(__pumice_read_imagei, read_imagei, __VA_ARGS__)\n\
-#define read_imageui(...) __PUMICE_CALL(__pumice_read_imageui, read_imageui, __VA_ARGS__)\n\
-#define write_imagef(...) __PUMICE_CALL(__pumice_write_imagef, write_imagef, __VA_ARGS__)\n\
-#define write_imagei(...) __PUMICE_CALL(__pumice_write_imagei, write_imagei, __VA_ARGS__)\n\
-#define write_imageui(...) __PUMICE_CALL(__pumice_write_imageui, write_imageui, __VA_ARGS__)\n\
+#define read_imagef(...) __pumice_read_imagef(__VA_ARGS__)\n\
+#define read_imagei(...) __pumice_read_imagei(__VA_ARGS__)\n\
+#define read_imageui(...) __pumice_read_imageui(__VA_ARGS__)\n\
+#define write_imagef(...) __pumice_write_imagef(__VA_ARGS__)\n\
+#define write_imagei(...) __pumice_write_imagei(__VA_ARGS__)\n\
+#define write_imageui(...) __pumice_write_imageui(__VA_ARGS__)\n\
 #endif\n";
 
 /// What a source needs; empty for one without levels. `elsewhere` says that more of the program comes from other

@@ -12,6 +12,7 @@ mod host;
 mod kernels;
 mod kinds;
 mod levels;
+mod literals;
 mod refused;
 mod session;
 mod textures;

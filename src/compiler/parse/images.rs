@@ -6,6 +6,7 @@
 use super::constants::Scalar;
 use super::decode::{Id, Instruction};
 use super::function::FunctionParser;
+use super::named_builtins::{Mangled, demangle};
 use super::types::{Kind, Layout, Slot};
 use crate::compiler::CompileError;
 use crate::compiler::image::{Addressing, ImageDimension, ImageField, Sampler};
@@ -145,24 +146,27 @@ impl<'a> FunctionParser<'_, 'a> {
         inst: &Instruction<'a>,
         name: &str,
     ) -> Result<bool, CompileError> {
-        let is = |function: &str| {
-            name.strip_prefix("_Z")
-                .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
-                .is_some_and(|rest| rest.starts_with(function))
+        let Some(Mangled { name, .. }) = demangle(name) else {
+            return Ok(false);
         };
-        let queried = match () {
-            () if is("get_image_channel_order") => Some(ImageField::ChannelOrder),
-            () if is("get_image_channel_data_type") => Some(ImageField::ChannelType),
-            () if is("get_image_num_mip_levels") => Some(ImageField::Levels),
-            () => None,
+        let queried = match name {
+            "get_image_channel_order" => Some(ImageField::ChannelOrder),
+            "get_image_channel_data_type" => Some(ImageField::ChannelType),
+            "get_image_num_mip_levels" => Some(ImageField::Levels),
+            _ => None,
         };
         if let Some(field) = queried {
             let value = self.image_field(inst, inst.id(1)?, field)?;
             self.define(inst, &[value])?;
             return Ok(true);
         }
-        // The second names are those that the toolchain gives to calls with a level.
-        if is("read_image") || is("__pumice_read_image") {
+        // The toolchain gives another name to calls that may have a level.
+        let name = name.strip_prefix("__pumice_").unwrap_or(name);
+        let is_access = |function: &str| {
+            let texel = name.strip_prefix(function);
+            texel.is_some_and(|texel| ["f", "i", "ui", "h"].contains(&texel))
+        };
+        if is_access("read_image") {
             let (image, mut values) = self.image_operand(inst, inst.id(1)?, false)?;
             let (ty, second) = self.values(inst.id(2)?)?;
             if matches!(self.source.types.get(ty)?.kind, Kind::Sampler) {
@@ -179,7 +183,7 @@ impl<'a> FunctionParser<'_, 'a> {
             }
             return Ok(true);
         }
-        if is("write_image") || is("__pumice_write_image") {
+        if is_access("write_image") {
             let (image, values) = self.image_operand(inst, inst.id(1)?, false)?;
             let coordinate = self.operand(inst, 2)?;
             let texel = self.operand(inst, inst.operands.len().saturating_sub(1))?;

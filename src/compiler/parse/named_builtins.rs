@@ -25,12 +25,12 @@ const ALL_MEMORY: u32 = Semantics::WORKGROUP_MEMORY | Semantics::CROSS_WORKGROUP
 
 /// A mangled name taken apart: the function's own name, and the letters of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mangled<'n> {
-    name: &'n str,
+pub(super) struct Mangled<'n> {
+    pub name: &'n str,
     parameters: &'n str,
 }
 
-fn demangle(name: &str) -> Option<Mangled<'_>> {
+pub(super) fn demangle(name: &str) -> Option<Mangled<'_>> {
     let Some(rest) = name.strip_prefix("_Z") else {
         // `to_global` and the others are compiler built-ins under a plain name.
         return name.starts_with("__to_").then_some(Mangled {
