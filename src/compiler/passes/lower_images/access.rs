@@ -11,7 +11,7 @@ use crate::compiler::ir::{
 use smallvec::smallvec;
 
 /// (image, sampler if there is one, coordinates) → four components. `load` is `load_texel` of the same type;
-/// `textures` says whether the image may have a descriptor.
+/// `textures` says whether the image may have a descriptor, by which it is read.
 pub(super) fn read(access: ImageAccess, load: FuncId, textures: bool) -> Function {
     let name = format!("read_image.{:?}.{}", access.dimension, access.texel);
     let mut function = function(name, vec![access.texel; 4]);
@@ -34,7 +34,7 @@ pub(super) fn read(access: ImageAccess, load: FuncId, textures: bool) -> Functio
 
     let mut b = Builder::new(&mut function, entry);
     b.flags = EXACT;
-    if let (Some(sampler), true) = (sampler, textures && has_descriptors(&access)) {
+    if let (Some(sampler), true) = (sampler, textures) {
         texture_first(&mut b, &image, sampler, &coordinates);
     }
     let reader = Reader {
@@ -72,7 +72,7 @@ pub(super) fn read(access: ImageAccess, load: FuncId, textures: bool) -> Functio
 }
 
 /// What descriptors are of: flat images read as floats.
-fn has_descriptors(access: &ImageAccess) -> bool {
+pub(super) fn has_descriptors(access: &ImageAccess) -> bool {
     access.dimension == ImageDimension::Two && access.texel == Type::F32
 }
 

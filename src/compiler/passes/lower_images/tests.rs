@@ -385,3 +385,71 @@ fn levels_are_written() {
         }
     }
 }
+
+/// Whether a function, or what it calls, reads through descriptors.
+fn samples(module: &Module, function: FuncId) -> bool {
+    let function = module.function(function);
+    let blocks = function.layout.iter();
+    let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
+    insts.any(|&inst| match &function.inst(inst).op {
+        Op::SampleTexture(_) => true,
+        Op::Call(callee, _) => samples(module, *callee),
+        _ => false,
+    })
+}
+
+/// Vulkan has the index of a descriptor be the same for all work-items.
+#[test]
+fn what_is_chosen_is_read_by_loads() {
+    let access = ImageAccess {
+        kind: ImageAccessKind::Sample {
+            float_coordinates: true,
+        },
+        dimension: ImageDimension::Two,
+        texel: Type::F32,
+        level: ImageLevel::Base,
+    };
+    assert!(samples(&module_of(access), FuncId(0)));
+
+    // An image's scalars, a sampler and two coordinates; a function of them is called with one chosen.
+    let count = ImageField::ALL.len() + 3;
+    let reader = |name: &str| {
+        let mut function = Function::new(name);
+        let entry = function.entry();
+        let mut operands = Values::new();
+        for place in 0..count {
+            let ty = match place {
+                0 => Type::Ptr(AddressSpace::Global),
+                _ if place + 2 >= count => Type::F32,
+                _ => Type::I32,
+            };
+            operands.push(function.add_param(entry, ty));
+        }
+        function.return_types = vec![Type::F32; 4];
+        (function, entry, operands)
+    };
+    for chosen in [ImageField::Texture.index(), ImageField::ALL.len()] {
+        let (mut helper, entry, operands) = reader("helper");
+        let mut b = Builder::new(&mut helper, entry);
+        let results = b.op(Op::Image(access, operands), [Type::F32; 4]);
+        b.terminate(Terminator::Return(results));
+
+        let (mut kernel, entry, mut operands) = reader("k");
+        let other = kernel.add_param(entry, Type::I32);
+        let condition = kernel.add_param(entry, Type::Bool);
+        let mut b = Builder::new(&mut kernel, entry);
+        let direct = b.op(Op::Call(FuncId(1), operands.clone()), [Type::F32; 4]);
+        operands[chosen] = b.select(condition, other, operands[chosen]);
+        let mut texel = b.op(Op::Call(FuncId(2), operands), [Type::F32; 4]);
+        texel[0] = direct[0];
+        b.terminate(Terminator::Return(texel));
+
+        let mut module = testing::module_of(kernel);
+        module.add_function(helper.clone());
+        module.add_function(helper);
+        testing::run(&mut module, run).unwrap();
+        verify::module(&module, Stage::ImagesLowered).unwrap();
+        assert!(samples(&module, FuncId(1)), "called with what is given");
+        assert!(!samples(&module, FuncId(2)), "called with what is chosen");
+    }
+}
