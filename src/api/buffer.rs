@@ -3,6 +3,7 @@
 use super::error::{Error, Result};
 use super::{context, device, external_memory, handle};
 use crate::runtime::context::Context;
+use crate::runtime::device::Device;
 use crate::runtime::memory::Memory;
 use crate::vulkan::MemoryFd;
 use opencl_sys::{
@@ -22,7 +23,7 @@ use std::sync::Arc;
 const ACCESS_FLAGS: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 const HOST_ACCESS_FLAGS: cl_mem_flags =
     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
-pub(super) const HOST_PTR_FLAGS: cl_mem_flags =
+const HOST_PTR_FLAGS: cl_mem_flags =
     CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
 /// `clCreateBuffer`
@@ -59,11 +60,12 @@ pub unsafe fn create_buffer_with_properties(
             // SAFETY: the caller's promise.
             unsafe { create(&context, wanted.all, flags, size, host_ptr) }
         }
-        Some((kind, fd)) => {
+        Some(external) => {
             check_flags(flags)?;
+            check_external_flags(flags)?;
             check_size(&context, size)?;
             // "CL_INVALID_HOST_PTR if … host_ptr is not NULL" with an external memory handle.
-            if !host_ptr.is_null() || flags & HOST_PTR_FLAGS != 0 {
+            if !host_ptr.is_null() {
                 return Err(Error::new(
                     CL_INVALID_HOST_PTR,
                     "external memory has no host_ptr",
@@ -71,18 +73,26 @@ pub unsafe fn create_buffer_with_properties(
             }
             let flags = with_default_access(flags);
             // SAFETY: "… transfers ownership of the file descriptor from the application".
-            let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-            let memory = Memory::external(&context, flags, size, kind, fd, wanted.all)?;
+            let fd = unsafe { OwnedFd::from_raw_fd(external.fd) };
+            let (device, kind) = (&external.device, external.kind);
+            let memory = Memory::external(&context, device, flags, size, kind, fd, wanted.all)?;
             Ok(handle::create(memory))
         }
     }
 }
 
+/// A file descriptor, the memory behind which is to be the object's.
+pub(super) struct External {
+    pub kind: MemoryFd,
+    pub fd: cl_int,
+    /// Which imports it.
+    pub device: Arc<Device>,
+}
+
 /// What a list of properties asks for.
 #[derive(Default)]
 pub(super) struct Wanted {
-    /// A file descriptor, the memory behind which is to be the object's.
-    pub external: Option<(MemoryFd, cl_int)>,
+    pub external: Option<External>,
     /// `CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT`, whatever its value.
     pub names_private_address: bool,
     /// The list, with its final 0; empty when it was NULL.
@@ -112,11 +122,13 @@ pub(super) unsafe fn read_properties(
         value
     };
     let mut seen = Vec::new();
+    let mut handle = None;
+    let mut devices: Option<Vec<Arc<Device>>> = None;
     loop {
         let name = next();
         wanted.all.push(name);
         if name == 0 {
-            return Ok(wanted);
+            break;
         }
         if seen.contains(&name) {
             return invalid(format!("property {name:#x} is given twice"));
@@ -130,18 +142,19 @@ pub(super) unsafe fn read_properties(
             }
             wanted.names_private_address = true;
         } else if let Some(kind) = external_memory::kind_of(name) {
-            let devices = context.devices();
-            // "CL_INVALID_DEVICE …" is about lists of devices; here the one device has to import the kind.
-            let able = matches!(devices, [device] if external_memory::imports_kind(device, kind));
             let fd = value as cl_int;
-            if !able || fd < 0 || wanted.external.is_some() {
-                return invalid(format!("property {name:#x} = {value} can't be imported"));
+            // "… if properties includes more than one external memory handle"
+            if fd < 0 || handle.is_some() {
+                return invalid(format!(
+                    "property {name:#x} = {value} is no handle, or a second one"
+                ));
             }
-            wanted.external = Some((kind, fd));
+            handle = Some((kind, fd));
         } else if name == CL_MEM_DEVICE_HANDLE_LIST_KHR {
             // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR is not a
             // valid device or is not associated with context".
             let mut value = value;
+            let mut list = Vec::new();
             while value != 0 {
                 let device = device::get(value as usize as cl_device_id)?;
                 if context.device_index(&device).is_none() {
@@ -150,12 +163,54 @@ pub(super) unsafe fn read_properties(
                         "a device of CL_MEM_DEVICE_HANDLE_LIST_KHR is not of the context",
                     ));
                 }
+                list.push(device);
                 value = next();
                 wanted.all.push(value);
             }
+            devices = Some(list);
         } else {
             return invalid(format!("property {name:#x} is not supported"));
         }
+    }
+    match (handle, &devices) {
+        (Some((kind, fd)), _) => {
+            let device = importer(kind, devices.as_deref().unwrap_or(context.devices()))?;
+            wanted.external = Some(External { kind, fd, device });
+        }
+        // "… if properties does not include a supported external memory handle and CL_MEM_DEVICE_HANDLE_LIST_KHR is
+        // specified as part of properties"
+        (None, Some(_)) => return invalid("a list of devices without an external handle".into()),
+        (None, None) => {}
+    }
+    Ok(wanted)
+}
+
+/// The device that imports a handle for all of `devices`: memory of more than one is none that they share.
+///
+/// "CL_INVALID_DEVICE … if a device identified by property CL_MEM_DEVICE_HANDLE_LIST_KHR cannot import the requested
+/// external memory object type, if CL_MEM_DEVICE_HANDLE_LIST_KHR is not specified as part of properties and one or
+/// more devices in context cannot import the requested external memory object type".
+fn importer(kind: MemoryFd, devices: &[Arc<Device>]) -> Result<Arc<Device>> {
+    match devices {
+        [device] if external_memory::imports_kind(device, kind) => Ok(Arc::clone(device)),
+        _ => Err(Error::new(
+            CL_INVALID_DEVICE,
+            format!(
+                "external memory of the kind {kind:?} is imported for one device that can, not for these {}",
+                devices.len()
+            ),
+        )),
+    }
+}
+
+/// "CL_INVALID_VALUE … if properties includes a supported external memory handle and flags includes
+/// CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR"
+pub(super) fn check_external_flags(flags: cl_mem_flags) -> Result<()> {
+    match flags & HOST_PTR_FLAGS {
+        0 => Ok(()),
+        _ => Err(Error::invalid_value(
+            "external memory has none of the flags CL_MEM_*_HOST_PTR",
+        )),
     }
 }
 

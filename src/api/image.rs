@@ -1,6 +1,8 @@
 //! Images (section 5.3): creation and queries.
 
-use super::buffer::{HOST_PTR_FLAGS, Wanted, check_flags, read_properties, with_default_access};
+use super::buffer::{
+    Wanted, check_external_flags, check_flags, read_properties, with_default_access,
+};
 use super::error::{Error, Result};
 use super::image_description::{self, Description};
 use super::out::{Info, List, Written};
@@ -156,6 +158,9 @@ unsafe fn create(
 ) -> Result<cl_mem> {
     // "CL_INVALID_VALUE if values specified in flags are not valid."
     check_flags(flags)?;
+    if wanted.external.is_some() {
+        check_external_flags(flags)?;
+    }
     // SAFETY: the caller's promise.
     let (format, description) = unsafe { (image_format.as_ref(), image_desc.as_ref()) };
     let without_memory = host_ptr.is_null() && wanted.external.is_none();
@@ -171,15 +176,9 @@ unsafe fn create(
         ));
     }
     check_fits(context, &description.image)?;
-    if let Some((kind, fd)) = wanted.external {
-        // "CL_INVALID_HOST_PTR if … host_ptr is not NULL" with an external memory handle, which other memory
-        // than the handle's and a handle of unknown levels excludes too.
-        if flags & HOST_PTR_FLAGS != 0 {
-            return Err(Error::new(
-                CL_INVALID_HOST_PTR,
-                "external memory has no host_ptr",
-            ));
-        }
+    if let Some(external) = wanted.external {
+        // A handle excludes memory of others, and says nothing of levels. It excludes host_ptr too, which the flags
+        // already did.
         let image = description.image;
         if description.parent.is_some() || image.levels > 1 {
             return Err(Error::new(
@@ -189,8 +188,9 @@ unsafe fn create(
         }
         let flags = with_default_access(flags);
         // SAFETY: "… transfers ownership of the file descriptor from the application".
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        let memory = Memory::external_image(context, flags, image, kind, fd, wanted.all)?;
+        let fd = unsafe { OwnedFd::from_raw_fd(external.fd) };
+        let (device, kind) = (&external.device, external.kind);
+        let memory = Memory::external_image(context, device, flags, image, kind, fd, wanted.all)?;
         return Ok(handle::create(memory));
     }
     // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mip-mapped image is created."
@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(found, texels, "{kind:?}");
 
         let refused = create(fd, CL_MEM_USE_HOST_PTR).unwrap_err();
-        assert_eq!(refused.code(), CL_INVALID_HOST_PTR);
+        assert_eq!(refused.code(), cl::CL_INVALID_VALUE);
         let refused = create(u64::from(u32::MAX), 0).unwrap_err();
         assert_eq!(refused.code(), CL_INVALID_PROPERTY);
         handle::release::<Queue>(commands).unwrap();

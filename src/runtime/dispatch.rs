@@ -175,7 +175,8 @@ fn prepare_in(
     }
     if dispatch.touches_anything && queue.context().devices().len() > 1 {
         // Whatever the kernel may find an address of has to be on its device.
-        for memory in queue.context().addressed() {
+        let addressed = queue.context().addressed().into_iter();
+        for memory in addressed.filter(|memory| memory.is_within_reach(queue)) {
             let place = memory.place(queue)?;
             dispatch.accesses.push(Access {
                 allocation: place.allocation,

@@ -8,6 +8,7 @@ use super::allocation::Allocation;
 use super::callback::{MemoryDestructor, UserData};
 use super::command::HostPointer;
 use super::context::Context;
+use super::device::Device;
 use super::error::{Error, Result};
 use super::image::prepared::PreparedTexture;
 use super::image::{Image, TEXEL_ALIGNMENT};
@@ -197,6 +198,7 @@ impl Memory {
                 shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
                 base_bytes,
                 uses_svm,
+                is_external: false,
                 places,
                 mirrors: Mutex::default(),
                 written: Mutex::default(),
@@ -265,22 +267,19 @@ impl Memory {
         self.image.is_none() && self.pipe.is_none()
     }
 
-    /// A buffer of memory that others allocated, in a context of one device.
+    /// A buffer of memory that others allocated, for one device of the context.
     ///
     /// # Errors
     /// `CL_INVALID_OPERATION` when the driver refuses the descriptor.
     pub fn external(
         context: &Arc<Context>,
+        device: &Device,
         flags: cl_mem_flags,
         size_bytes: usize,
         kind: MemoryFd,
         fd: OwnedFd,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let device = context
-            .devices()
-            .first()
-            .ok_or_else(|| Error::out_of_resources("a context without a device"))?;
         let buffer = device
             .vulkan()?
             .import_memory_fd(kind, fd, size_bytes as u64)
@@ -298,6 +297,7 @@ impl Memory {
                 shared: None,
                 base_bytes: 0,
                 uses_svm: false,
+                is_external: true,
                 places: Places::One(Allocation::from_shared_buffer(buffer)),
                 mirrors: Mutex::default(),
                 written: Mutex::default(),
@@ -316,6 +316,7 @@ impl Memory {
     /// As there.
     pub fn external_image(
         context: &Arc<Context>,
+        device: &Device,
         flags: cl_mem_flags,
         image: Image,
         kind: MemoryFd,
@@ -323,7 +324,7 @@ impl Memory {
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let size_bytes = image.size_bytes();
-        let mut memory = Self::external(context, flags, size_bytes, kind, fd, properties)?;
+        let mut memory = Self::external(context, device, flags, size_bytes, kind, fd, properties)?;
         // Nobody else has it yet.
         if let Some(memory) = Arc::get_mut(&mut memory) {
             memory.image = Some(image);
@@ -397,12 +398,33 @@ impl Memory {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
 
+    /// Whether it was made from an external handle.
+    pub fn is_external(&self) -> bool {
+        self.part.is_none() && self.storage.is_external
+    }
+
+    /// Whether commands of `queue` can use it: not what another device of the context has imported.
+    pub fn is_within_reach(&self, queue: &Queue) -> bool {
+        match &self.storage.places {
+            Places::One(allocation) if self.storage.is_external => {
+                Arc::ptr_eq(allocation.buffer().device(), &queue.vulkan)
+            }
+            _ => true,
+        }
+    }
+
     /// Where a command of `queue` finds the contents, once [`Queue::bring`] has had them brought there.
     ///
     /// # Errors
-    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when the device has no room for it.
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when the device has no room for it; `CL_INVALID_OPERATION` for external
+    /// memory of another device.
     pub fn place(&self, queue: &Queue) -> Result<Place> {
         let storage = &*self.storage;
+        if storage.is_external && !self.is_within_reach(queue) {
+            return Err(Error::invalid_operation(
+                "external memory was imported for another device",
+            ));
+        }
         let allocation = match &storage.places {
             Places::One(allocation) => Arc::clone(allocation),
             Places::Shared(memory) => Arc::clone(memory.on(queue)?),
@@ -462,15 +484,29 @@ impl Memory {
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when a device has no room for it.
     pub fn device_addresses(self: &Arc<Self>) -> Result<Vec<u64>> {
         let offset_bytes = (self.storage.base_bytes + self.origin_bytes()) as u64;
+        let devices = self.context.devices();
         let allocations = match &self.storage.places {
-            Places::One(allocation) => vec![Arc::clone(allocation)],
+            Places::One(allocation) if devices.len() == 1 => vec![Arc::clone(allocation)],
+            Places::One(allocation) => {
+                // Imported for one of them: no address on the others.
+                self.context.add_addressed(self);
+                allocation.give_address();
+                let owner = allocation.buffer().device();
+                let is_owner =
+                    |device: &Device| device.vulkan().is_ok_and(|it| Arc::ptr_eq(it, owner));
+                let address = allocation.device_address() + offset_bytes;
+                let addresses = devices.iter().map(|device| match is_owner(device) {
+                    true => address,
+                    false => 0,
+                });
+                return Ok(addresses.collect());
+            }
             Places::Shared(memory) => {
-                let devices = self.context.devices();
                 return Ok(vec![memory.address() + offset_bytes; devices.len()]);
             }
             Places::Several(residence) => {
                 let storage = &*self.storage;
-                (0..self.context.devices().len())
+                (0..devices.len())
                     .map(|device| residence.place(device, storage.kind, storage.size_bytes))
                     .collect::<Result<_>>()?
             }

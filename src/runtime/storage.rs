@@ -40,6 +40,8 @@ pub(super) struct Storage {
     pub base_bytes: usize,
     /// `CL_MEM_USES_SVM_POINTER`
     pub uses_svm: bool,
+    /// Memory that others allocated, imported for one device.
+    pub is_external: bool,
     pub places: Places,
     /// What the host sees of memory that it can't reach, made by the first map on each device.
     pub mirrors: Mutex<Vec<(usize, Arc<Allocation>)>>,
