@@ -13,7 +13,9 @@ mod kernels;
 mod kinds;
 mod levels;
 mod literals;
+mod model;
 mod refused;
+mod samplers;
 mod session;
 mod textures;
 

@@ -71,6 +71,13 @@ pub fn samplers() -> Vec<SamplerSettings> {
 mod tests {
     use super::super::format::Format;
     use super::*;
+    use crate::runtime::callback::UserData;
+    use crate::runtime::context::Context;
+    use crate::runtime::memory::Memory;
+    use crate::runtime::platform::Platform;
+    use crate::runtime::queue::Queue;
+    use crate::vulkan::Priority;
+    use std::sync::Arc;
 
     #[test]
     fn texture_units_read_what_they_read_faster() {
@@ -96,6 +103,44 @@ mod tests {
             (description.numbers, description.bgra),
             (TexelNumbers::Srgb, true)
         );
+    }
+
+    #[test]
+    fn rows_of_whole_256_bytes_have_a_texture() {
+        let Some(device) = Platform::instance().devices().first() else {
+            eprintln!("skipped: no usable Vulkan device");
+            return;
+        };
+        let vulkan = device.vulkan().unwrap();
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+        let queue = Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
+        use opencl_sys::{CL_FLOAT, CL_HALF_FLOAT, CL_R, CL_RGBA, CL_UNORM_INT8};
+        for (order, channel_type) in [
+            (CL_R, CL_FLOAT),
+            (CL_RGBA, CL_UNORM_INT8),
+            (CL_RGBA, CL_HALF_FLOAT),
+        ] {
+            let format = opencl_sys::cl_image_format {
+                image_channel_order: order,
+                image_channel_data_type: channel_type,
+            };
+            let format = Format::supported(format, ImageDimension::Two).unwrap();
+            let image = |dimension, width| {
+                let image = Image::new(format, dimension, [width, 5, 1], 0, 0);
+                // SAFETY: no host memory is given.
+                unsafe { Memory::image_with_memory(&context, 0, image, None, Vec::new()) }.unwrap()
+            };
+            let has_units = device.info().features.sampled_image_arrays;
+            let flat = image(ImageDimension::Two, 64);
+            let texture = flat.texture(&queue);
+            assert_eq!(texture.is_some(), has_units, "{format:?}");
+            // Made once.
+            let again = flat.texture(&queue).map(|texture| texture.index());
+            assert_eq!(again, texture.map(|texture| texture.index()));
+            let layers = image(ImageDimension::TwoArray, 64);
+            assert!(layers.texture(&queue).is_none());
+        }
     }
 
     #[test]
