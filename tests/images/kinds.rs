@@ -16,7 +16,7 @@ use std::ptr;
 
 impl Session {
     /// Runs `items` work-items of a kernel on memory objects.
-    fn launch(&self, kernel: &Kernel, arguments: &[cl_mem], items: usize) {
+    pub fn launch(&self, kernel: &Kernel, arguments: &[cl_mem], items: usize) {
         let mut launch = ExecuteKernel::new(kernel);
         // SAFETY: the arguments are the kernel's, which stays inside of them.
         unsafe {
@@ -68,7 +68,7 @@ fn depth_is_one_number() {
 }
 
 /// OpenCL specification, section 8.3.1.1.
-fn srgb_of_linear(c: f64) -> f64 {
+pub fn srgb_of_linear(c: f64) -> f64 {
     match c < 0.003_130_8 {
         true => 12.92 * c,
         false => 1.055 * c.powf(1.0 / 2.4) - 0.055,

@@ -8,6 +8,8 @@ mod common;
 mod entry;
 
 mod command_buffer;
+mod copies;
+mod formats;
 mod host;
 mod kernels;
 mod kinds;
@@ -18,6 +20,7 @@ mod refused;
 mod samplers;
 mod session;
 mod textures;
+mod writes;
 
 /// Runs the tests of copies and fills once more as on a discrete device, which moves rectangles by kernels.
 #[test]
@@ -28,7 +31,14 @@ fn the_same_by_kernels() {
     }
     let test = std::env::current_exe().expect("a running test has a path");
     let output = std::process::Command::new(test)
-        .args(["host::", "kinds::", "levels::", "command_buffer::"])
+        .args([
+            "host::",
+            "copies::",
+            "formats::",
+            "kinds::",
+            "levels::",
+            "command_buffer::",
+        ])
         .env(AGAIN, "1")
         .env("PUMICE_DISCRETE", "1")
         .output()
