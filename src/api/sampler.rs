@@ -4,6 +4,7 @@ use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
 use crate::compiler::image::Addressing;
+use crate::runtime::context::Context;
 use crate::runtime::object::Object;
 use crate::runtime::sampler::{Sampler, Settings};
 use opencl_sys::{
@@ -15,6 +16,7 @@ use opencl_sys::{
     cl_context, cl_filter_mode, cl_float, cl_sampler, cl_sampler_info, cl_sampler_properties,
     cl_uint,
 };
+use std::sync::Arc;
 
 /// `clCreateSampler` (section 5.7.1)
 pub fn create_sampler(
@@ -24,7 +26,7 @@ pub fn create_sampler(
     filter_mode: cl_filter_mode,
 ) -> Result<cl_sampler> {
     create(
-        context,
+        &context::get(context)?,
         normalized_coords,
         addressing_mode,
         filter_mode,
@@ -58,6 +60,8 @@ pub unsafe fn create_sampler_with_properties(
     context: cl_context,
     sampler_properties: *const cl_sampler_properties,
 ) -> Result<cl_sampler> {
+    // "CL_INVALID_CONTEXT if context is not a valid context."
+    let context = context::get(context)?;
     // "If a supported property and its value is not specified in sampler_properties, its default value will be
     // used": CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST; of mip levels CL_FILTER_NEAREST, 0, MAXFLOAT.
     let mut normalized = None;
@@ -96,7 +100,7 @@ pub unsafe fn create_sampler_with_properties(
         list.push(0);
     }
     create(
-        context,
+        &context,
         normalized.unwrap_or(CL_TRUE as cl_bool),
         addressing.unwrap_or(CL_ADDRESS_CLAMP),
         filter.unwrap_or(CL_FILTER_NEAREST),
@@ -111,14 +115,13 @@ pub unsafe fn create_sampler_with_properties(
 }
 
 fn create(
-    context: cl_context,
+    context: &Arc<Context>,
     normalized_coords: cl_bool,
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
     levels: Levels,
     properties: Vec<cl_sampler_properties>,
 ) -> Result<cl_sampler> {
-    let context = context::get(context)?;
     // "CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords or a combination of these arguments
     // are not valid."
     let invalid = |what: &str, value: u32| Error::invalid_value(format!("{what} is {value:#x}"));
@@ -160,7 +163,7 @@ fn create(
         lod_min: levels.lod_min,
         lod_max: levels.lod_max,
     };
-    Ok(handle::create(Sampler::new(&context, settings, properties)))
+    Ok(handle::create(Sampler::new(context, settings, properties)))
 }
 
 /// `clRetainSampler` (section 5.7.1)

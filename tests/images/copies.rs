@@ -189,7 +189,7 @@ fn maps_have_the_pitches_that_they_say() {
             unsafe { s.queue.enqueue_unmap_mem_object(image.get(), mapped, &[]) }
                 .expect("an unmap");
 
-            let (mapped, texel) = map(CL_MAP_WRITE_INVALIDATE_REGION.into());
+            let (mapped, texel) = map(CL_MAP_WRITE_INVALIDATE_REGION);
             for (index, &place) in places.iter().enumerate() {
                 wanted[place] = 50000 + index as u16;
                 // SAFETY: mapped for writing.

@@ -2,12 +2,20 @@
 
 use crate::model::{Contents, KINDS, Kind, Sampler};
 use crate::session::{Session, describe, session};
+use opencl_sys::cl_function_types::{clCreateSamplerWithProperties_t, clGetSamplerInfo_t};
+use opencl_sys::{
+    CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS,
+    CL_SAMPLER_PROPERTIES, cl_sampler_properties,
+};
+use opencl3::error_codes::{CL_INVALID_CONTEXT, CL_INVALID_VALUE, CL_SUCCESS};
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
-    CL_ADDRESS_REPEAT, CL_FLOAT, CL_HALF_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_R, CL_RGBA,
-    CL_UNORM_INT8, Image,
+    CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT,
+    CL_MEM_OBJECT_IMAGE2D, CL_R, CL_RGBA, CL_UNORM_INT8, Image, Sampler as Object,
 };
+use opencl3::types::{cl_context, cl_int};
+use std::ptr;
 
 const MODES: [u32; 5] = [
     CL_ADDRESS_NONE,
@@ -262,4 +270,89 @@ fn texture_units_read_as_the_formulas_say() {
         ..contents
     };
     s.check_samplers(&contents, &image, 1e-6, 2.0 / 128.0);
+}
+
+/// `clCreateSamplerWithProperties`, and its code.
+fn create(
+    context: cl_context,
+    properties: Option<&[cl_sampler_properties]>,
+) -> Result<Object, cl_int> {
+    let create = entry!(
+        clCreateSamplerWithProperties_t,
+        "clCreateSamplerWithProperties"
+    );
+    let properties = properties.map_or(ptr::null(), <[_]>::as_ptr);
+    let mut status = CL_SUCCESS;
+    // SAFETY: NULL, or a list that ends with 0.
+    let sampler = unsafe { create(context, properties, &mut status) };
+    match status {
+        CL_SUCCESS => Ok(Object::new(sampler)),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn samplers_are_what_they_were_made_as() {
+    let Some(s) = session() else { return };
+    let context = s.context.get();
+    let made = |properties: Option<&[cl_sampler_properties]>| {
+        create(context, properties).expect("a sampler")
+    };
+    let linear: [cl_sampler_properties; 5] = [
+        CL_SAMPLER_FILTER_MODE.into(),
+        CL_FILTER_LINEAR.into(),
+        CL_SAMPLER_ADDRESSING_MODE.into(),
+        CL_ADDRESS_REPEAT.into(),
+        0,
+    ];
+    let nothing: [cl_sampler_properties; 1] = [0];
+    let info = entry!(clGetSamplerInfo_t, "clGetSamplerInfo");
+    let plain = (CL_FILTER_NEAREST, CL_ADDRESS_CLAMP);
+    let repeated = (CL_FILTER_LINEAR, CL_ADDRESS_REPEAT);
+    for (sampler, (filter, addressing), properties) in [
+        (made(None), plain, &[][..]),
+        (made(Some(&nothing)), plain, &nothing),
+        (made(Some(&linear)), repeated, &linear),
+    ] {
+        assert_eq!(sampler.filter_mode().map_err(|error| error.0), Ok(filter));
+        let mode = sampler.addressing_mode().map_err(|error| error.0);
+        assert_eq!(mode, Ok(addressing));
+        let normalized = sampler.normalized_coords().map_err(|error| error.0);
+        assert_eq!(normalized, Ok(true));
+        let (mut found, mut bytes) = ([0_u64; 8], 0);
+        // SAFETY: room for what is said.
+        let status = unsafe {
+            let room = size_of_val(&found);
+            let into = found.as_mut_ptr().cast();
+            info(sampler.get(), CL_SAMPLER_PROPERTIES, room, into, &mut bytes)
+        };
+        assert_eq!((status, bytes), (CL_SUCCESS, size_of_val(properties)));
+        assert_eq!(&found[..properties.len()], properties);
+        assert_eq!(sampler.context().map_err(|error| error.0), Ok(context));
+        assert_eq!(sampler.reference_count().map_err(|error| error.0), Ok(1));
+    }
+}
+
+#[test]
+fn properties_that_are_none_are_refused_after_the_context() {
+    let Some(s) = session() else { return };
+    let context = s.context.get();
+    let filter = cl_sampler_properties::from(CL_SAMPLER_FILTER_MODE);
+    let (nearest, repeat) = (CL_FILTER_NEAREST.into(), CL_ADDRESS_REPEAT.into());
+    let bad: [&[cl_sampler_properties]; 5] = [
+        &[filter, nearest, filter, nearest, 0],
+        &[filter, repeat, 0],
+        &[CL_SAMPLER_ADDRESSING_MODE.into(), nearest, 0],
+        &[CL_SAMPLER_NORMALIZED_COORDS.into(), 2, 0],
+        &[0x1234, 1, 0],
+    ];
+    for properties in bad {
+        let code = |context| create(context, Some(properties)).err();
+        assert_eq!(code(context), Some(CL_INVALID_VALUE), "{properties:x?}");
+        assert_eq!(
+            code(ptr::null_mut()),
+            Some(CL_INVALID_CONTEXT),
+            "{properties:x?}"
+        );
+    }
 }
