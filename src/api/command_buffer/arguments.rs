@@ -165,7 +165,7 @@ impl Recording {
 
     /// Records a barrier.
     pub fn finish_barrier(mut self, wait_list: &[SyncPoint]) -> Result<()> {
-        let point = self.buffer.add_barrier(wait_list)?;
+        let point = self.buffer.add_barrier(self.queue_index, wait_list)?;
         self.arguments.sync_point.write(point);
         Ok(())
     }

@@ -24,7 +24,7 @@ pub type Level = u32;
 #[derive(Debug)]
 pub struct Graph {
     queues: Vec<QueueOrder>,
-    /// When each command is done.
+    /// The level that has been reached when each command is done, in order with those of its queue before it.
     done: Vec<Level>,
     /// Commands from now on come after this level.
     floor: Level,
@@ -94,34 +94,42 @@ impl Graph {
         anything: bool,
     ) -> Result<(SyncPoint, Level)> {
         let mut after = self.after(wait_list).max(self.floor);
+        let mut done = after + 1;
         if let Some(order) = self.queues.get_mut(queue).filter(|order| order.in_order) {
             after = after.max(order.conflicts(accesses, anything));
             order.note(accesses, anything, after + 1);
+            // It may run with commands before it, or before them, but whoever waits for it waits for them, too.
+            done = order.highest;
         }
-        self.point(after + 1)
+        Ok((self.point(done)?, after + 1))
     }
 
-    /// Adds a barrier: "waits for either a list of synchronization-points to complete, or if the list is empty
-    /// it waits for all commands previously recorded … any following commands recorded after it do not execute
-    /// until it completes". It costs nothing by itself.
+    /// Adds a barrier of queue number `queue`: "waits for either a list of synchronization-points to complete, or if
+    /// the list is empty it waits for all commands previously recorded … any following commands recorded after it do
+    /// not execute until it completes". In order, it comes after the commands of its queue, too. It costs nothing by
+    /// itself.
     ///
     /// # Errors
     /// As [`Graph::add`].
-    pub fn add_barrier(&mut self, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
+    pub fn add_barrier(&mut self, queue: usize, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
+        let order = self.queues.get(queue).filter(|order| order.in_order);
         let done = match wait_list {
             [] => self.highest,
-            points => self.after(points).max(self.floor),
+            points => self
+                .after(points)
+                .max(self.floor)
+                .max(order.map_or(0, |order| order.highest)),
         };
         self.floor = self.floor.max(done);
-        Ok(self.point(done)?.0)
+        self.point(done)
     }
 
-    fn point(&mut self, done: Level) -> Result<(SyncPoint, Level)> {
+    fn point(&mut self, done: Level) -> Result<SyncPoint> {
         let point = SyncPoint::try_from(self.done.len() + 1)
             .map_err(|_| Error::out_of_resources("no sync points are left"))?;
         self.done.push(done);
         self.highest = self.highest.max(done);
-        Ok((point, done))
+        Ok(point)
     }
 
     /// Barriers between its levels.
@@ -280,16 +288,16 @@ mod tests {
         let (first, _) = level(&mut graph, &[], &[]);
         let (second, _) = level(&mut graph, &[first], &[]);
         // Waits for the first only.
-        let partial = graph.add_barrier(&[first]).unwrap();
+        let partial = graph.add_barrier(0, &[first]).unwrap();
         assert_eq!(level(&mut graph, &[], &[]).1, 2);
         assert_eq!(level(&mut graph, &[second], &[]).1, 3);
-        let full = graph.add_barrier(&[]).unwrap();
+        let full = graph.add_barrier(0, &[]).unwrap();
         let (_, last) = level(&mut graph, &[full], &[]);
         assert_eq!(last, 4);
         assert_eq!(level(&mut graph, &[partial], &[]).1, 4);
         // A barrier after nothing is none.
         let mut empty = Graph::new([true]);
-        empty.add_barrier(&[]).unwrap();
+        empty.add_barrier(0, &[]).unwrap();
         assert_eq!(empty.barriers(), 0);
         assert_eq!(empty.add(0, &[], &[], false).unwrap().1, 1);
     }
@@ -301,5 +309,31 @@ mod tests {
         assert_eq!(graph.add(1, &[], &whole(&[(A, true)]), false).unwrap().1, 1);
         assert_eq!(graph.add(1, &[], &whole(&[(A, true)]), false).unwrap().1, 2);
         assert_eq!(graph.add(0, &[], &whole(&[(A, false)]), true).unwrap().1, 2);
+    }
+
+    #[test]
+    fn a_sync_point_in_order_stands_for_all_before_it() {
+        let mut graph = Graph::new([true, false]);
+        let mut add = |queue, waits: &[SyncPoint], accesses: &[(Id, bool)]| {
+            graph.add(queue, waits, &whole(accesses), false).unwrap()
+        };
+        add(0, &[], &[(A, true)]);
+        assert_eq!(add(0, &[], &[(A, false), (B, true)]).1, 2);
+        // It may run with the first, but is done when its queue is.
+        let (point, level) = add(0, &[], &[(C, true)]);
+        assert_eq!(level, 1);
+        assert_eq!(add(1, &[point], &[(B, false)]).1, 3);
+        // So is a barrier, whatever it waits for besides.
+        let mut graph = Graph::new([true, false]);
+        let mut add = |queue, accesses: &[(Id, bool)]| {
+            graph.add(queue, &[], &whole(accesses), false).unwrap()
+        };
+        add(0, &[(A, true)]);
+        add(0, &[(A, true)]);
+        let (other, _) = add(1, &[(B, true)]);
+        graph.add_barrier(1, &[other]).unwrap();
+        assert_eq!(graph.add(1, &[], &[], false).unwrap().1, 2);
+        graph.add_barrier(0, &[other]).unwrap();
+        assert_eq!(graph.add(1, &[], &[], false).unwrap().1, 3);
     }
 }

@@ -46,7 +46,7 @@ use opencl_sys::{
     CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, cl_command_buffer_flags_khr,
     cl_command_buffer_properties_khr, cl_command_buffer_state_khr,
 };
-use schedule::{QueueKind, Schedule, Step};
+use schedule::{Line, Schedule, Step};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -58,6 +58,8 @@ use versions::{Leftovers, Versions};
 pub struct CommandBuffer {
     handle: Handle,
     queues: Vec<Arc<Queue>>,
+    /// What orders the commands. The last ones are those of `queues`.
+    lines: Vec<Line>,
     properties: Option<Vec<cl_command_buffer_properties_khr>>,
     flags: cl_command_buffer_flags_khr,
     /// Executions of all its recordings: what the allocations are told that it uses.
@@ -89,14 +91,20 @@ struct State {
 }
 
 enum Recorded {
-    Command { node: usize },
-    Barrier { wait_list: Box<[SyncPoint]> },
+    Command {
+        node: usize,
+    },
+    Barrier {
+        /// Number of its line.
+        line: usize,
+        wait_list: Box<[SyncPoint]>,
+    },
 }
 
 /// A recorded command.
 struct Node {
-    /// Number of its queue.
-    queue: usize,
+    /// Number of its line.
+    line: usize,
     wait_list: SmallVec<[SyncPoint; 2]>,
     command: Command,
     origin: Origin,
@@ -162,9 +170,24 @@ impl CommandBuffer {
         properties: Option<Vec<cl_command_buffer_properties_khr>>,
         flags: cl_command_buffer_flags_khr,
     ) -> Arc<Self> {
+        Self::with_lines(Vec::new(), queues, properties, flags)
+    }
+
+    /// The same with `lines` besides those of the queues.
+    fn with_lines(
+        mut lines: Vec<Line>,
+        queues: Vec<Arc<Queue>>,
+        properties: Option<Vec<cl_command_buffer_properties_khr>>,
+        flags: cl_command_buffer_flags_khr,
+    ) -> Arc<Self> {
+        lines.extend(queues.iter().enumerate().map(|(number, queue)| Line {
+            queue: number,
+            in_order: queue.is_in_order(),
+        }));
         Arc::new(Self {
             handle: Handle::default(),
             state: Mutex::default(),
+            lines,
             queues,
             properties,
             flags,
@@ -238,12 +261,21 @@ impl CommandBuffer {
         }
     }
 
+    /// The line of what is recorded to queue number `queue`.
+    fn line_of(&self, queue: usize) -> usize {
+        self.lines.len() - self.queues.len() + queue
+    }
+
     /// Records a command.
     ///
     /// # Errors
     /// `CL_INVALID_OPERATION` when it has been finalized meanwhile, `CL_OUT_OF_RESOURCES` when there are too
     /// many.
     pub fn add(&self, new: NewCommand<'_>) -> Result<SyncPoint> {
+        self.add_in(self.line_of(new.queue), new)
+    }
+
+    fn add_in(&self, line: usize, new: NewCommand<'_>) -> Result<SyncPoint> {
         let mut state = self.lock();
         state.check_recording()?;
         let point = state.next_point()?;
@@ -260,7 +292,7 @@ impl CommandBuffer {
             mutable.set_node(node);
         }
         state.nodes.push(Node {
-            queue: new.queue,
+            line,
             wait_list: SmallVec::from_slice(new.wait_list),
             command: new.command,
             origin: new.origin,
@@ -273,16 +305,20 @@ impl CommandBuffer {
         Ok(point)
     }
 
-    /// Records a barrier.
+    /// Records a barrier to queue number `queue`.
     ///
     /// # Errors
     /// As [`CommandBuffer::add`].
-    pub fn add_barrier(&self, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
+    pub fn add_barrier(&self, queue: usize, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
+        self.add_barrier_in(self.line_of(queue), wait_list)
+    }
+
+    fn add_barrier_in(&self, line: usize, wait_list: &[SyncPoint]) -> Result<SyncPoint> {
         let mut state = self.lock();
         state.check_recording()?;
         let point = state.next_point()?;
         let wait_list = wait_list.into();
-        state.recorded.push(Recorded::Barrier { wait_list });
+        state.recorded.push(Recorded::Barrier { line, wait_list });
         Ok(point)
     }
 
@@ -315,26 +351,18 @@ impl CommandBuffer {
     }
 
     fn schedule(&self, state: &State) -> Result<Schedule> {
-        let mut devices = Vec::new();
-        let mut kinds = Vec::with_capacity(self.queues.len());
-        for queue in &self.queues {
-            let known = devices
-                .iter()
-                .position(|it| Arc::ptr_eq(it, queue.device()));
-            let device = known.unwrap_or(devices.len());
-            if known.is_none() {
-                devices.push(Arc::clone(queue.device()));
-            }
-            kinds.push(QueueKind {
-                device,
-                in_order: queue.is_in_order(),
-            });
-        }
+        let same = |one: &Arc<Queue>, other: &Arc<Queue>| Arc::ptr_eq(one.device(), other.device());
+        // A device has the number of its first queue.
+        let number = |queue| self.queues.iter().position(|first| same(first, queue));
+        let devices: Vec<usize> = self.queues.iter().filter_map(number).collect();
         let steps = state.recorded.iter().map(|step| match step {
             Recorded::Command { node } => state.nodes[*node].step(),
-            Recorded::Barrier { wait_list } => Step::Barrier { wait_list },
+            Recorded::Barrier { line, wait_list } => Step::Barrier {
+                line: *line,
+                wait_list,
+            },
         });
-        Schedule::new(&kinds, steps)
+        Schedule::new(&devices, &self.lines, steps)
     }
 
     fn record(&self, nodes: &[Node], schedule: &Schedule) -> Result<Instance> {
@@ -421,7 +449,7 @@ fn not_executable() -> Error {
 impl Node {
     fn step(&self) -> Step<'_> {
         Step::Command {
-            queue: self.queue,
+            line: self.line,
             wait_list: &self.wait_list,
             touches: &self.touches,
             anything: self.anything,

@@ -313,7 +313,7 @@ impl CommandBuffer {
                 command: std::mem::replace(&mut node.command, command),
                 travellers: std::mem::replace(&mut node.travellers, travellers),
             });
-            touches_more |= node.note_touches() && self.queues[node.queue].is_in_order();
+            touches_more |= node.note_touches() && self.lines[node.line].in_order;
             launches.push((update.command, update.launch));
         }
         match self.follow(state, &replaced, touches_more) {

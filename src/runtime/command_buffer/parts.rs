@@ -109,12 +109,17 @@ impl Parts {
     }
 
     /// Adds a barrier, as [`super::graph::Graph::add_barrier`].
-    pub fn add_barrier(&mut self, wait_list: &[SyncPoint]) {
+    pub fn add_barrier(&mut self, queue: usize, wait_list: &[SyncPoint]) {
         let done = match wait_list {
             [] => self.highest.clone(),
             points => {
                 let mut done = self.after(points);
                 join(&mut done, &self.floor);
+                if let Some(queue) = self.queues.get(queue).filter(|queue| queue.in_order)
+                    && let Some(own) = done.get_mut(queue.device)
+                {
+                    *own = queue.reached.max(*own);
+                }
                 done
             }
         };
@@ -163,7 +168,7 @@ mod tests {
         let mut parts = Parts::new([(0, true), (0, false)]);
         assert_eq!(parts.add(0, &[]), part(0, 0));
         assert_eq!(parts.add(1, &[1]), part(0, 0));
-        parts.add_barrier(&[]);
+        parts.add_barrier(0, &[]);
         assert_eq!(parts.add(1, &[]), part(0, 0));
         assert_eq!(parts.finish(), [(part(0, 0), vec![])]);
     }
@@ -194,7 +199,7 @@ mod tests {
     fn barriers_hold_every_device_back() {
         let mut parts = Parts::new([(0, false), (1, false)]);
         parts.add(0, &[]);
-        parts.add_barrier(&[]);
+        parts.add_barrier(0, &[]);
         assert_eq!(parts.add(1, &[]), part(1, 1));
         assert_eq!(parts.add(0, &[]), part(0, 0));
         assert_eq!(parts.add(0, &[3]), part(0, 2));
@@ -206,5 +211,8 @@ mod tests {
         parts.add(1, &[]);
         assert_eq!(parts.add(0, &[1]), part(0, 1));
         assert_eq!(parts.add(0, &[]), part(0, 1));
+        // A barrier comes after both, though it waits for another.
+        parts.add_barrier(0, &[1]);
+        assert_eq!(parts.add(1, &[]), part(1, 2));
     }
 }

@@ -1,6 +1,7 @@
 //! Copies of a command buffer for other queues (`clRemapCommandBufferKHR`).
 
 use super::mutable::MutableCommand;
+use super::schedule::Line;
 use super::{CommandBuffer, NewCommand, Node, Origin, Recorded};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::command::Command;
@@ -19,7 +20,8 @@ pub type Remapped = (
 );
 
 impl CommandBuffer {
-    /// A copy in the same state whose commands go to `queues`: those of queue number `i` to the one at `target(i)`.
+    /// A copy in the same state whose commands go to `queues`: those of queue number `i` to the one at `target(i)`. It
+    /// has "the same commands as the original, with the same command dependencies", in whatever order the queues are.
     /// `check` says whether a queue's device takes a memory object.
     ///
     /// # Errors
@@ -31,18 +33,22 @@ impl CommandBuffer {
         check: impl Fn(&Queue, &Memory) -> Result<()>,
     ) -> Result<Remapped> {
         let properties = self.properties.clone();
-        let copy = Self::new(queues, properties, self.flags);
+        let lines = self.lines.iter().map(|line| Line {
+            queue: target(line.queue),
+            in_order: line.in_order,
+        });
+        let copy = Self::with_lines(lines.collect(), queues, properties, self.flags);
         let mut handles = Vec::new();
         let finalized = {
             let state = self.lock();
             for step in &state.recorded {
                 match step {
-                    Recorded::Barrier { wait_list } => {
-                        copy.add_barrier(wait_list)?;
+                    Recorded::Barrier { line, wait_list } => {
+                        copy.add_barrier_in(*line, wait_list)?;
                     }
                     Recorded::Command { node } => {
                         let node = &state.nodes[*node];
-                        let number = target(node.queue);
+                        let number = copy.lines[node.line].queue;
                         let queue = copy.queues.get(number).ok_or_else(|| {
                             Error::out_of_resources("a command was given no queue")
                         })?;
@@ -50,18 +56,17 @@ impl CommandBuffer {
                         if let (Some(old), Origin::Mutable(new)) = (node.mutable(), &new.origin) {
                             handles.push((Arc::clone(old), Arc::clone(new)));
                         }
-                        copy.add(NewCommand {
-                            queue: number,
-                            wait_list: &node.wait_list,
-                            ..new
-                        })?;
+                        let wait_list = &node.wait_list;
+                        copy.add_in(node.line, NewCommand { wait_list, ..new })?;
                     }
                 }
             }
             state.finalized
         };
-        if finalized {
-            copy.finalize()?;
+        match finalized {
+            true => copy.finalize()?,
+            // What is recorded to the copy is in lines of its own: it comes after all that was copied.
+            false => drop(copy.add_barrier(0, &[])?),
         }
         Ok((copy, handles))
     }

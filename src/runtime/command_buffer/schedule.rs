@@ -8,23 +8,25 @@ use crate::runtime::hazard::Touch;
 /// What was recorded, in order. Every one is a sync point.
 pub enum Step<'a> {
     Command {
-        /// Number of its queue.
-        queue: usize,
+        /// Number of its line.
+        line: usize,
         wait_list: &'a [SyncPoint],
         /// What it touches, and whether it may touch memory that it does not name.
         touches: &'a [Touch],
         anything: bool,
     },
     Barrier {
+        line: usize,
         wait_list: &'a [SyncPoint],
     },
 }
 
-/// A queue of the command buffer.
-#[derive(Clone, Copy, Debug)]
-pub struct QueueKind {
-    /// Number of its device among those of the command buffer.
-    pub device: usize,
+/// What one queue orders: the commands that were recorded to it. Those of a copy for other queues stay in the lines
+/// of the original's, and those recorded to the copy are in lines of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Number of the queue that the commands go to.
+    pub queue: usize,
     pub in_order: bool,
 }
 
@@ -57,30 +59,33 @@ pub struct PartPlan {
 }
 
 impl Schedule {
+    /// `devices` are the numbers of the queues' devices.
+    ///
     /// # Errors
     /// `CL_OUT_OF_RESOURCES` when there are more commands than sync points.
     pub fn new<'a>(
-        queues: &[QueueKind],
+        devices: &[usize],
+        lines: &[Line],
         steps: impl IntoIterator<Item = Step<'a>>,
     ) -> Result<Self> {
-        let mut graph = Graph::new(queues.iter().map(|queue| queue.in_order));
-        let kinds = queues.iter().map(|queue| (queue.device, queue.in_order));
-        let mut parts = Parts::new(kinds);
+        let mut graph = Graph::new(lines.iter().map(|line| line.in_order));
+        let device = |line: &Line| devices.get(line.queue).copied().unwrap_or(0);
+        let mut parts = Parts::new(lines.iter().map(|line| (device(line), line.in_order)));
         let mut placed = Vec::new();
         for step in steps {
             match step {
                 Step::Command {
-                    queue,
+                    line,
                     wait_list,
                     touches,
                     anything,
                 } => {
-                    let (_, level) = graph.add(queue, wait_list, touches, anything)?;
-                    placed.push((parts.add(queue, wait_list), level));
+                    let (_, level) = graph.add(line, wait_list, touches, anything)?;
+                    placed.push((parts.add(line, wait_list), level));
                 }
-                Step::Barrier { wait_list } => {
-                    graph.add_barrier(wait_list)?;
-                    parts.add_barrier(wait_list);
+                Step::Barrier { line, wait_list } => {
+                    graph.add_barrier(line, wait_list)?;
+                    parts.add_barrier(line, wait_list);
                 }
             }
         }
@@ -92,7 +97,7 @@ impl Schedule {
             level,
         };
         let places = placed.into_iter().map(place).collect();
-        let first_queue = |device| queues.iter().position(|queue| queue.device == device);
+        let first_queue = |device| devices.iter().position(|own| *own == device);
         let mut plans: Vec<PartPlan> = list
             .iter()
             .map(|(part, after)| PartPlan {

@@ -8,11 +8,13 @@ use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::context::Context;
 use crate::runtime::hazard::ALL_BYTES;
 use crate::runtime::layout::Shape;
+use crate::runtime::memory::Memory;
 use crate::runtime::platform::Platform;
 use crate::runtime::queue::Queue;
+use crate::runtime::residence::{Mode, Use};
 use crate::vulkan::MemoryKind;
 use crate::vulkan::Priority;
-use opencl_sys::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+use opencl_sys::{CL_MEM_READ_WRITE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -182,4 +184,42 @@ fn an_update_that_meets_others_in_memory_is_put_in_order() {
     assert!(!update(&other));
     assert!(!update(&one));
     assert_eq!(barriers(&buffer), 1);
+}
+
+#[test]
+fn a_copy_has_the_order_of_the_original_on_any_queue() {
+    let Some(in_order) = queue(0) else { return };
+    let (context, device) = (in_order.context(), in_order.device());
+    let vulkan = device.vulkan().unwrap();
+    let flags = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    let unordered = Queue::new(context, device, vulkan, flags, Priority::Medium, None).unwrap();
+    let memories = [(); 2].map(|()| {
+        // SAFETY: no host pointer.
+        unsafe { Memory::buffer(context, CL_MEM_READ_WRITE, BYTES as usize, None, Vec::new()) }
+            .unwrap()
+    });
+    for (queue, other, expected) in [(&in_order, &unordered, 1), (&unordered, &in_order, 0)] {
+        let buffer = CommandBuffer::new(vec![Arc::clone(queue)], None, 0);
+        let [source, target] = memories
+            .each_ref()
+            .map(|memory| memory.place(queue).unwrap().allocation);
+        let [from, to] = memories
+            .each_ref()
+            .map(|memory| Use::whole(Arc::clone(memory), Mode::Modify));
+        let add = |command, uses| {
+            let new = NewCommand::new(command, Origin::Memories(uses));
+            buffer.add(new).unwrap()
+        };
+        add(fill(&source, 1), vec![from.clone()]);
+        add(copy(&source, &target), vec![from, to]);
+        buffer.finalize().unwrap();
+        assert_eq!(barriers(&buffer), expected);
+        let remapped = |buffer: &CommandBuffer, queue| {
+            buffer.remapped(vec![Arc::clone(queue)], |_| 0, |_, _| Ok(()))
+        };
+        let (copied, _) = remapped(&buffer, other).unwrap();
+        assert_eq!(barriers(&copied), expected);
+        let (again, _) = remapped(&copied, queue).unwrap();
+        assert_eq!(barriers(&again), expected);
+    }
 }
