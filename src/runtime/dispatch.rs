@@ -69,6 +69,13 @@ impl Queue {
     ) -> Result<Option<Arc<Event>>> {
         let mut command = Command::Dispatch(Dispatch::default());
         if let Command::Dispatch(dispatch) = &mut command {
+            // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
+            dispatch.printf = match kernel.code(self.device()) {
+                Some((_, code)) if printf::is_used(code.compiled()) && !range.is_empty() => {
+                    Some(printf::Output::new(self, code)?)
+                }
+                _ => None,
+            };
             prepare_in(dispatch, kernel, self, range)?;
         }
         let mut wait_list = wait_list?;
@@ -89,7 +96,8 @@ impl Queue {
     }
 }
 
-/// Makes the command for one launch. What it uses must be brought to the device before it ([`Queue::bring`]).
+/// Makes the command for a launch that is recorded: one that prints has no buffer for that yet
+/// ([`with_output`]). What it uses must be brought to the device before it ([`Queue::bring`]).
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
@@ -124,7 +132,7 @@ fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
     textures.iter().try_for_each(|texture| texture.finish())
 }
 
-/// [`prepare`] in a dispatch that is empty.
+/// [`prepare`] in a dispatch that is empty, but for where it prints.
 fn prepare_in(
     dispatch: &mut Dispatch,
     kernel: &Kernel,
@@ -141,11 +149,6 @@ fn prepare_in(
         )
     })?;
     let compiled = code.compiled();
-    // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
-    let output = match printf::is_used(compiled) && !range.is_empty() {
-        true => Some(printf::Output::new(queue, code)?),
-        false => None,
-    };
     let state = &mut *kernel.lock();
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
     if let Some(index) = state
@@ -162,7 +165,6 @@ fn prepare_in(
         ));
     }
     dispatch.touches_anything = compiled.follows_pointers;
-    dispatch.printf = output;
     if range.is_empty() {
         // "If … the value in any passed dimension is 0 then the kernel command will trivially succeed after
         // its event dependencies are satisfied".
@@ -210,6 +212,43 @@ fn prepare_in(
     }
     dispatch.keep_alive.push(Arc::clone(&code.executable) as _);
     Ok(())
+}
+
+/// The same launch of `code` with a buffer of its own for what it prints; `None` where it prints nothing.
+///
+/// # Errors
+/// `CL_OUT_OF_RESOURCES`
+pub fn with_output(dispatch: &Dispatch, code: &KernelCode) -> Result<Option<Dispatch>> {
+    let compiled = code.compiled();
+    if !printf::is_used(compiled) || dispatch.regions.is_empty() {
+        return Ok(None);
+    }
+    let output = printf::Output::of_recording(code)?;
+    let implicit = &compiled.argument_block.implicit;
+    let mut places = implicit
+        .iter()
+        .filter(|(implicit, _)| matches!(implicit, Implicit::PrintfBuffer));
+    let place = places.next().map(|(_, offset)| *offset);
+    let regions = dispatch.regions.iter().map(|region| {
+        let (Arguments::PushConstants(bytes) | Arguments::Block(bytes)) = &region.arguments;
+        let mut block = Block(SmallVec::from_slice(bytes));
+        if let Some(offset) = place {
+            block.put(offset, &output.device_address().to_le_bytes());
+        }
+        DispatchRegion {
+            pipeline: Arc::clone(&region.pipeline),
+            groups: region.groups,
+            arguments: block.arguments(compiled.argument_block.placement),
+        }
+    });
+    Ok(Some(Dispatch {
+        regions: regions.collect(),
+        accesses: dispatch.accesses.clone(),
+        touches_anything: dispatch.touches_anything,
+        keep_alive: dispatch.keep_alive.clone(),
+        printf: Some(output),
+        on_complete: None,
+    }))
 }
 
 fn element<T: Copy + Default>(values: &[T; 3], dimension: u8) -> T {

@@ -308,6 +308,16 @@ impl Kernel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The memory objects among the arguments.
+    pub fn memories(&self) -> Vec<Arc<Memory>> {
+        let state = self.lock();
+        let memory = |argument: &ArgumentValue| match argument {
+            ArgumentValue::Memory(Some(memory)) => memory.upgrade(),
+            _ => None,
+        };
+        state.arguments.iter().filter_map(memory).collect()
+    }
+
     /// What an argument is set to, for `clGetKernelWorkGroupInfo` and for tests.
     pub fn argument(&self, index: usize) -> ArgumentValue {
         self.lock()

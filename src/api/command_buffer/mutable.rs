@@ -7,7 +7,6 @@ use super::super::{handle, kernel};
 use super::get;
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::command_buffer::mutable::{Launch, MutableCommand, Update};
-use crate::runtime::dispatch::NdRange;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_MUTABLE_COMMAND_KHR,
     CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,
@@ -21,6 +20,7 @@ use opencl_sys::{
     cl_command_buffer_update_type_khr, cl_mutable_command_info_khr, cl_mutable_command_khr,
     cl_mutable_dispatch_config_khr, cl_mutable_dispatch_fields_khr, cl_uint,
 };
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -72,28 +72,40 @@ pub unsafe fn update_mutable_commands(
     if configs.iter().any(|config| config.is_null()) {
         return Err(Error::invalid_value("an element of configs is NULL"));
     }
+    // SAFETY: of this type, by the caller's promise, and so are the pointers in them.
+    buffer.update(|| unsafe { updates(&buffer, configs) })
+}
+
+/// What `configs` make of the commands.
+///
+/// # Safety
+/// They are `cl_mutable_dispatch_config_khr` with valid pointers.
+unsafe fn updates(buffer: &Arc<CommandBuffer>, configs: &[*const c_void]) -> Result<Vec<Update>> {
     // Of several updates of one command, each builds on the one before.
-    let mut launches: Vec<(Arc<MutableCommand>, Launch)> = Vec::with_capacity(count);
+    let mut launches: Vec<(Arc<MutableCommand>, Launch)> = Vec::with_capacity(configs.len());
+    let mut places: HashMap<cl_mutable_command_khr, usize> = HashMap::new();
     for config in configs {
-        // SAFETY: of this type, by the caller's promise.
-        let config = unsafe { &*config.cast::<cl_mutable_dispatch_config_khr>() };
-        let command = command_of(&buffer, config.command)?;
-        let place = launches
-            .iter()
-            .position(|(known, _)| Arc::ptr_eq(known, &command));
-        let before = match place {
-            Some(place) => launches.swap_remove(place).1,
-            None => command.launch(),
-        };
         // SAFETY: the caller's promise.
-        let launch = unsafe { updated(&command, before, config) }?;
-        launches.push((command, launch));
+        let config = unsafe { &*config.cast::<cl_mutable_dispatch_config_khr>() };
+        let known = places.get(&config.command);
+        match known.and_then(|&place| launches.get_mut(place)) {
+            Some((command, launch)) => {
+                // SAFETY: the caller's promise.
+                *launch = unsafe { updated(command, launch.clone(), config) }?;
+            }
+            None => {
+                let command = command_of(buffer, config.command)?;
+                // SAFETY: the caller's promise.
+                let launch = unsafe { updated(&command, command.launch(), config) }?;
+                places.insert(config.command, launches.len());
+                launches.push((command, launch));
+            }
+        }
     }
-    let updates = launches
+    launches
         .into_iter()
         .map(|(command, launch)| Update::new(command, launch))
-        .collect::<Result<Vec<_>>>()?;
-    buffer.update(updates)
+        .collect()
 }
 
 /// "CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object returned from
@@ -127,6 +139,30 @@ unsafe fn updated(
             "work_dim is {}, the command was recorded with {}",
             config.work_dim, launch.range.dimensions
         )));
+    }
+    let dimensions = launch.range.dimensions;
+    // SAFETY: the caller's promise.
+    let read = |list: *const usize, old: [u64; 3]| unsafe { merged(list, dimensions, old) };
+    let offset = read(config.global_work_offset, launch.range.offset);
+    let global = read(config.global_work_size, launch.range.global);
+    let local = match (config.local_work_size.is_null(), launch.range.local) {
+        (true, local) => local.map(|local| local.map(|size| size as usize)),
+        (false, _) => Some(read(config.local_work_size, [1; 3])),
+    };
+    // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to
+    // work-group uniformity."
+    let before = launch
+        .range
+        .local
+        .map(|local| is_uniform(launch.range.global, local));
+    let after =
+        local.map(|local| is_uniform(global.map(|it| it as u64), local.map(|it| it as u64)));
+    if let (Some(before), Some(after)) = (before, after)
+        && before != after
+    {
+        return Err(Error::invalid_operation(
+            "the update changes whether all work-groups have the same size",
+        ));
     }
     // "CL_INVALID_OPERATION if the … property was not set on command recording and … is not NULL", "… is
     // non-zero".
@@ -196,18 +232,9 @@ unsafe fn updated(
         // SAFETY: the caller's promise.
         unsafe { kernel::check_exec_info(&launch.kernel, info.param_name, size, value) }?;
     }
-    let dimensions = launch.range.dimensions;
-    // SAFETY: the caller's promise.
-    let read = |list: *const usize, old: [u64; 3]| unsafe { merged(list, dimensions, old) };
-    let offset = read(config.global_work_offset, launch.range.offset);
-    let global = read(config.global_work_size, launch.range.global);
-    let local = match (config.local_work_size.is_null(), launch.range.local) {
-        (true, local) => local.map(|local| local.map(|size| size as usize)),
-        (false, _) => Some(read(config.local_work_size, [1; 3])),
-    };
     // The errors that clEnqueueNDRangeKernel has of a range.
     // SAFETY: three entries each.
-    let new = unsafe {
+    launch.range = unsafe {
         range(
             dimensions,
             offset.as_ptr(),
@@ -215,16 +242,6 @@ unsafe fn updated(
             local.as_ref().map_or(std::ptr::null(), |it| it.as_ptr()),
         )
     }?;
-    // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to
-    // work-group uniformity."
-    if let (Some(before), Some(after)) = (is_uniform(&launch.range), is_uniform(&new))
-        && before != after
-    {
-        return Err(Error::invalid_operation(
-            "the update changes whether all work-groups have the same size",
-        ));
-    }
-    launch.range = new;
     Ok(launch)
 }
 
@@ -243,11 +260,10 @@ unsafe fn merged(list: *const usize, dimensions: u32, old: [u64; 3]) -> [usize; 
     values
 }
 
-/// Whether the local size that the application gave divides the range; `None` where it gave none.
-fn is_uniform(range: &NdRange) -> Option<bool> {
-    let local = range.local?;
+/// Whether a local size that the application gave divides the range.
+fn is_uniform(global: [u64; 3], local: [u64; 3]) -> bool {
     let divides = |(global, local): (u64, u64)| local != 0 && global.is_multiple_of(local);
-    Some(range.global.into_iter().zip(local).all(divides))
+    global.into_iter().zip(local).all(divides)
 }
 
 /// `clGetMutableCommandInfoKHR`

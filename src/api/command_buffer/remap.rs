@@ -10,6 +10,7 @@ use opencl_sys::{
     CL_COMMAND_BUFFER_FLAGS_KHR, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_VALUE, cl_bool,
     cl_command_buffer_khr, cl_command_queue, cl_mutable_command_khr, cl_uint,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// `clRemapCommandBufferKHR`
@@ -83,9 +84,12 @@ pub unsafe fn remap_command_buffer(
     // returned."
     let check = enqueue::check_alignment;
     let (copy, copies) = buffer.remapped(queues, target, check)?;
+    let copies: HashMap<_, _> = copies
+        .iter()
+        .map(|(old, new)| (Arc::as_ptr(old), new))
+        .collect();
     for (index, asked) in asked.iter().enumerate() {
-        let copied = copies.iter().find(|(old, _)| Arc::ptr_eq(old, asked));
-        if let Some((_, new)) = copied {
+        if let Some(new) = copies.get(&Arc::as_ptr(asked)) {
             // SAFETY: `num_handles` entries, by the caller's promise.
             unsafe { handles_ret.add(index).write(handle_of(new)) };
         }

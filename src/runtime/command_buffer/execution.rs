@@ -64,6 +64,12 @@ impl CommandBuffer {
             queues => queues,
         };
         let mut state = self.lock();
+        if state.needs_recording() {
+            // Unless executions are done that were not seen to be.
+            drop(state);
+            self.retire(queues);
+            state = self.lock();
+        }
         let leftovers = self.prepare_execution(&mut state)?;
         let instance = state.versions.current().ok_or_else(not_executable)?;
         if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
@@ -106,12 +112,26 @@ impl CommandBuffer {
 
     /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.
     fn prepare_execution(&self, state: &mut State) -> Result<Leftovers> {
-        let current = state.versions.current().ok_or_else(not_executable)?;
-        if current.is_exclusive() && !current.is_idle() {
-            // Its kernels print, each execution to buffers of its own.
-            return self.bring_up_to_date(state, &BTreeSet::new(), false);
+        match state.needs_recording() {
+            true => self.bring_up_to_date(state, &BTreeSet::new(), false),
+            false => Ok(Leftovers::default()),
         }
-        Ok(Leftovers::default())
+    }
+
+    /// Sees which executions are done, on its own queues and `others`. Hold no lock.
+    pub(super) fn retire(&self, others: &[Arc<Queue>]) {
+        self.queues
+            .iter()
+            .chain(others)
+            .for_each(|queue| queue.retire());
+    }
+}
+
+impl State {
+    /// Whether the current version can't be executed now: its kernels print, each execution to buffers of its own.
+    fn needs_recording(&self) -> bool {
+        let current = self.versions.current();
+        current.is_some_and(|it| it.is_exclusive() && !it.is_idle())
     }
 }
 

@@ -15,10 +15,10 @@ use crate::runtime::{Error, Result};
 use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A recording. What it holds, it holds until nothing executes it any more.
 pub struct Instance {
@@ -26,14 +26,23 @@ pub struct Instance {
     /// Executions of parts enqueued and not yet known to be done.
     executions: Uses,
     /// Where updates of commands go, by the commands' numbers.
-    slots: Mutex<HashMap<usize, Slot>>,
+    slots: Mutex<Slots>,
+    /// Whether any of them are stale.
+    has_stale: AtomicBool,
+}
+
+#[derive(Default)]
+struct Slots {
+    all: HashMap<usize, Slot>,
+    /// The numbers of those that still hold what has been replaced elsewhere.
+    stale: BTreeSet<usize>,
 }
 
 /// What one device does in one go.
 struct Part {
     recorder: Recorder,
     commands: u32,
-    /// What its kernels print.
+    /// What its kernels print, in the order of recording.
     prints: Vec<Arc<Output>>,
     _arguments: Arena,
     _held: Held,
@@ -44,10 +53,12 @@ pub type Held = Vec<Arc<dyn Any + Send + Sync>>;
 
 /// A command as the instance takes it.
 pub struct Recordable<'a> {
+    /// Its place among the commands of the command buffer.
+    pub number: usize,
     pub place: Place,
     pub command: &'a Command,
-    /// Its number, if it may be updated.
-    pub updatable: Option<usize>,
+    /// Whether it may be updated.
+    pub updatable: bool,
 }
 
 /// The memory of a command that may be updated.
@@ -86,19 +97,20 @@ impl Instance {
                 part.push(command);
             }
         }
-        let mut slots = HashMap::new();
+        let mut slots = Slots::default();
         let mut parts = Vec::with_capacity(devices.len());
         for (device, mut commands) in devices.iter().zip(ordered) {
             commands.sort_by_key(|recordable| recordable.place.level);
             let mut recording = Recording::new(device)?;
             recording.commands(&commands)?;
-            slots.extend(recording.slots.drain());
+            slots.all.extend(recording.slots.drain());
             parts.push(recording.finish(commands.len())?);
         }
         Ok(Self {
             parts,
             executions: Uses::default(),
             slots: Mutex::new(slots),
+            has_stale: AtomicBool::new(false),
         })
     }
 
@@ -123,10 +135,8 @@ impl Instance {
 
     /// Whether the command of that number can become `dispatch` by writes to memory.
     pub fn fits(&self, number: usize, dispatch: &Dispatch) -> bool {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.get(&number).is_some_and(|slot| {
-            dispatch.printf.is_none()
-                && dispatch.regions.len() <= slot.regions.len()
+        self.slots().all.get(&number).is_some_and(|slot| {
+            dispatch.regions.len() <= slot.regions.len()
                 && slot
                     .regions
                     .iter()
@@ -144,8 +154,9 @@ impl Instance {
     /// Makes the command of that number `dispatch`, which fits, from the next execution on; the instance must be
     /// idle. Answers with what is no longer used, to be dropped without a lock.
     pub fn update(&self, number: usize, dispatch: &Dispatch) -> Held {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(slot) = slots.get_mut(&number) else {
+        let mut slots = self.slots();
+        slots.stale.remove(&number);
+        let Some(slot) = slots.all.get_mut(&number) else {
             return Held::new();
         };
         for (index, region) in slot.regions.iter().enumerate() {
@@ -164,6 +175,39 @@ impl Instance {
             }
         }
         std::mem::replace(&mut slot.held, held_by(dispatch))
+    }
+
+    /// The commands of these numbers have become others, which this recording is not told: it is not executed again
+    /// before it is. Answers with what is no longer used, now or once it is idle ([`Instance::let_go`]), to be dropped
+    /// without a lock; `None` if it can't become what it has missed.
+    pub fn miss(&self, numbers: &BTreeSet<usize>) -> Option<Held> {
+        let mut slots = self.slots();
+        if !numbers.iter().all(|number| slots.all.contains_key(number)) {
+            return None;
+        }
+        slots.stale.extend(numbers);
+        drop(slots);
+        self.has_stale.store(true, Ordering::Relaxed);
+        Some(self.let_go())
+    }
+
+    /// What missed updates have replaced, if nothing executes it; to be dropped without a lock.
+    fn let_go(&self) -> Held {
+        // Either who notes what is stale finds that the last execution has ended, or that one finds what is stale.
+        fence(Ordering::SeqCst);
+        if !self.has_stale.load(Ordering::Relaxed) || !self.is_idle() {
+            return Held::new();
+        }
+        let mut slots = self.slots();
+        self.has_stale.store(false, Ordering::Relaxed);
+        let Slots { all, stale } = &mut *slots;
+        let slots = std::mem::take(stale).into_iter();
+        let held = slots.filter_map(|number| Some(std::mem::take(&mut all.get_mut(&number)?.held)));
+        held.flatten().collect()
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,7 +234,8 @@ struct Recording {
     recorder: Recorder,
     arguments: Arena,
     held: Held,
-    prints: Vec<Arc<Output>>,
+    /// Each with its command's number.
+    prints: Vec<(usize, Arc<Output>)>,
     slots: HashMap<usize, Slot>,
     /// A command writes memory that the host may look at.
     for_host: bool,
@@ -227,11 +272,10 @@ impl Recording {
             }
             only_kernels_before = only_kernels;
             for recordable in level {
+                let number = recordable.number;
                 match (recordable.updatable, recordable.command) {
-                    (Some(number), Command::Dispatch(dispatch)) => {
-                        self.updatable(number, dispatch)?;
-                    }
-                    (_, command) => self.command(command)?,
+                    (true, Command::Dispatch(dispatch)) => self.updatable(number, dispatch)?,
+                    (_, command) => self.command(number, command)?,
                 }
             }
         }
@@ -243,18 +287,20 @@ impl Recording {
             true => self.recorder.end()?,
             false => self.recorder.end_unseen()?,
         }
+        // In order, commands that ran at the same time still print one after the other.
+        self.prints.sort_by_key(|(number, _)| *number);
         Ok(Part {
             recorder: self.recorder,
             commands: u32::try_from(commands).unwrap_or(u32::MAX),
-            prints: self.prints,
+            prints: self.prints.into_iter().map(|(_, output)| output).collect(),
             _arguments: self.arguments,
             _held: self.held,
         })
     }
 
-    fn command(&mut self, command: &Command) -> Result<()> {
+    fn command(&mut self, number: usize, command: &Command) -> Result<()> {
         match command {
-            Command::Dispatch(dispatch) => self.dispatch(dispatch),
+            Command::Dispatch(dispatch) => self.dispatch(number, dispatch),
             Command::Copy {
                 source,
                 target,
@@ -298,7 +344,7 @@ impl Recording {
         let in_memory = |region: &DispatchRegion| matches!(region.arguments, Arguments::Block(_));
         if dispatch.printf.is_some() || !dispatch.regions.iter().all(in_memory) {
             // Without a slot, each update is another recording.
-            return self.dispatch(dispatch);
+            return self.dispatch(number, dispatch);
         }
         // Who knows what it writes after an update.
         self.for_host = true;
@@ -340,8 +386,10 @@ impl Recording {
         Ok(())
     }
 
-    fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
-        self.prints.extend(dispatch.printf.as_ref().map(Arc::clone));
+    fn dispatch(&mut self, number: usize, dispatch: &Dispatch) -> Result<()> {
+        let output = dispatch.printf.as_ref();
+        self.prints
+            .extend(output.map(|it| (number, Arc::clone(it))));
         let mut written = dispatch.accesses.iter().filter(|access| access.write);
         self.for_host |= dispatch.touches_anything
             || dispatch.printf.is_some()
@@ -423,7 +471,7 @@ impl Replay {
         }
     }
 
-    /// It is done, or will never run. What it holds it holds until it is dropped.
+    /// It is done, or will never run. What it holds it holds until it is dropped, without a lock.
     pub fn end(&self) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             self.instance.executions.end();
@@ -437,5 +485,6 @@ impl Replay {
 impl Drop for Replay {
     fn drop(&mut self) {
         self.end();
+        drop(self.instance.let_go());
     }
 }

@@ -21,6 +21,8 @@ mod travellers;
 pub mod versions;
 
 #[cfg(test)]
+mod launch_tests;
+#[cfg(test)]
 mod tests;
 
 pub use instance::Replay;
@@ -64,6 +66,8 @@ pub struct CommandBuffer {
     flags: cl_command_buffer_flags_khr,
     /// Executions of all its recordings: what the allocations are told that it uses.
     uses: Arc<Uses>,
+    /// Held from what an update begins with to its end; locked before `state`.
+    updating: Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -186,6 +190,7 @@ impl CommandBuffer {
         }));
         Arc::new(Self {
             handle: Handle::default(),
+            updating: Mutex::default(),
             state: Mutex::default(),
             lines,
             queues,
@@ -369,7 +374,7 @@ impl CommandBuffer {
         // Every recording has buffers of its own for what kernels print.
         let printing = nodes
             .iter()
-            .map(Node::with_new_output)
+            .map(Node::with_output)
             .collect::<Result<Vec<_>>>()?;
         let commands = nodes
             .iter()
@@ -377,9 +382,10 @@ impl CommandBuffer {
             .zip(&schedule.places)
             .enumerate()
             .map(|(number, ((node, printing), place))| Recordable {
+                number,
                 place: *place,
                 command: printing.as_ref().unwrap_or(&node.command),
-                updatable: node.mutable().map(|_| number),
+                updatable: node.mutable().is_some(),
             });
         let devices = schedule
             .parts
@@ -468,11 +474,11 @@ impl Node {
         self.mutable().is_some() && matches!(self.command, Command::Nothing)
     }
 
-    /// The launch of a kernel that prints, with another buffer for that.
-    fn with_new_output(&self) -> Result<Option<Command>> {
+    /// The launch of a kernel that prints, with a buffer for that.
+    fn with_output(&self) -> Result<Option<Command>> {
         match (&self.command, self.mutable()) {
-            (Command::Dispatch(dispatch), Some(mutable)) if dispatch.printf.is_some() => {
-                Ok(Some(Command::Dispatch(mutable.prepare_again()?)))
+            (Command::Dispatch(dispatch), Some(mutable)) => {
+                Ok(mutable.with_output(dispatch)?.map(Command::Dispatch))
             }
             _ => Ok(None),
         }

@@ -6,6 +6,7 @@ use super::{CommandBuffer, State};
 use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::dispatch::{self, NdRange};
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
+use crate::runtime::memory::Memory;
 use crate::runtime::object::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
 use crate::runtime::residence::Use;
@@ -41,6 +42,10 @@ pub struct Launch {
     /// A kernel of the command's own, with its arguments.
     pub kernel: Arc<Kernel>,
     pub range: NdRange,
+    /// The memory objects among the arguments, which an update of others needs again. They live until they are
+    /// replaced: "it is safe to delete objects used as kernel command arguments, if all the kernel commands using that
+    /// object as an argument have had their arguments replaced with a different object".
+    memories: Vec<Arc<Memory>>,
     /// The local size last used.
     chosen: Option<[u32; 3]>,
     /// Place among the commands of the command buffer.
@@ -95,6 +100,7 @@ impl NewLaunch {
             fields: self.fields,
             state: Mutex::new(Launch {
                 chosen: local_size_of(&own),
+                memories: own.memories(),
                 kernel: own,
                 range: self.range,
                 node: usize::MAX,
@@ -181,10 +187,13 @@ impl MutableCommand {
         self.lock().clone()
     }
 
-    /// What it launches now, made anew.
-    pub(super) fn prepare_again(&self) -> Result<Dispatch> {
-        let launch = self.launch();
-        dispatch::prepare(&launch.kernel, &self.queue, &launch.range_for_device())
+    /// What it launches now with a buffer for what it prints, if it does.
+    pub(super) fn with_output(&self, dispatch: &Dispatch) -> Result<Option<Dispatch>> {
+        let kernel = Arc::clone(&self.lock().kernel);
+        match kernel.code(self.queue.device()) {
+            Some((_, code)) => dispatch::with_output(dispatch, code),
+            None => Ok(None),
+        }
     }
 
     /// The same launch as a command of another command buffer, on `queue`.
@@ -248,6 +257,7 @@ impl Update {
             }
         };
         launch.chosen = local_size_of(&launch.kernel).or(launch.chosen);
+        launch.memories = launch.kernel.memories();
         Ok(Self {
             command,
             launch,
@@ -273,22 +283,22 @@ impl Launch {
 }
 
 impl CommandBuffer {
-    /// `clUpdateMutableCommandsKHR`: all of `updates`, or none. Of several for one command the last counts.
+    /// `clUpdateMutableCommandsKHR`: all of the updates that `make` makes of what the commands launch, or none. There is
+    /// one for a command at most. No other thread updates meanwhile: an update begins with what it leaves as it is.
     ///
     /// # Errors
-    /// `CL_OUT_OF_RESOURCES`: nothing has changed.
-    pub fn update(&self, updates: Vec<Update>) -> Result<()> {
-        let leftovers = self.apply(updates)?;
+    /// Those of `make`, `CL_OUT_OF_RESOURCES`: nothing has changed.
+    pub fn update(&self, make: impl FnOnce() -> Result<Vec<Update>>) -> Result<()> {
+        // Executions that are done but were not seen to be would cost another recording.
+        self.retire(&[]);
+        let updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+        let leftovers = make().and_then(|updates| self.apply(updates));
+        drop(updating);
         // No lock is held: memory may go now, and its destructor callbacks run.
-        drop(leftovers);
-        Ok(())
+        leftovers.map(drop)
     }
 
-    fn apply(&self, updates: Vec<Update>) -> Result<(Leftovers, Vec<Command>)> {
-        // Executions that are done but were not seen to be would cost another recording.
-        for queue in &self.queues {
-            queue.retire();
-        }
+    fn apply(&self, updates: Vec<Update>) -> Result<(Leftovers, Vec<Command>, Vec<Launch>)> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let mut replaced: Vec<Replaced> = Vec::with_capacity(updates.len());
@@ -318,12 +328,13 @@ impl CommandBuffer {
         }
         match self.follow(state, &replaced, touches_more) {
             Ok(leftovers) => {
-                for (command, launch) in launches {
-                    *command.lock() = launch;
-                }
+                let old = launches
+                    .into_iter()
+                    .map(|(command, launch)| std::mem::replace(&mut *command.lock(), launch));
                 Ok((
                     leftovers,
                     replaced.into_iter().map(|it| it.command).collect(),
+                    old.collect(),
                 ))
             }
             Err(error) => {

@@ -67,7 +67,7 @@ impl Versions {
         let idle_current = self.current.as_ref().filter(|it| it.is_idle());
         if let Some(current) = idle_current.filter(|it| fits(it, changed)) {
             write(current, changed);
-            self.miss(changed);
+            self.miss(changed, &mut leftovers);
             return Ok(leftovers);
         }
         let idle = self.others.iter().position(|other| {
@@ -84,14 +84,13 @@ impl Versions {
             }
             None => Arc::new(record()?),
         };
-        self.miss(changed);
         if let Some(previous) = self.current.replace(next) {
-            let missed = changed.clone();
             self.others.push(Version {
                 instance: previous,
-                missed,
+                missed: BTreeSet::new(),
             });
         }
+        self.miss(changed, &mut leftovers);
         self.trim(&mut leftovers);
         Ok(leftovers)
     }
@@ -107,10 +106,18 @@ impl Versions {
         }
     }
 
-    fn miss(&mut self, changed: &BTreeSet<usize>) {
-        for version in &mut self.others {
+    /// The others don't know of these updates. They must not keep alive what was replaced.
+    fn miss(&mut self, changed: &BTreeSet<usize>, leftovers: &mut Leftovers) {
+        self.others.retain_mut(|version| {
+            let held = version.instance.miss(changed);
+            let keep = held.is_some();
             version.missed.extend(changed);
-        }
+            match held {
+                Some(held) => leftovers.held.extend(held),
+                None => leftovers.instances.push(Arc::clone(&version.instance)),
+            }
+            keep
+        });
     }
 
     fn trim(&mut self, leftovers: &mut Leftovers) {

@@ -43,6 +43,8 @@ pub struct Output {
     buffer: Arc<Allocation>,
     /// Whether the buffer holds no records, as the next launch needs it.
     is_clean: AtomicBool,
+    /// It is one of the pool's in use, which others wait for.
+    is_counted: bool,
 }
 
 /// Whether a kernel prints.
@@ -59,18 +61,34 @@ impl Output {
         let device = queue.device();
         let pool = device.printf();
         while pool.in_use.load(Ordering::Acquire) >= MOST_BUFFERS && queue.wait_for_oldest() {}
-        let free = pool.lock().pop();
+        let output = Self::with_buffer(code, true)?;
+        pool.in_use.fetch_add(1, Ordering::AcqRel);
+        Ok(Arc::new(output))
+    }
+
+    /// A buffer for a launch of `code` that is recorded once and runs many times: to wait until it is free again
+    /// could take for ever, so nobody does.
+    ///
+    /// # Errors
+    /// As [`Output::new`].
+    pub fn of_recording(code: &KernelCode) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self::with_buffer(code, false)?))
+    }
+
+    fn with_buffer(code: &KernelCode, is_counted: bool) -> Result<Self> {
+        let device = code.executable.device();
+        let free = device.printf().lock().pop();
         let buffer = match free {
             Some(buffer) => buffer,
             None => new_buffer(device)?,
         };
-        pool.in_use.fetch_add(1, Ordering::AcqRel);
-        Ok(Arc::new(Self {
+        Ok(Self {
             executable: Arc::clone(&code.executable),
             kernel: code.index(),
             buffer,
             is_clean: AtomicBool::new(true),
-        }))
+            is_counted,
+        })
     }
 
     /// What the kernel gets as [`Implicit::PrintfBuffer`](crate::compiler::program::Implicit::PrintfBuffer):
@@ -124,7 +142,9 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         let pool = self.executable.device().printf();
-        pool.in_use.fetch_sub(1, Ordering::AcqRel);
+        if self.is_counted {
+            pool.in_use.fetch_sub(1, Ordering::AcqRel);
+        }
         let mut free = pool.lock();
         if self.is_clean.load(Ordering::Acquire) && free.len() < KEPT_BUFFERS {
             free.push(Arc::clone(&self.buffer));
@@ -133,6 +153,12 @@ impl Drop for Output {
 }
 
 impl Pool {
+    /// Buffers that launches have.
+    #[cfg(test)]
+    pub fn buffers(&self) -> usize {
+        self.in_use.load(Ordering::Acquire)
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Allocation>>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }

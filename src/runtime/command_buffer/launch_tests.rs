@@ -1,0 +1,309 @@
+//! Launches of kernels in a command buffer: what an update writes, what is kept alive, and what printing takes.
+
+use super::instance::Instance;
+use super::mutable::{Launch, MutableCommand, NewLaunch, Update};
+use super::{CommandBuffer, NewCommand, Origin};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::callback::UserData;
+use crate::runtime::command::Command;
+use crate::runtime::context::Context;
+use crate::runtime::dispatch::NdRange;
+use crate::runtime::event::Event;
+use crate::runtime::kernel::{ArgumentValue, Kernel};
+use crate::runtime::memory::Memory;
+use crate::runtime::platform::Platform;
+use crate::runtime::program::{self, Program, build};
+use crate::runtime::queue::Queue;
+use crate::toolchain::BuildOptions;
+use crate::vulkan::Priority;
+use opencl_sys::{
+    CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,
+};
+use std::sync::{Arc, Weak};
+
+const SOURCE: &str = r#"
+kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }
+kernel void gather(global uint *out, local uint *room, uint value) {
+    room[get_local_id(0)] = value;
+    out[get_global_id(0)] = room[get_local_id(0)];
+}
+kernel void say(global uint *out, uint value) { printf("%u\n", value); out[0] = value; }
+"#;
+const COUNT: u64 = 256;
+const ALL_FIELDS: cl_mutable_dispatch_fields_khr = cl_mutable_dispatch_fields_khr::MAX;
+
+struct Setup {
+    queue: Arc<Queue>,
+    program: Arc<Program>,
+}
+
+impl Setup {
+    fn new() -> Option<Self> {
+        let Some(device) = Platform::instance().devices().first() else {
+            eprintln!("skipped: no usable Vulkan device");
+            return None;
+        };
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+        let vulkan = device.vulkan().unwrap();
+        let queue = Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
+        let origin = program::Origin::Source(SOURCE.as_bytes().to_vec());
+        let program = Program::new(&context, origin);
+        let options = BuildOptions::parse("-cl-std=CL3.0").unwrap();
+        let built = build::build(
+            &program,
+            vec![0],
+            "-cl-std=CL3.0",
+            options,
+            build::Notify::default(),
+        );
+        if let Err(error) = built {
+            eprintln!("skipped: no clang ({error})");
+            return None;
+        }
+        Some(Self { queue, program })
+    }
+
+    fn memory(&self) -> Arc<Memory> {
+        let (context, bytes) = (self.queue.context(), COUNT as usize * 4);
+        // SAFETY: no host pointer.
+        unsafe { Memory::buffer(context, CL_MEM_READ_WRITE, bytes, None, Vec::new()) }.unwrap()
+    }
+
+    /// `add` or `say`.
+    fn kernel(&self, name: &str, target: &Arc<Memory>, value: u32) -> Arc<Kernel> {
+        let kernel = Kernel::new(&self.program, name).unwrap();
+        kernel.set_argument(0, memory(target));
+        kernel.set_argument(1, number(value));
+        kernel
+    }
+
+    fn buffer(&self) -> Arc<CommandBuffer> {
+        let queues = vec![Arc::clone(&self.queue)];
+        CommandBuffer::new(queues, None, CL_COMMAND_BUFFER_MUTABLE_KHR)
+    }
+
+    fn record(&self, buffer: &Arc<CommandBuffer>, kernel: &Arc<Kernel>) -> Arc<MutableCommand> {
+        let launch = NewLaunch {
+            queue: Arc::clone(&self.queue),
+            kernel: Arc::clone(kernel),
+            properties: None,
+            fields: ALL_FIELDS,
+            range: range(COUNT, Some(32)),
+        };
+        let (command, first) = launch.prepare(buffer).unwrap();
+        let first = first.map_or(Command::Nothing, Command::Dispatch);
+        let origin = Origin::Mutable(Arc::clone(&command));
+        buffer.add(NewCommand::new(first, origin)).unwrap();
+        command
+    }
+
+    /// An execution that does not begin before the event is set.
+    fn enqueue_held(&self, buffer: &CommandBuffer) -> (Arc<Event>, Arc<Event>) {
+        let gate = Event::of_user(self.queue.context());
+        let held = buffer.enqueue(&[], &[Arc::clone(&gate)], true).unwrap();
+        (gate, held.unwrap())
+    }
+}
+
+fn memory(memory: &Arc<Memory>) -> ArgumentValue {
+    ArgumentValue::Memory(Some(Arc::downgrade(memory)))
+}
+
+fn number(value: u32) -> ArgumentValue {
+    ArgumentValue::Bytes(value.to_le_bytes().into_iter().collect())
+}
+
+fn range(global: u64, local: Option<u64>) -> NdRange {
+    NdRange {
+        dimensions: 1,
+        offset: [0; 3],
+        global: [global, 1, 1],
+        local: local.map(|local| [local, 1, 1]),
+    }
+}
+
+fn update(command: &Arc<MutableCommand>, change: impl FnOnce(&mut Launch)) {
+    let buffer = command.buffer().unwrap();
+    let make = || {
+        let mut launch = command.launch();
+        launch.kernel = launch.kernel.duplicate();
+        change(&mut launch);
+        Ok(vec![Update::new(Arc::clone(command), launch)?])
+    };
+    buffer.update(make).unwrap();
+}
+
+fn current(buffer: &CommandBuffer) -> Arc<Instance> {
+    Arc::clone(buffer.lock().versions.current().unwrap())
+}
+
+fn finish(event: &Event) {
+    assert_eq!(event.wait(), CL_COMPLETE);
+}
+
+#[test]
+fn an_update_is_a_write_where_the_pipeline_stays() {
+    let Some(setup) = Setup::new() else { return };
+    let memories = [setup.memory(), setup.memory()];
+    let buffer = setup.buffer();
+    let add = setup.record(&buffer, &setup.kernel("add", &memories[0], 1));
+    let gather = Kernel::new(&setup.program, "gather").unwrap();
+    gather.set_argument(0, memory(&memories[0]));
+    gather.set_argument(1, ArgumentValue::LocalBytes(4 * COUNT));
+    gather.set_argument(2, number(1));
+    let gather = setup.record(&buffer, &gather);
+    buffer.finalize().unwrap();
+    let first = current(&buffer);
+    let is_write = |command, change: &dyn Fn(&mut Launch)| {
+        let before = current(&buffer);
+        update(command, change);
+        Arc::ptr_eq(&before, &current(&buffer))
+    };
+    assert!(is_write(&add, &|launch| launch
+        .kernel
+        .set_argument(1, number(2))));
+    let other = memory(&memories[1]);
+    assert!(is_write(&gather, &|launch| launch
+        .kernel
+        .set_argument(0, other.clone())));
+    // Half as many, and further on.
+    assert!(is_write(&add, &|launch| {
+        launch.range.global[0] = COUNT / 2;
+        launch.range.offset[0] = 3;
+    }));
+    assert!(is_write(&add, &|launch| launch.range.global[0] = 0));
+    assert!(is_write(&add, &|launch| launch.range.global[0] = COUNT));
+    assert!(Arc::ptr_eq(&first, &current(&buffer)));
+    // Another pipeline, or one more dispatch.
+    assert!(!is_write(&gather, &|launch| launch.range = range(COUNT, Some(16))));
+    assert!(!is_write(&gather, &|launch| {
+        launch
+            .kernel
+            .set_argument(1, ArgumentValue::LocalBytes(8 * COUNT));
+    }));
+    assert!(!is_write(&gather, &|launch| launch.range.global[0] = COUNT - 1));
+}
+
+#[test]
+fn frames_in_flight_take_turns_with_their_recordings() {
+    let Some(setup) = Setup::new() else { return };
+    let target = setup.memory();
+    let buffer = setup.buffer();
+    let add = setup.record(&buffer, &setup.kernel("add", &target, 1));
+    buffer.finalize().unwrap();
+    let mut frames = Vec::new();
+    for value in 0..3 {
+        frames.push((current(&buffer), setup.enqueue_held(&buffer)));
+        update(&add, |launch| launch.kernel.set_argument(1, number(value)));
+    }
+    let mut known: Vec<_> = frames
+        .iter()
+        .map(|(instance, _)| Arc::clone(instance))
+        .collect();
+    known.push(current(&buffer));
+    for (_, (gate, held)) in frames {
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        finish(&held);
+    }
+    for value in 0..20 {
+        finish(&buffer.enqueue(&[], &[], true).unwrap().unwrap());
+        update(&add, |launch| launch.kernel.set_argument(1, number(value)));
+        assert!(known.iter().any(|it| Arc::ptr_eq(it, &current(&buffer))));
+    }
+}
+
+#[test]
+fn a_replaced_argument_is_let_go() {
+    let Some(setup) = Setup::new() else { return };
+    let mut targets: Vec<_> = (0..4).map(|_| setup.memory()).collect();
+    let allocations: Vec<Weak<Allocation>> = targets
+        .iter()
+        .map(|it| Arc::downgrade(&it.place(&setup.queue).unwrap().allocation))
+        .collect();
+    let buffer = setup.buffer();
+    let add = setup.record(&buffer, &setup.kernel("add", &targets[0], 1));
+    buffer.finalize().unwrap();
+    // Three recordings are needed, each with arguments of its own.
+    let mut frames = Vec::new();
+    for target in &targets[1..] {
+        frames.push(setup.enqueue_held(&buffer));
+        let target = memory(target);
+        update(&add, move |launch| launch.kernel.set_argument(0, target));
+    }
+    // All of them are done, and nobody tells but the events.
+    let last = targets.pop();
+    targets.clear();
+    assert!(allocations.iter().all(|it| it.strong_count() > 0), "in use");
+    for (gate, held) in &frames {
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        finish(held);
+    }
+    let held = |which: usize| allocations[which].strong_count() > 0;
+    assert_eq!(
+        [held(0), held(1), held(2), held(3)],
+        [false, false, false, true]
+    );
+    // Replaced while nothing executes.
+    let new = setup.memory();
+    update(&add, |launch| launch.kernel.set_argument(0, memory(&new)));
+    drop(last);
+    assert!(!held(3));
+    finish(&buffer.enqueue(&[], &[], true).unwrap().unwrap());
+}
+
+#[test]
+fn a_released_argument_lives_as_long_as_the_command_uses_it() {
+    let Some(setup) = Setup::new() else { return };
+    for name in ["add", "say"] {
+        let target = setup.memory();
+        let allocation = Arc::downgrade(&target.place(&setup.queue).unwrap().allocation);
+        let buffer = setup.buffer();
+        let command = setup.record(&buffer, &setup.kernel(name, &target, 1));
+        drop(target);
+        buffer.finalize().unwrap();
+        let (gate, held) = setup.enqueue_held(&buffer);
+        // One more recording.
+        let second = buffer.enqueue(&[], &[], true).unwrap().unwrap();
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        finish(&held);
+        finish(&second);
+        update(&command, |launch| launch.kernel.set_argument(1, number(2)));
+        finish(&buffer.enqueue(&[], &[], true).unwrap().unwrap());
+        assert!(allocation.strong_count() > 0);
+        let other = setup.memory();
+        update(&command, |launch| {
+            launch.kernel.set_argument(0, memory(&other))
+        });
+        assert_eq!(allocation.strong_count(), 0, "{name}");
+    }
+}
+
+#[test]
+fn printing_in_recordings_takes_no_buffers_from_launches() {
+    let Some(setup) = Setup::new() else { return };
+    let printf = setup.queue.device().printf();
+    let target = setup.memory();
+    let say = setup.kernel("say", &target, 1);
+    let buffer = setup.buffer();
+    let before = printf.buffers();
+    // More than a device lets launches have.
+    for _ in 0..40 {
+        setup.record(&buffer, &say);
+    }
+    assert_eq!(printf.buffers(), before);
+    buffer.finalize().unwrap();
+    assert_eq!(printf.buffers(), before);
+    let first = current(&buffer);
+    let value = || setup.queue.lock().in_flight.back().map(|batch| batch.value);
+    for _ in 0..3 {
+        assert!(buffer.enqueue(&[], &[], false).unwrap().is_none());
+        setup.queue.flush();
+        // Done, but nobody has looked.
+        setup.queue.wait_timeline(value().unwrap());
+        assert!(!first.is_idle());
+    }
+    assert!(Arc::ptr_eq(&first, &current(&buffer)));
+    assert_eq!(printf.buffers(), before);
+    setup.queue.finish().unwrap();
+}
