@@ -1,8 +1,10 @@
 //! Command buffers through the API: the functions found by name, as applications find them.
 
+mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 mod devices;
+mod printing;
 mod setup;
 mod updates;
 

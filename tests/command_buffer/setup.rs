@@ -33,6 +33,8 @@ pub struct Functions {
     pub copy_rect: cl::clCommandCopyBufferRectKHR_fn,
     pub fill: cl::clCommandFillBufferKHR_fn,
     pub launch: cl::clCommandNDRangeKernelKHR_fn,
+    pub svm_copy: cl::clCommandSVMMemcpyKHR_fn,
+    pub svm_fill: cl::clCommandSVMMemFillKHR_fn,
     pub update: cl::clUpdateMutableCommandsKHR_fn,
     pub command_info: cl::clGetMutableCommandInfoKHR_fn,
     pub remap: cl::clRemapCommandBufferKHR_fn,
@@ -80,6 +82,8 @@ impl Functions {
             copy_rect: find!(c"clCommandCopyBufferRectKHR", clCommandCopyBufferRectKHR_fn),
             fill: find!(c"clCommandFillBufferKHR", clCommandFillBufferKHR_fn),
             launch: find!(c"clCommandNDRangeKernelKHR", clCommandNDRangeKernelKHR_fn),
+            svm_copy: find!(c"clCommandSVMMemcpyKHR", clCommandSVMMemcpyKHR_fn),
+            svm_fill: find!(c"clCommandSVMMemFillKHR", clCommandSVMMemFillKHR_fn),
             update: find!(c"clUpdateMutableCommandsKHR", clUpdateMutableCommandsKHR_fn),
             command_info: find!(c"clGetMutableCommandInfoKHR", clGetMutableCommandInfoKHR_fn),
             remap: find!(c"clRemapCommandBufferKHR", clRemapCommandBufferKHR_fn),
@@ -280,6 +284,57 @@ impl CommandBuffer<'_> {
                 0,
                 at,
                 BYTES,
+                count,
+                waits,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        }
+    }
+
+    pub fn svm_copy_code(
+        &self,
+        to: *mut c_void,
+        from: *const c_void,
+        size: usize,
+        waits: &[u32],
+    ) -> cl_int {
+        let (count, waits) = list(waits);
+        // SAFETY: memory that is so long, where it is used; valid arrays.
+        unsafe {
+            (self.setup.functions.svm_copy.unwrap())(
+                self.handle,
+                self.queue.get(),
+                ptr::null(),
+                to,
+                from,
+                size,
+                count,
+                waits,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        }
+    }
+
+    pub fn svm_fill_code(
+        &self,
+        to: *mut c_void,
+        pattern: &[u8],
+        size: usize,
+        waits: &[u32],
+    ) -> cl_int {
+        let (count, waits) = list(waits);
+        // SAFETY: as above.
+        unsafe {
+            (self.setup.functions.svm_fill.unwrap())(
+                self.handle,
+                self.queue.get(),
+                ptr::null(),
+                to,
+                pattern.as_ptr().cast(),
+                pattern.len(),
+                size,
                 count,
                 waits,
                 ptr::null_mut(),

@@ -40,7 +40,6 @@ pub unsafe fn command_nd_range_kernel(
     let kernel = kernel::get(kernel)?;
     let (_, code) = code(&recording.queue, &kernel)?;
     check_context(&recording.queue, &kernel)?;
-    let wait_list = recording.wait_list()?;
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
     // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."
     let is_mutable = recording.buffer.is_mutable();
@@ -51,9 +50,50 @@ pub unsafe fn command_nd_range_kernel(
     if !may_wait {
         check_arguments(&kernel)?;
     }
+    // SAFETY: the caller's promise.
+    let range = unsafe {
+        range(
+            work_dim,
+            global_work_offset,
+            global_work_size,
+            local_work_size,
+        )
+    }?;
+    let travellers = dispatch::travellers(&kernel, code);
+    let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
+    let new = match recording.wants_handle() || !has_all_arguments(&kernel) || prints(code) {
+        // It is always launched as it is now.
+        false => {
+            let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
+            let kernel = kernel.duplicate();
+            let memories = kernel.memories().into_iter().map(|it| it as _);
+            NewCommand {
+                attached: memories.collect(),
+                ..NewCommand::new(
+                    Command::Dispatch(dispatch),
+                    Origin::Launch { kernel, range },
+                )
+            }
+        }
+        true => {
+            let launch = NewLaunch {
+                queue: Arc::clone(&recording.queue),
+                kernel,
+                properties: (!properties.is_null()).then(|| flatten(&pairs)),
+                fields,
+                range,
+            };
+            let (command, first) = launch.prepare(&recording.buffer)?;
+            NewCommand::new(
+                first.map_or(Command::Nothing, Command::Dispatch),
+                Origin::Mutable(command),
+            )
+        }
+    };
+    let new = NewCommand { travellers, ..new };
+    let wait_list = recording.wait_list()?;
     // "CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by
     // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated with command_queue."
-    let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
     if fields & !mutable::CAPABILITIES != 0 {
         return Err(Error::invalid_operation(format!(
             "fields {fields:#x} can't be updated"
@@ -67,46 +107,6 @@ pub unsafe fn command_nd_range_kernel(
             "an assertion about work-groups needs a local_work_size",
         ));
     }
-    // SAFETY: the caller's promise.
-    let range = unsafe {
-        range(
-            work_dim,
-            global_work_offset,
-            global_work_size,
-            local_work_size,
-        )
-    }?;
-    let travellers = dispatch::travellers(&kernel, code);
-    if !recording.wants_handle() && has_all_arguments(&kernel) && !prints(code) {
-        // It is always launched as it is now.
-        let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
-        let new = NewCommand {
-            travellers,
-            ..NewCommand::new(
-                Command::Dispatch(dispatch),
-                Origin::Launch {
-                    kernel: kernel.duplicate(),
-                    range,
-                },
-            )
-        };
-        return recording.finish(&wait_list, new);
-    }
-    let launch = NewLaunch {
-        queue: Arc::clone(&recording.queue),
-        kernel,
-        properties: (!properties.is_null()).then(|| flatten(&pairs)),
-        fields,
-        range,
-    };
-    let (command, first) = launch.prepare(&recording.buffer)?;
-    let new = NewCommand {
-        travellers,
-        ..NewCommand::new(
-            first.map_or(Command::Nothing, Command::Dispatch),
-            Origin::Mutable(command),
-        )
-    };
     recording.finish(&wait_list, new)
 }
 

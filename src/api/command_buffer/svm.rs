@@ -36,11 +36,11 @@ pub unsafe fn command_svm_memcpy(
     let recording =
         unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     check_support(&recording)?;
-    let wait_list = recording.wait_list()?;
     // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
     if dst_ptr.is_null() || src_ptr.is_null() {
         return Err(Error::invalid_value("dst_ptr or src_ptr is NULL"));
     }
+    let wait_list = recording.wait_list()?;
     check_overlap(dst_ptr, src_ptr, size)?;
     let context = recording.queue.context();
     let (target, source) = (Pointed::at(context, dst_ptr), Pointed::at(context, src_ptr));
