@@ -21,6 +21,8 @@ pub struct Event {
     kind: cl_command_type,
     /// The command belongs to more queues than the one that executes it.
     spans_queues: AtomicBool,
+    /// Its times are taken even on a queue that takes none.
+    is_timed: bool,
     state: Mutex<State>,
     /// Signalled when a held event is issued or done.
     changed: Condvar,
@@ -62,8 +64,8 @@ struct State {
     /// Held commands to tell of when this event moves on.
     dependents: Vec<Told>,
     callbacks: Vec<Callback>,
-    /// The command is the last piece of several: this is the first one's event.
-    begun_by: Option<Arc<Event>>,
+    /// The command is the last piece of work that began with these.
+    begun_by: Vec<Arc<Event>>,
 }
 
 struct Callback {
@@ -122,11 +124,24 @@ impl Event {
             queue: Some(Arc::clone(queue)),
             kind,
             spans_queues: AtomicBool::new(false),
+            is_timed: false,
             state: Mutex::new(State::new(Profile {
                 queued_ns,
                 ..Profile::default()
             })),
             changed: Condvar::new(),
+        }
+    }
+
+    /// The same where the times are asked for, whatever the queue.
+    pub(super) fn of_timed_command(
+        queue: &Arc<Queue>,
+        kind: cl_command_type,
+        queued_ns: u64,
+    ) -> Self {
+        Self {
+            is_timed: true,
+            ..Self::of_command(queue, kind, queued_ns)
         }
     }
 
@@ -138,6 +153,7 @@ impl Event {
             queue: None,
             kind: CL_COMMAND_USER,
             spans_queues: AtomicBool::new(false),
+            is_timed: false,
             state: Mutex::new(State::new(Profile::default())),
             changed: Condvar::new(),
         })
@@ -159,6 +175,11 @@ impl Event {
 
     pub(super) fn set_spans_queues(&self) {
         self.spans_queues.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its times are taken even on a queue that takes none.
+    pub(super) fn is_timed(&self) -> bool {
+        self.is_timed
     }
 
     /// `CL_EVENT_COMMAND_TYPE`
@@ -216,20 +237,20 @@ impl Event {
         if state.stage != Stage::Done(CL_COMPLETE) {
             return None;
         }
-        let end_ns = state.profile.end_ns;
-        match &state.begun_by {
-            Some(first) => Some(Profile {
-                end_ns,
-                ..first.profile()?
-            }),
-            None => Some(state.profile),
+        let mut profile = state.profile;
+        for first in &state.begun_by {
+            let first = first.profile()?;
+            profile.queued_ns = profile.queued_ns.min(first.queued_ns);
+            profile.submit_ns = profile.submit_ns.min(first.submit_ns);
+            profile.start_ns = profile.start_ns.min(first.start_ns);
         }
+        Some(profile)
     }
 
-    /// The command is the last piece of work that began with `first`, an earlier command.
+    /// The command is the last piece of work that `first`, an earlier command, is part of.
     pub(super) fn continues(self: &Arc<Self>, first: &Arc<Self>) {
         if !Arc::ptr_eq(self, first) {
-            self.lock().begun_by = Some(Arc::clone(first));
+            self.lock().begun_by.push(Arc::clone(first));
         }
     }
 
@@ -385,7 +406,7 @@ impl State {
             profile,
             dependents: Vec::new(),
             callbacks: Vec::new(),
-            begun_by: None,
+            begun_by: Vec::new(),
         }
     }
 }

@@ -190,6 +190,11 @@ impl Queue {
         self.has_profiling() || self.trace.is_some()
     }
 
+    /// Whether the times of this one are.
+    pub(super) fn times(&self, event: &Event) -> bool {
+        self.times_commands() || event.is_timed()
+    }
+
     /// Enqueues the launch of a kernel.
     pub fn enqueue_dispatch(
         self: &Arc<Self>,
@@ -216,6 +221,24 @@ impl Queue {
         order: Order,
     ) -> Result<Arc<Event>> {
         let event = self.new_event(kind);
+        self.place(kind, &mut { command }, waits, order, Some(&event))?;
+        Ok(event)
+    }
+
+    /// As [`Queue::enqueue`] with the times that the application asks for, whatever the queue. It was called at
+    /// `queued_ns`.
+    ///
+    /// # Errors
+    /// As [`Queue::enqueue`].
+    pub(super) fn enqueue_timed(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        command: Command,
+        waits: Waits,
+        order: Order,
+        queued_ns: u64,
+    ) -> Result<Arc<Event>> {
+        let event = Arc::new(Event::of_timed_command(self, kind, queued_ns));
         self.place(kind, &mut { command }, waits, order, Some(&event))?;
         Ok(event)
     }
@@ -355,7 +378,7 @@ impl Queue {
         let sequence = state.sequence;
         let mut accesses = Accesses::new();
         let anything = command.add_accesses(&mut accesses);
-        let is_timed = event.is_some() && self.times_commands() && self.clock.has_timestamps();
+        let is_timed = event.is_some_and(|event| self.times(event)) && self.clock.has_timestamps();
         let barrier = if self.is_in_order() {
             // A command that overlaps with others can't be timed.
             is_timed && self.has_profiling() || state.hazards.conflict(&accesses, anything)
@@ -454,8 +477,9 @@ impl Queue {
                 self.die_from(batch.value);
             }
         }
-        if self.times_commands() || self.watched.load(Ordering::Acquire) {
-            for entry in &batch.entries {
+        let watched = self.watched.load(Ordering::Acquire);
+        for entry in &batch.entries {
+            if watched || self.times(&entry.event) {
                 // Sent off while nobody can retire the batch yet: "submitted" is told before "complete".
                 let queues = entry.event.submitted(batch.submitted_ns).run_callbacks();
                 debug_assert!(queues.is_empty(), "only the end moves queues on");

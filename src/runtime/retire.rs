@@ -160,7 +160,7 @@ impl Queue {
                 post.run();
             }
         }
-        let times = self.times(&batch, failed);
+        let times = self.times_of(&batch, failed);
         batch.end_uses();
         let mut aftermath = Aftermath::default();
         let status = match failed {
@@ -215,8 +215,9 @@ impl Queue {
     }
 
     /// When the commands of `batch` ran, on the host's clock.
-    fn times(&self, batch: &Batch, failed: bool) -> Times {
-        if !self.times_commands() || failed || batch.entries.is_empty() {
+    fn times_of(&self, batch: &Batch, failed: bool) -> Times {
+        let is_asked = batch.entries.iter().any(|entry| self.times(&entry.event));
+        if failed || !is_asked {
             return Times::default();
         }
         let seen_ns = host_now_ns();

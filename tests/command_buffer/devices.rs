@@ -3,10 +3,11 @@
 
 use super::common;
 use super::setup::{
-    COUNT, CommandBuffer, Functions, IN_ORDER, OUT_OF_ORDER, Setup, argument, config, list,
+    COUNT, CommandBuffer, Functions, IN_ORDER, OUT_OF_ORDER, Setup, argument, config, list, slowly,
 };
 use std::ptr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
 use opencl_sys::{cl_int, cl_mutable_command_khr, cl_mutable_dispatch_config_khr, cl_uint};
@@ -114,6 +115,46 @@ fn commands_of_several_devices_follow_their_sync_points() {
             }
         }
     }
+}
+
+#[test]
+fn one_queue_that_takes_times_is_enough() {
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = pair.setup.program() else {
+        return;
+    };
+    let here = &pair.setup.queue;
+    let device = pair.other.device().unwrap();
+    // SAFETY: a device of the context.
+    let there = unsafe {
+        let flags = CL_QUEUE_PROFILING_ENABLE;
+        CommandQueue::create_with_properties(&pair.setup.context, device, flags, 0)
+    }
+    .unwrap();
+    let target = pair.buffer_of(1);
+    let buffer = pair.setup.command_buffer_of(&[here, &there], 0);
+    let slow = kernel(&program, "slow", &target, 50_000);
+    let first = buffer.on(here).launch(&slow, &[]);
+    let one = kernel(&program, "add", &target, 1);
+    buffer.on(&there).launch(&one, &[first]);
+    assert_eq!(buffer.finalize(), 0);
+    let whole = Instant::now();
+    let event = buffer.enqueue();
+    event.wait().unwrap();
+    let whole = whole.elapsed();
+    let times = [
+        event.profiling_command_queued().unwrap(),
+        event.profiling_command_submit().unwrap(),
+        event.profiling_command_start().unwrap(),
+        event.profiling_command_end().unwrap(),
+    ];
+    assert!(times.is_sorted() && times[0] > 0, "{times:?}");
+    // It began with the first command, which takes all the time, on the queue that takes none.
+    let ran = Duration::from_nanos(times[3] - times[2]);
+    assert!(whole / 2 < ran && ran <= whole, "{ran:?} of {whole:?}");
+    assert_eq!(pair.setup.read(&target), vec![slowly(1, 50_000) + 1; COUNT]);
 }
 
 #[test]

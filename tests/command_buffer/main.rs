@@ -8,9 +8,10 @@ mod printing;
 mod setup;
 mod updates;
 
-use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup};
+use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup, slowly};
 use std::ffi::c_void;
 use std::ptr;
+use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
@@ -331,6 +332,42 @@ fn a_failed_event_of_the_wait_list_fails_the_execution() {
     // It can be executed again.
     buffer.enqueue().wait().unwrap();
     assert_eq!(setup.read(&target), vec![2; COUNT]);
+}
+
+#[test]
+fn what_is_enqueued_on_a_released_queue_is_done() {
+    const ROUNDS: u32 = 20_000;
+    const EXECUTIONS: u32 = 3;
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = setup.program() else {
+        return;
+    };
+    let mut target = setup.buffer();
+    setup.write(&mut target, 1);
+    let kernel = Kernel::create(&program, "slow").expect("a kernel");
+    // SAFETY: values of the right types.
+    unsafe {
+        kernel.set_arg(0, &target.get()).unwrap();
+        kernel.set_arg(1, &ROUNDS).unwrap();
+    }
+    let queue = CommandQueue::create_default_with_properties(&setup.context, IN_ORDER, 0).unwrap();
+    let buffer = setup.command_buffer_of(&[&queue], 0);
+    buffer.launch(&kernel, &[]);
+    assert_eq!(buffer.finalize(), 0);
+    drop(queue);
+    // The device is busy with the first while the others are enqueued; nobody asks for them.
+    for _ in 0..EXECUTIONS {
+        buffer.enqueue_unseen();
+    }
+    drop(buffer);
+    let expected = vec![slowly(1, EXECUTIONS * ROUNDS); COUNT];
+    let end = Instant::now() + Duration::from_secs(20);
+    while setup.read(&target) != expected {
+        assert!(Instant::now() < end, "an execution is missing");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -104,10 +104,25 @@ pub const OUT_OF_ORDER: u64 = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 
 pub const SOURCE: &str = "
 kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }
+#define STEP value = value * 1664525u + 1013904223u;
+#define STEPS_4 STEP STEP STEP STEP
+#define STEPS_16 STEPS_4 STEPS_4 STEPS_4 STEPS_4
+kernel void slow(global uint *out, uint rounds) {
+    uint value = out[get_global_id(0)];
+    for (uint round = 0; round < rounds; round++) { STEPS_16 STEPS_16 STEPS_16 STEPS_16 }
+    out[get_global_id(0)] = value;
+}
 kernel void twice(global const uint *in, global uint *out) {
     size_t i = get_global_id(0);
     out[i] = 2 * in[i];
 }";
+/// What `slow` makes of a number. Some drivers leave loops after 65,535 rounds.
+pub fn slowly(value: u32, rounds: u32) -> u32 {
+    (0..64 * rounds).fold(value, |value, _| {
+        value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
+    })
+}
+
 pub const COUNT: usize = 256;
 pub const BYTES: usize = COUNT * 4;
 
@@ -470,6 +485,22 @@ impl CommandBuffer<'_> {
 
     pub fn enqueue(&self) -> Event {
         self.enqueue_on(&mut [], &[]).expect("an execution")
+    }
+
+    /// An execution without an event.
+    pub fn enqueue_unseen(&self) {
+        // SAFETY: a valid handle.
+        let code = unsafe {
+            (self.setup.functions.enqueue.unwrap())(
+                0,
+                ptr::null_mut(),
+                self.handle,
+                0,
+                ptr::null(),
+                ptr::null_mut(),
+            )
+        };
+        assert_eq!(code, 0);
     }
 
     pub fn info<T: Default>(&self, name: cl_uint) -> T {

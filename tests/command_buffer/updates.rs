@@ -213,6 +213,63 @@ fn missing_arguments_may_be_given_later() {
     assert_eq!(setup.read(&target), vec![9; COUNT]);
 }
 
+#[test]
+fn updates_of_one_command_from_two_threads_both_count() {
+    const ROUNDS: usize = 200;
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = setup.program() else {
+        return;
+    };
+    let mut target = setup.buffer();
+    let kernel = Kernel::create(&program, "add").expect("a kernel");
+    // SAFETY: values of the right types.
+    unsafe {
+        kernel.set_arg(0, &target.get()).unwrap();
+        kernel.set_arg(1, &0_u32).unwrap();
+    }
+    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+    let command = buffer.launch_mutable(&kernel, &[]) as usize;
+    assert_eq!(buffer.finalize(), 0);
+    let (handle, update) = (buffer.handle as usize, setup.functions.update.unwrap());
+    // Each thread updates what the other one leaves as it is.
+    let update = move |config: &cl_mutable_dispatch_config_khr| {
+        let kind = cl::CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
+        let mut list = ptr::from_ref(config).cast();
+        // SAFETY: one structure of that type.
+        let code = unsafe { update(handle as _, 1, &kind, &mut list) };
+        assert_eq!(code, 0);
+    };
+    for round in 1..ROUNDS {
+        setup.write(&mut target, 0);
+        let start = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let value = round as u32;
+                let arguments = [argument(1, &value)];
+                start.wait();
+                update(&cl_mutable_dispatch_config_khr {
+                    num_args: 1,
+                    arg_list: arguments.as_ptr(),
+                    ..config(command as _)
+                });
+            });
+            scope.spawn(|| {
+                start.wait();
+                update(&cl_mutable_dispatch_config_khr {
+                    global_work_size: &round,
+                    ..config(command as _)
+                });
+            });
+        });
+        buffer.enqueue().wait().unwrap();
+        let mut expected = vec![0; COUNT];
+        expected[..round].fill(round as u32);
+        assert_eq!(setup.read(&target), expected);
+    }
+}
+
 /// Pages of memory that the process holds.
 fn resident_pages() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");

@@ -12,6 +12,7 @@ use crate::runtime::context::Context;
 use crate::runtime::event::Event;
 use crate::runtime::queue::{Queue, Waits};
 use crate::runtime::residence::{Use, WaitList};
+use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -99,7 +100,7 @@ impl CommandBuffer {
             .enumerate()
             .map(|(part, (plan, uses))| PartExecution {
                 replay: Replay::new(instance, part, &self.uses),
-                queue: plan.queue,
+                queue: queue_of_part(queues, plan.queue),
                 after: plan.after.clone(),
                 uses: uses.to_bring(self.context()),
             })
@@ -135,13 +136,29 @@ impl State {
     }
 }
 
-fn enqueue_replay(queue: &Arc<Queue>, replay: Replay, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-    queue.enqueue(
-        CL_COMMAND_COMMAND_BUFFER_KHR,
-        Command::Replay(replay),
-        Waits::on(waits),
-        Ordering::default(),
-    )
+/// The queue that a part runs on: that of its plan, or another one of the device that takes times, as those of the
+/// whole are asked for as soon as one queue does.
+fn queue_of_part(queues: &[Arc<Queue>], planned: usize) -> usize {
+    let device = queues.get(planned).map(|queue| Arc::as_ptr(queue.device()));
+    let takes_times =
+        |queue: &Arc<Queue>| queue.has_profiling() && Some(Arc::as_ptr(queue.device())) == device;
+    queues.iter().position(takes_times).unwrap_or(planned)
+}
+
+/// Enqueues `command` as the execution of a command buffer, or a piece of it. Its times are taken if the application
+/// may ask for them: then it called at `queued_ns`.
+fn enqueue_piece(
+    queue: &Arc<Queue>,
+    command: Command,
+    waits: &[Arc<Event>],
+    queued_ns: Option<u64>,
+) -> Result<Arc<Event>> {
+    let (kind, waits) = (CL_COMMAND_COMMAND_BUFFER_KHR, Waits::on(waits));
+    let order = Ordering::default();
+    match queued_ns {
+        Some(queued_ns) => queue.enqueue_timed(kind, command, waits, order, queued_ns),
+        None => queue.enqueue(kind, command, waits, order),
+    }
 }
 
 /// A place in the order of a queue that comes after `waits`.
@@ -160,6 +177,9 @@ fn enqueue_parts(
     parts: PartExecutions,
     wait_list: &[Arc<Event>],
 ) -> Result<Arc<Event>> {
+    // "CL_PROFILING_INFO_NOT_AVAILABLE is returned if all the queues passed do not have CL_QUEUE_PROFILING_ENABLE set".
+    let takes_times = queues.iter().any(|queue| queue.has_profiling());
+    let queued_ns = takes_times.then(host_now_ns);
     let distinct: Vec<&Arc<Queue>> = queues
         .iter()
         .enumerate()
@@ -193,12 +213,14 @@ fn enqueue_parts(
         let others = part.after.iter().filter_map(|&index| done.get(index));
         waits.extend(others.map(|(_, event)| Arc::clone(event)));
         queue.bring(&part.uses, &mut waits)?;
-        done.push((part.queue, enqueue_replay(queue, part.replay, &waits)?));
+        let replay = Command::Replay(part.replay);
+        done.push((part.queue, enqueue_piece(queue, replay, &waits, queued_ns)?));
     }
     let events: Vec<Arc<Event>> = done.into_iter().map(|(_, event)| event).collect();
+    let tells_times = |event: &Event| event.queue().is_some_and(|queue| queue.has_profiling());
     let whole = match events.as_slice() {
-        [event] => Arc::clone(event),
-        events => join(&distinct, events)?,
+        [event] if !takes_times || tells_times(event) => Arc::clone(event),
+        events => join(&distinct, events, queued_ns)?,
     };
     for queue in distinct {
         if whole.queue().is_none_or(|own| !Arc::ptr_eq(own, queue)) {
@@ -211,24 +233,17 @@ fn enqueue_parts(
     Ok(whole)
 }
 
-/// One event for several parts: "CL_PROFILING_INFO_NOT_AVAILABLE is returned if all the queues passed do not have
-/// CL_QUEUE_PROFILING_ENABLE set", so it belongs to one that has it, if any.
-fn join(queues: &[&Arc<Queue>], events: &[Arc<Event>]) -> Result<Arc<Event>> {
+/// One event for several parts. It belongs to a queue that takes times, if any.
+fn join(
+    queues: &[&Arc<Queue>],
+    events: &[Arc<Event>],
+    queued_ns: Option<u64>,
+) -> Result<Arc<Event>> {
     let timed = queues.iter().find(|queue| queue.has_profiling());
     let Some(queue) = timed.or(queues.first()) else {
         return Err(not_executable());
     };
-    let whole = queue.enqueue(
-        CL_COMMAND_COMMAND_BUFFER_KHR,
-        Command::Nothing,
-        Waits::on(events),
-        Ordering::default(),
-    )?;
-    let first = events
-        .first()
-        .filter(|first| first.queue().is_some_and(|it| it.has_profiling()));
-    if let Some(first) = first {
-        whole.continues(first);
-    }
+    let whole = enqueue_piece(queue, Command::Nothing, events, queued_ns)?;
+    events.iter().for_each(|event| whole.continues(event));
     Ok(whole)
 }

@@ -437,6 +437,12 @@ impl Drop for CommandBuffer {
     /// "The lifetime of this handle is tied to the parent command-buffer, such that freeing the command-buffer will
     /// also free this handle."
     fn drop(&mut self) {
+        for queue in &self.queues {
+            if queue.handle().references() == 0 {
+                // Nobody else could enqueue on it since the application has let go of it.
+                queue.abandon();
+            }
+        }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         for mutable in state.nodes.iter().filter_map(Node::mutable) {
             let handle = mutable.handle().as_ptr();
