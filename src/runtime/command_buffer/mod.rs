@@ -105,6 +105,9 @@ enum Recorded {
     },
 }
 
+/// Regions of memory that a command was seen to touch, beyond which those before its last update are forgotten.
+const MOST_TOUCHES: usize = 64;
+
 /// A recorded command.
 struct Node {
     /// Number of its line.
@@ -497,18 +500,22 @@ impl Node {
         }
     }
 
-    /// Notes what the command touches now; whether that is more than ever before. What it touched once it may
-    /// soon touch again: a loop that goes from buffer to buffer is not ordered anew each time.
+    /// Notes what the command touches now; whether that is more than before. What it touched once it may soon touch
+    /// again: a loop that goes from buffer to buffer is not ordered anew each time. One that goes on and on is, now
+    /// and then.
     fn note_touches(&mut self) -> bool {
         let mut touches = Accesses::new();
         let anything = self.command.add_accesses(&mut touches);
         let mut more = anything && !self.anything;
         self.anything |= anything;
-        for new in touches {
-            if !self.touches.iter().any(|known| known.covers(&new)) {
-                self.touches.push(new);
+        for new in &touches {
+            if !self.touches.iter().any(|known| known.covers(new)) {
+                self.touches.push(new.clone());
                 more = true;
             }
+        }
+        if more && self.touches.len() > MOST_TOUCHES {
+            self.touches = touches.into_vec();
         }
         more
     }

@@ -343,6 +343,7 @@ impl CommandBuffer {
                     if let Some(node) = state.nodes.get_mut(old.number) {
                         node.command = old.command;
                         node.travellers = old.travellers;
+                        node.note_touches();
                     }
                 }
                 Err(error)

@@ -1,7 +1,7 @@
 //! What is in the `VkCommandBuffer` of a finalized command buffer.
 
 use super::mutable::Replaced;
-use super::{CommandBuffer, NewCommand, Origin};
+use super::{CommandBuffer, MOST_TOUCHES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
 use crate::runtime::callback::UserData;
 use crate::runtime::command::{Command, Dispatch};
@@ -165,24 +165,46 @@ fn an_update_that_meets_others_in_memory_is_put_in_order() {
     buffer.finalize().unwrap();
     // As long as they are apart they run together, updatable or not.
     assert_eq!(barriers(&buffer), 0);
-    let update = |target: &Arc<Allocation>| {
-        let mut state = buffer.lock();
-        state.nodes[1].command = launch(target, ALL_BYTES);
-        let more = state.nodes[1].note_touches();
-        let replaced = Replaced {
-            number: 1,
-            command: Command::Nothing,
-            travellers: Default::default(),
-        };
-        let left = buffer.follow(&mut state, &[replaced], more).unwrap();
-        drop(left);
-        more
-    };
-    assert!(update(&one));
+    assert!(update(&buffer, 1, &one));
     assert_eq!(barriers(&buffer), 1);
     // Back and forth: it is in order for both already.
-    assert!(!update(&other));
-    assert!(!update(&one));
+    assert!(!update(&buffer, 1, &other));
+    assert!(!update(&buffer, 1, &one));
+    assert_eq!(barriers(&buffer), 1);
+}
+
+/// The command of that number becomes a launch that touches `target`; whether that is more than before.
+fn update(buffer: &CommandBuffer, number: usize, target: &Arc<Allocation>) -> bool {
+    let mut state = buffer.lock();
+    state.nodes[number].command = launch(target, ALL_BYTES);
+    let more = state.nodes[number].note_touches();
+    let replaced = Replaced {
+        number,
+        command: Command::Nothing,
+        travellers: Default::default(),
+    };
+    let left = buffer.follow(&mut state, &[replaced], more).unwrap();
+    drop(left);
+    more
+}
+
+#[test]
+fn what_was_touched_long_ago_orders_nothing() {
+    let Some(queue) = queue(0) else { return };
+    let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
+    let [one, other] = allocations::<2>(&queue);
+    add(&buffer, fill(&one, 1), &[]);
+    add(&buffer, launch(&other, ALL_BYTES), &[]);
+    buffer.finalize().unwrap();
+    update(&buffer, 1, &one);
+    assert_eq!(barriers(&buffer), 1);
+    let many = allocations::<100>(&queue);
+    for target in &many {
+        update(&buffer, 1, target);
+        assert!(buffer.lock().nodes[1].touches.len() <= MOST_TOUCHES);
+    }
+    assert_eq!(barriers(&buffer), 0);
+    assert!(update(&buffer, 1, &one));
     assert_eq!(barriers(&buffer), 1);
 }
 
