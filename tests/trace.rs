@@ -1,15 +1,22 @@
 //! `PUMICE_TRACE`: what is in the file, read as the JSON that viewers read.
 
 mod common;
+#[macro_use]
+#[path = "common/entry.rs"]
+mod entry;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use std::ptr;
 
+use opencl_sys::{
+    clCommandFillBufferKHR_t, clCreateCommandBufferKHR_t, clEnqueueCommandBufferKHR_t,
+    clFinalizeCommandBufferKHR_t, clReleaseCommandBufferKHR_t,
+};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, ClMem};
 use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING};
 
 /// Set where the program runs itself again to make the trace.
@@ -135,6 +142,47 @@ fn broken_json_is_not_taken_for_a_trace() {
     }
 }
 
+/// A command buffer, recorded once and executed twice.
+fn replay(queue: &CommandQueue, target: &Buffer<u32>) {
+    let create = entry!(clCreateCommandBufferKHR_t, "clCreateCommandBufferKHR");
+    let fill = entry!(clCommandFillBufferKHR_t, "clCommandFillBufferKHR");
+    let finalize = entry!(clFinalizeCommandBufferKHR_t, "clFinalizeCommandBufferKHR");
+    let enqueue = entry!(clEnqueueCommandBufferKHR_t, "clEnqueueCommandBufferKHR");
+    let release = entry!(clReleaseCommandBufferKHR_t, "clReleaseCommandBufferKHR");
+    let (none, nothing) = (ptr::null_mut(), ptr::null());
+    let mut code = 1;
+    // SAFETY: handles that live, no lists; the pattern is copied.
+    unsafe {
+        let buffer = create(1, &queue.get(), ptr::null(), &mut code);
+        assert_eq!(code, 0);
+        let pattern = (&raw const code).cast();
+        let (memory, point) = (target.get(), ptr::null_mut());
+        let filled = fill(
+            buffer,
+            none,
+            nothing,
+            memory,
+            pattern,
+            4,
+            0,
+            4096,
+            0,
+            ptr::null(),
+            point,
+            ptr::null_mut(),
+        );
+        assert_eq!([filled, finalize(buffer)], [0; 2]);
+        for _ in 0..2 {
+            assert_eq!(
+                enqueue(0, ptr::null_mut(), buffer, 0, ptr::null(), ptr::null_mut()),
+                0
+            );
+        }
+        queue.finish().unwrap();
+        assert_eq!(release(buffer), 0);
+    }
+}
+
 /// Commands of the device, of the host in their turn, and of the host at once.
 fn work() {
     let Some(device) = common::device() else {
@@ -173,6 +221,9 @@ fn work() {
             )
             .unwrap();
         queue.finish().unwrap();
+        let other =
+            Buffer::<u32>::create(&context, CL_MEM_READ_WRITE, 1024, ptr::null_mut()).unwrap();
+        replay(&queue, &other);
         let mut result = vec![0_u32; 1024];
         queue
             .enqueue_read_buffer(&own, CL_BLOCKING, 0, &mut result, &[])
@@ -205,22 +256,40 @@ fn every_command_is_in_the_trace() {
     }
     let events = events(&std::fs::read_to_string(&path).unwrap());
     std::fs::remove_file(&path).unwrap();
-    for name in ["write buffer", "fill buffer", "map", "read buffer"] {
-        for phase in ["enqueue", "wait", "run"] {
-            let span = |mark: &str| {
-                let mut found = events.iter().filter(|event| {
-                    event.is_text("name", name)
-                        && event.is_text("cat", phase)
-                        && event.is_text("ph", mark)
-                });
-                found
-                    .next_back()
-                    .unwrap_or_else(|| panic!("no {mark} of {name}, {phase}"))
+    let spans = |name: &str, phase: &str| -> Vec<(f64, f64)> {
+        let marked = |mark: &str| -> Vec<&Json> {
+            let is_it = |event: &&Json| {
+                event.is_text("name", name)
+                    && event.is_text("cat", phase)
+                    && event.is_text("ph", mark)
             };
-            let (begin, end) = (span("b"), span("e"));
+            events.iter().filter(is_it).collect()
+        };
+        let (begins, ends) = (marked("b"), marked("e"));
+        assert_eq!(begins.len(), ends.len(), "{name}, {phase}");
+        let both = begins.iter().zip(ends);
+        both.map(|(begin, end)| {
             assert_eq!(begin.number("id"), end.number("id"));
             let (from, to) = (begin.number("ts").unwrap(), end.number("ts").unwrap());
             assert!(0.0 < from && from <= to, "{name}, {phase}: {from} to {to}");
+            (from, to)
+        })
+        .collect()
+    };
+    for name in [
+        "write buffer",
+        "fill buffer",
+        "map",
+        "read buffer",
+        "command buffer",
+    ] {
+        for phase in ["enqueue", "wait", "run"] {
+            assert!(!spans(name, phase).is_empty(), "no {phase} of {name}");
         }
     }
+    // Recorded once, before both executions.
+    let recorded = spans("command buffer", "record");
+    let enqueued = spans("command buffer", "enqueue");
+    assert_eq!((recorded.len(), enqueued.len()), (1, 2));
+    assert!(enqueued.iter().all(|(from, _)| recorded[0].1 <= *from));
 }

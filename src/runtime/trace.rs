@@ -2,7 +2,7 @@
 //!
 //! Each queue has two tracks: on the host a command is *enqueued* (from the call until it is recorded) and *waits*
 //! (until its batch is handed to the device), on the device it *runs*. Commands are written when they are seen
-//! done. The list stays open at its end, as the format allows: a process may end at any time.
+//! done. A command buffer is *recorded* on the host, on the track of its first queue. The list stays open at its end, as the format allows: a process may end at any time.
 
 use super::platform::Platform;
 use opencl_sys as cl;
@@ -67,15 +67,26 @@ impl Trace {
 
     /// Writes a command that is done.
     pub fn command(&self, queue: u64, kind: cl_command_type, times: CommandTimes) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = self.commands.fetch_add(1, Ordering::Relaxed);
-        let name = name(kind);
         let phases = [
             (HOST, "enqueue", times.queued_ns, times.recorded_ns),
             (HOST, "wait", times.recorded_ns, times.submit_ns),
             (DEVICE, "run", times.start_ns, times.end_ns),
         ];
-        for (process, phase, from_ns, to_ns) in phases {
+        self.write(queue, name(kind), &phases);
+    }
+
+    /// Writes that a command buffer has been recorded, for the first time or anew.
+    pub fn recording(&self, queue: u64, from_ns: u64, to_ns: u64) {
+        let name = name(cl::CL_COMMAND_COMMAND_BUFFER_KHR);
+        self.write(queue, name, &[(HOST, "record", from_ns, to_ns)]);
+        self.flush();
+    }
+
+    /// Writes phases of one thing: process, name, begin and end of each.
+    fn write(&self, queue: u64, name: &str, phases: &[(u32, &str, u64, u64)]) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = self.commands.fetch_add(1, Ordering::Relaxed);
+        for &(process, phase, from_ns, to_ns) in phases {
             let to_ns = to_ns.max(from_ns);
             for (mark, time_ns) in [("b", from_ns), ("e", to_ns)] {
                 // Commands of a queue overlap: spans of their own, and not a stack.

@@ -20,6 +20,7 @@ use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,
 };
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 const SOURCE: &str = r#"
 kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }
@@ -84,12 +85,21 @@ impl Setup {
     }
 
     fn record(&self, buffer: &Arc<CommandBuffer>, kernel: &Arc<Kernel>) -> Arc<MutableCommand> {
+        self.record_range(buffer, kernel, range(COUNT, Some(32)))
+    }
+
+    fn record_range(
+        &self,
+        buffer: &Arc<CommandBuffer>,
+        kernel: &Arc<Kernel>,
+        range: NdRange,
+    ) -> Arc<MutableCommand> {
         let launch = NewLaunch {
             queue: Arc::clone(&self.queue),
             kernel: Arc::clone(kernel),
             properties: None,
             fields: ALL_FIELDS,
-            range: range(COUNT, Some(32)),
+            range,
         };
         let (command, first) = launch.prepare(buffer).unwrap();
         let first = first.map_or(Command::Nothing, Command::Dispatch);
@@ -153,6 +163,9 @@ fn an_update_is_a_write_where_the_pipeline_stays() {
     gather.set_argument(1, ArgumentValue::LocalBytes(4 * COUNT));
     gather.set_argument(2, number(1));
     let gather = setup.record(&buffer, &gather);
+    let another = setup.kernel("add", &memories[0], 1);
+    let empty = setup.record_range(&buffer, &another, range(0, Some(32)));
+    let free = setup.record_range(&buffer, &another, range(COUNT, None));
     buffer.finalize().unwrap();
     let first = current(&buffer);
     let is_write = |command, change: &dyn Fn(&mut Launch)| {
@@ -183,6 +196,22 @@ fn an_update_is_a_write_where_the_pipeline_stays() {
             .set_argument(1, ArgumentValue::LocalBytes(8 * COUNT));
     }));
     assert!(!is_write(&gather, &|launch| launch.range.global[0] = COUNT - 1));
+    assert!(!is_write(&empty, &|launch| launch.range.global[0] = COUNT));
+    // What is chosen for 256 work-items does not divide 7.
+    assert!(is_write(&free, &|launch| launch.range.global[0] = 2 * COUNT));
+    assert!(!is_write(&free, &|launch| launch.range.global[0] = 7));
+}
+
+#[test]
+fn an_update_of_what_prints_is_a_recording() {
+    let Some(setup) = Setup::new() else { return };
+    let target = setup.memory();
+    let buffer = setup.buffer();
+    let say = setup.record(&buffer, &setup.kernel("say", &target, 1));
+    buffer.finalize().unwrap();
+    let first = current(&buffer);
+    update(&say, |launch| launch.kernel.set_argument(1, number(2)));
+    assert!(!Arc::ptr_eq(&first, &current(&buffer)));
 }
 
 #[test]
@@ -240,6 +269,13 @@ fn a_replaced_argument_is_let_go() {
         finish(held);
     }
     let held = |which: usize| allocations[which].strong_count() > 0;
+    // Another thread may see their end.
+    for _ in 0..2000 {
+        match (0..3).any(held) {
+            true => std::thread::sleep(Duration::from_millis(5)),
+            false => break,
+        }
+    }
     assert_eq!(
         [held(0), held(1), held(2), held(3)],
         [false, false, false, true]

@@ -38,6 +38,7 @@ use super::object::{self, Handle, Kind, Object};
 use super::queue::Queue;
 use super::residence::Use;
 use super::{Error, Result};
+use crate::vulkan::timestamps::host_now_ns;
 use execution::PartUses;
 use graph::SyncPoint;
 use instance::{Instance, Recordable};
@@ -374,6 +375,16 @@ impl CommandBuffer {
     }
 
     fn record(&self, nodes: &[Node], schedule: &Schedule) -> Result<Instance> {
+        let trace = self.queues[0].trace;
+        let begin_ns = trace.map_or(0, |_| host_now_ns());
+        let instance = self.record_parts(nodes, schedule)?;
+        if let Some((trace, queue)) = trace {
+            trace.recording(queue, begin_ns, host_now_ns());
+        }
+        Ok(instance)
+    }
+
+    fn record_parts(&self, nodes: &[Node], schedule: &Schedule) -> Result<Instance> {
         // Every recording has buffers of its own for what kernels print.
         let printing = nodes
             .iter()
