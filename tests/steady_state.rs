@@ -1,4 +1,4 @@
-//! In the steady state a launch allocates nothing: an allocator that counts, in a program that Pumice is linked
+//! In the steady state a launch allocates nothing, nor does the execution of a command buffer: an allocator that counts, in a program that Pumice is linked
 //! into.
 
 #[path = "common/skip.rs"]
@@ -10,8 +10,9 @@ use std::ffi::c_void;
 use std::ptr;
 
 use opencl_sys::{
-    CL_DEVICE_TYPE_ALL, CL_MEM_READ_WRITE, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id,
-    cl_event, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program, cl_uint, cl_ulong,
+    CL_DEVICE_TYPE_ALL, CL_MEM_READ_WRITE, CL_SUCCESS, cl_command_buffer_khr, cl_command_queue,
+    cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program,
+    cl_uint, cl_ulong,
 };
 // Its exported functions are the ones that are called.
 use pumice as _;
@@ -32,6 +33,10 @@ unsafe extern "C" {
     fn clEnqueueNDRangeKernel(queue: cl_command_queue, kernel: cl_kernel, dimensions: cl_uint, offset: *const usize, global: *const usize, local: *const usize, waits: cl_uint, list: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clFinish(queue: cl_command_queue) -> cl_int;
     fn clReleaseEvent(event: cl_event) -> cl_int;
+    fn clCreateCommandBufferKHR(count: cl_uint, queues: *const cl_command_queue, properties: *const cl_ulong, code: *mut cl_int) -> cl_command_buffer_khr;
+    fn clCommandNDRangeKernelKHR(buffer: cl_command_buffer_khr, queue: cl_command_queue, properties: *const cl_ulong, kernel: cl_kernel, dimensions: cl_uint, offset: *const usize, global: *const usize, local: *const usize, waits: cl_uint, list: *const cl_uint, point: *mut cl_uint, command: *mut c_void) -> cl_int;
+    fn clFinalizeCommandBufferKHR(buffer: cl_command_buffer_khr) -> cl_int;
+    fn clEnqueueCommandBufferKHR(count: cl_uint, queues: *mut cl_command_queue, buffer: cl_command_buffer_khr, waits: cl_uint, list: *const cl_event, event: *mut cl_event) -> cl_int;
 }
 
 struct Counting;
@@ -143,6 +148,37 @@ impl Setup {
         assert_eq!(code, CL_SUCCESS);
     }
 
+    /// A command buffer of `launches` launches.
+    fn command_buffer(&self, launches: usize) -> cl_command_buffer_khr {
+        let (none, mut code) = (ptr::null_mut(), 1);
+        let size = 64;
+        // SAFETY: a live queue and kernel, one dimension, no lists.
+        unsafe {
+            let buffer = clCreateCommandBufferKHR(1, &self.queue, ptr::null(), &mut code);
+            assert_eq!(code, CL_SUCCESS);
+            for index in 0..launches {
+                self.set(index);
+                let code = clCommandNDRangeKernelKHR(
+                    buffer,
+                    none,
+                    ptr::null(),
+                    self.kernel,
+                    1,
+                    ptr::null(),
+                    &size,
+                    &size,
+                    0,
+                    ptr::null(),
+                    ptr::null_mut(),
+                    none,
+                );
+                assert_eq!(code, CL_SUCCESS);
+            }
+            assert_eq!(clFinalizeCommandBufferKHR(buffer), CL_SUCCESS);
+            buffer
+        }
+    }
+
     fn finish(&self) {
         // SAFETY: a live queue.
         assert_eq!(unsafe { clFinish(self.queue) }, CL_SUCCESS);
@@ -188,4 +224,37 @@ fn launches_allocate_nothing_in_the_steady_state() {
         setup.finish();
     });
     assert!(with_events <= LAUNCHES + LAUNCHES / 4, "{with_events}");
+}
+
+#[test]
+fn executions_of_a_command_buffer_allocate_nothing_in_the_steady_state() {
+    const EXECUTIONS: usize = 50;
+    const ROUNDS: usize = 20;
+    let Some(setup) = setup() else { return };
+    for launches in [1, 20] {
+        let buffer = setup.command_buffer(launches);
+        let stream = || {
+            for _ in 0..EXECUTIONS {
+                // SAFETY: a live command buffer, no lists.
+                let code = unsafe {
+                    clEnqueueCommandBufferKHR(
+                        0,
+                        ptr::null_mut(),
+                        buffer,
+                        0,
+                        ptr::null(),
+                        ptr::null_mut(),
+                    )
+                };
+                assert_eq!(code, CL_SUCCESS);
+            }
+            setup.finish();
+        };
+        for _ in 0..5 {
+            stream();
+        }
+        let rounds: Vec<u64> = (0..ROUNDS).map(|_| allocations(stream)).collect();
+        let free = rounds.iter().filter(|count| **count == 0).count();
+        assert!(free >= ROUNDS / 2, "{launches} launches: {rounds:?}");
+    }
 }

@@ -174,7 +174,8 @@ impl Device {
         for semaphore in shared[1] {
             end.push(binary(semaphore));
         }
-        let mut buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 4]> = SmallVec::new();
+        // A busy device gets many command buffers of the application at once.
+        let mut buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 64]> = SmallVec::new();
         for recorder in recorders {
             buffers.push(vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle));
         }
