@@ -1,10 +1,16 @@
 //! Command buffers through the API: the functions found by name, as applications find them.
 
-mod checks;
 #[path = "../common/mod.rs"]
 mod common;
+#[macro_use]
+#[path = "../common/entry.rs"]
+mod entry;
+
+mod arguments;
+mod checks;
 mod devices;
 mod printing;
+mod queries;
 mod setup;
 mod updates;
 
