@@ -2,7 +2,9 @@
 
 use crate::session::{Session, describe, session};
 use opencl_sys as cl;
-use opencl3::memory::{CL_MEM_OBJECT_IMAGE2D, CL_R, CL_UNSIGNED_INT8, ClMem, Image};
+use opencl3::memory::{
+    CL_MEM_OBJECT_IMAGE2D, CL_R, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, ClMem, Image,
+};
 use std::ptr;
 
 const WIDTH: usize = 6;
@@ -117,6 +119,125 @@ fn recorded_commands_work_on_images_each_time() {
             assert_eq!(found, expected, "round {round}");
             let first: Vec<u8> = expected[..WIDTH].to_vec();
             expected[3 * WIDTH..].copy_from_slice(&first);
+        }
+        assert_eq!(release(commands), 0);
+    }
+}
+
+/// Images take the place of an argument; the application lets go of each before it is used.
+#[test]
+fn a_recorded_launch_gets_other_images() {
+    let Some(session) = session() else { return };
+    let kernel = session.kernel(
+        "kernel void test(read_only image2d_t image, global uint *out) {
+            int2 at = (int2)(get_global_id(0), get_global_id(1));
+            out[at.y * get_image_width(image) + at.x] = read_imageui(image, at).x;
+        }",
+    );
+    let desc = describe(CL_MEM_OBJECT_IMAGE2D, [WIDTH, HEIGHT, 1]);
+    let texels = |first: u16| -> Vec<u16> { (first..first + 24).collect() };
+    let narrow = |first: u8| image(&session, &(first..first + 24).collect::<Vec<u8>>());
+    let wide = session.image_of(CL_R, CL_UNSIGNED_INT16, &desc, &texels(1000));
+    let out = session.buffer_of(&[0_u32; 24]);
+    let first = narrow(0);
+    // SAFETY: handles of the right size.
+    unsafe {
+        kernel
+            .set_arg(0, &first.get())
+            .expect("the argument is set");
+        kernel.set_arg(1, &out.get()).expect("the argument is set");
+    }
+    let create = entry!(cl::clCreateCommandBufferKHR_fn, "clCreateCommandBufferKHR");
+    let launch = entry!(
+        cl::clCommandNDRangeKernelKHR_fn,
+        "clCommandNDRangeKernelKHR"
+    );
+    let finalize = entry!(
+        cl::clFinalizeCommandBufferKHR_fn,
+        "clFinalizeCommandBufferKHR"
+    );
+    let enqueue = entry!(
+        cl::clEnqueueCommandBufferKHR_fn,
+        "clEnqueueCommandBufferKHR"
+    );
+    let update = entry!(
+        cl::clUpdateMutableCommandsKHR_fn,
+        "clUpdateMutableCommandsKHR"
+    );
+    let release = entry!(
+        cl::clReleaseCommandBufferKHR_fn,
+        "clReleaseCommandBufferKHR"
+    );
+    let queue = session.queue.get();
+    let flags = [
+        cl::CL_COMMAND_BUFFER_FLAGS_KHR,
+        cl::CL_COMMAND_BUFFER_MUTABLE_KHR,
+        0,
+    ];
+    let (mut error, mut command) = (1, ptr::null_mut());
+    let null = ptr::null_mut();
+    // SAFETY: valid handles and arrays throughout.
+    unsafe {
+        let commands = create(1, &queue, flags.as_ptr(), &mut error);
+        assert_eq!(error, 0);
+        let size = [WIDTH, HEIGHT];
+        let recorded = launch(
+            commands,
+            null,
+            ptr::null(),
+            kernel.get(),
+            2,
+            ptr::null(),
+            size.as_ptr(),
+            ptr::null(),
+            0,
+            ptr::null(),
+            ptr::null_mut(),
+            &mut command,
+        );
+        drop(first);
+        assert_eq!([recorded, finalize(commands)], [0; 2]);
+        let run = |expected: u32| {
+            let code = enqueue(
+                0,
+                ptr::null_mut(),
+                commands,
+                0,
+                ptr::null(),
+                ptr::null_mut(),
+            );
+            assert_eq!(code, 0);
+            let expected: Vec<u32> = (expected..expected + 24).collect();
+            assert_eq!(session.values(&out, 24), expected);
+        };
+        run(0);
+        // Of the same format, of another one, and back.
+        for (image, expected) in [(narrow(100), 100), (wide, 1000), (narrow(50), 50)] {
+            let handle = image.get();
+            let argument = cl::cl_mutable_dispatch_arg_khr {
+                arg_index: 0,
+                arg_size: size_of_val(&handle),
+                arg_value: ptr::from_ref(&handle).cast(),
+            };
+            let config = cl::cl_mutable_dispatch_config_khr {
+                command,
+                num_args: 1,
+                num_svm_args: 0,
+                num_exec_infos: 0,
+                work_dim: 0,
+                arg_list: &argument,
+                arg_svm_list: ptr::null(),
+                exec_info_list: ptr::null(),
+                global_work_offset: ptr::null(),
+                global_work_size: ptr::null(),
+                local_work_size: ptr::null(),
+            };
+            let kind = cl::CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
+            let mut list = ptr::from_ref(&config).cast();
+            assert_eq!(update(commands, 1, &kind, &mut list), 0);
+            drop(image);
+            run(expected);
+            run(expected);
         }
         assert_eq!(release(commands), 0);
     }
