@@ -47,6 +47,8 @@ pub struct Batch {
     pub shared: [Vec<Arc<BinarySemaphore>>; 2],
     pub entries: Vec<Entry>,
     pub posts: Vec<Post>,
+    /// The times of commands are asked for.
+    pub is_timed: bool,
     /// Made for the first command whose times are taken.
     pub timestamps: Option<TimestampPool>,
     /// It writes memory that the host may look at when it is done.
@@ -106,6 +108,7 @@ impl Batch {
             shared: Default::default(),
             entries: Vec::new(),
             posts: Vec::new(),
+            is_timed: false,
             timestamps: None,
             for_host: false,
             stamps: 0,
@@ -123,6 +126,7 @@ impl Batch {
         self.value = value;
         self.commands = 0;
         self.weight = 0;
+        self.is_timed = false;
         self.for_host = false;
     }
 

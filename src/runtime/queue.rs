@@ -190,11 +190,6 @@ impl Queue {
         self.has_profiling() || self.trace.is_some()
     }
 
-    /// Whether the times of this one are.
-    pub(super) fn times(&self, event: &Event) -> bool {
-        self.times_commands() || event.is_timed()
-    }
-
     /// Enqueues the launch of a kernel.
     pub fn enqueue_dispatch(
         self: &Arc<Self>,
@@ -378,7 +373,8 @@ impl Queue {
         let sequence = state.sequence;
         let mut accesses = Accesses::new();
         let anything = command.add_accesses(&mut accesses);
-        let is_timed = event.is_some_and(|event| self.times(event)) && self.clock.has_timestamps();
+        let is_asked = event.is_some_and(|event| self.times_commands() || event.is_timed());
+        let is_timed = is_asked && self.clock.has_timestamps();
         let barrier = if self.is_in_order() {
             // A command that overlaps with others can't be timed.
             is_timed && self.has_profiling() || state.hazards.conflict(&accesses, anything)
@@ -420,6 +416,7 @@ impl Queue {
             state.barrier_sequence = state.sequence;
         }
 
+        batch.is_timed |= is_asked;
         if let Some(event) = event {
             batch.entries.push(Entry {
                 event: Arc::clone(event),
@@ -477,9 +474,8 @@ impl Queue {
                 self.die_from(batch.value);
             }
         }
-        let watched = self.watched.load(Ordering::Acquire);
-        for entry in &batch.entries {
-            if watched || self.times(&entry.event) {
+        if batch.is_timed || self.watched.load(Ordering::Acquire) {
+            for entry in &batch.entries {
                 // Sent off while nobody can retire the batch yet: "submitted" is told before "complete".
                 let queues = entry.event.submitted(batch.submitted_ns).run_callbacks();
                 debug_assert!(queues.is_empty(), "only the end moves queues on");

@@ -104,12 +104,11 @@ pub const OUT_OF_ORDER: u64 = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 
 pub const SOURCE: &str = "
 kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }
-#define STEP value = value * 1664525u + 1013904223u;
-#define STEPS_4 STEP STEP STEP STEP
-#define STEPS_16 STEPS_4 STEPS_4 STEPS_4 STEPS_4
+#define STEP value ^= value << 13; value ^= value >> 17; value ^= value << 5;
+#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP
 kernel void slow(global uint *out, uint rounds) {
     uint value = out[get_global_id(0)];
-    for (uint round = 0; round < rounds; round++) { STEPS_16 STEPS_16 STEPS_16 STEPS_16 }
+    for (uint round = 0; round < rounds; round++) { STEPS STEPS }
     out[get_global_id(0)] = value;
 }
 kernel void twice(global const uint *in, global uint *out) {
@@ -118,8 +117,10 @@ kernel void twice(global const uint *in, global uint *out) {
 }";
 /// What `slow` makes of a number. Some drivers leave loops after 65,535 rounds.
 pub fn slowly(value: u32, rounds: u32) -> u32 {
-    (0..64 * rounds).fold(value, |value, _| {
-        value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
+    (0..16 * rounds).fold(value, |value, _| {
+        let value = value ^ value << 13;
+        let value = value ^ value >> 17;
+        value ^ value << 5
     })
 }
 
