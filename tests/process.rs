@@ -55,6 +55,8 @@ fn run_with(scenario: &str, environment: &[(&str, PathBuf)]) {
     }
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{errors}", output.status);
+    let printed = if scenario == "fork" { "child" } else { "" };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), printed);
 }
 
 #[test]

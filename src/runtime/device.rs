@@ -182,7 +182,7 @@ impl Device {
         self.vulkan
             .get_or_init(|| {
                 let device = vulkan::Device::new(&self.instance, self.vulkan_index);
-                process::watch_for_end();
+                process::watch_for_end(target::breaks_in_children(&self.info));
                 device
             })
             .as_ref()

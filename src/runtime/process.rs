@@ -10,13 +10,17 @@
 //!
 //! **Children.** A child made by `fork` has our memory but none of our threads, nor the driver's, and locks may
 //! be held by threads that are gone. A child that executes another program, or that was made before the parent's
-//! first call, is none of this.
+//! first call, is none of this. Where a driver takes the parent's device along when a child calls `exit` (NVIDIA's
+//! 580.159.04 crashes there, as it waits for threads that the child does not have, and the parent waits for its device for
+//! ever), the child ends where our handler is: what was registered with `atexit` before the driver was opened is not
+//! called, as after `_exit`, but streams are flushed.
 //!
 //! Where calls fail ([`is_over`]), releasing succeeds: there is nothing to complain about.
 
 use super::error::{Error, Result};
 use super::queue::Queue;
 use std::cell::Cell;
+use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
@@ -27,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// A driver is open that children must not take down.
+static HAS_FRAGILE_DRIVER: AtomicBool = AtomicBool::new(false);
 static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
@@ -120,12 +126,16 @@ pub fn call_application<T>(function: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The driver has been loaded and has a device open: our handler comes before its own.
-pub(super) fn watch_for_end() {
+/// The driver has been loaded and has a device open: our handler comes before its own. `is_fragile`: a child that calls
+/// `exit` takes the parent's device along.
+pub(super) fn watch_for_end(is_fragile: bool) {
     static REGISTERED: Once = Once::new();
+    if is_fragile {
+        HAS_FRAGILE_DRIVER.store(true, Ordering::Relaxed);
+    }
     REGISTERED.call_once(|| {
         // SAFETY: a function of this library, which is never unloaded (linked with `-z nodelete`).
-        if unsafe { libc::atexit(at_exit) } != 0 {
+        if unsafe { on_exit(at_exit, std::ptr::null_mut()) } != 0 {
             log::warn!("no handler for the end of the process");
         }
     });
@@ -153,7 +163,19 @@ unsafe extern "C" fn in_child() {
     IS_CHILD.store(true, Ordering::Relaxed);
 }
 
-extern "C" fn at_exit() {
+unsafe extern "C" {
+    /// glibc: `atexit` for a function that is told the status.
+    fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+    if is_child() && HAS_FRAGILE_DRIVER.load(Ordering::Relaxed) {
+        // SAFETY: nothing of this child is used any more.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(status);
+        }
+    }
     if is_child() || IS_ENDING.swap(true, Ordering::SeqCst) {
         return;
     }

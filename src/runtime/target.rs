@@ -77,6 +77,11 @@ fn defects(driver_id: u32) -> Defects {
 /// `VkDriverId` of NVIDIA's own driver.
 const NVIDIA_PROPRIETARY: u32 = 4;
 
+/// Whether a child made by `fork` that calls `exit` takes the driver's device from its parent.
+pub fn breaks_in_children(info: &PhysicalDeviceInfo) -> bool {
+    info.driver_id == NVIDIA_PROPRIETARY
+}
+
 /// `VkDriverId` of SwiftShader.
 const GOOGLE_SWIFTSHADER: u32 = 10;
 /// Whether the driver folds what specialization constants decide: SwiftShader keeps every branch and choice.

@@ -125,6 +125,8 @@ static void fork_and_go_on(void) {
             _exit(3);
         if (create_user_event(context, &code) || code >= 0 || release_queue(queue) != 0)
             _exit(4);
+        /* Streams are flushed at the end, whoever calls `_exit` there. */
+        printf("child");
         exit(5);
     }
     int status;
