@@ -66,13 +66,19 @@ pub fn image(queue: &Queue, image: cl_mem) -> Result<(Arc<Memory>, Image)> {
 /// The same for what may be a buffer or an image.
 pub fn memory_object(queue: &Queue, memory: cl_mem) -> Result<Arc<Memory>> {
     let memory: Arc<Memory> = handle::get(memory)?;
-    if !Arc::ptr_eq(memory.context(), queue.context()) {
-        return Err(Error::new(
+    check_context(queue, &memory)?;
+    Ok(memory)
+}
+
+/// "CL_INVALID_CONTEXT if the context associated with command_queue and memobj are not the same"
+pub fn check_context(queue: &Queue, memory: &Memory) -> Result<()> {
+    match Arc::ptr_eq(memory.context(), queue.context()) {
+        true => Ok(()),
+        false => Err(Error::new(
             CL_INVALID_CONTEXT,
             "the memory object and command_queue belong to different contexts",
-        ));
+        )),
     }
-    Ok(memory)
 }
 
 /// "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, …",

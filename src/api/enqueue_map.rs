@@ -90,17 +90,10 @@ pub fn enqueue_unmap_mem_object(
     if memory.pipe().is_some() {
         return Err(Error::new(CL_INVALID_MEM_OBJECT, "memobj is a pipe"));
     }
-    // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
-    // clEnqueueMapImage for memobj."
-    let is_mapped = (memory.mappings().iter()).any(|it| it.pointer.0 == mapped_ptr.cast());
-    if !is_mapped {
-        return Err(Error::invalid_value(
-            "mapped_ptr was not returned by a map of this memory object",
-        ));
-    }
-    // "CL_INVALID_CONTEXT if the context associated with command_queue and memobj are not the same" comes last.
-    let wait_list = enqueue::wait_list(&queue, &events)?;
-    enqueue::memory_object(&queue, memobj)?;
+    // What is wrong with the list comes after what is wrong with the pointer; "CL_INVALID_CONTEXT if the context
+    // associated with command_queue and memobj are not the same" comes last.
+    let wait_list = enqueue::wait_list(&queue, &events)
+        .and_then(|list| enqueue::check_context(&queue, &memory).map(|()| list));
     let event = queue.enqueue_unmap(&memory, HostPointer(mapped_ptr.cast()), wait_list)?;
     events.give(event);
     Ok(())

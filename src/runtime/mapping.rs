@@ -60,18 +60,25 @@ impl Memory {
         Ok(())
     }
 
-    /// Takes out the mapping that was noted last of those at `pointer`.
+    /// Takes out the mapping that was noted last of those at `pointer`. Nobody else may write there until
+    /// [`Memory::end_mapping`].
     pub(super) fn take_mapping(&self, pointer: HostPointer) -> Option<Mapping> {
-        let mapping = {
-            let mut mappings = self.mappings();
-            let found = mappings.iter().rposition(|it| it.pointer.0 == pointer.0)?;
-            mappings.remove(found)
-        };
+        let mut mappings = self.mappings();
+        let found = mappings.iter().rposition(|it| it.pointer.0 == pointer.0)?;
+        Some(mappings.remove(found))
+    }
+
+    /// A mapping that was taken out stays after all.
+    pub(super) fn put_back(&self, mapping: Mapping) {
+        self.mappings().push(mapping);
+    }
+
+    /// A mapping that was taken out is at its end.
+    pub(super) fn end_mapping(&self, mapping: &Mapping) {
         if mapping.writes() {
-            let (layout, extent) = self.mapped_region(&mapping);
+            let (layout, extent) = self.mapped_region(mapping);
             self.storage().end_writing(layout, extent);
         }
-        Some(mapping)
     }
 
     /// In the storage.

@@ -338,7 +338,9 @@ impl Queue {
         })?;
         // From here on a failure takes it out again.
         let unmapped = |error| {
-            memory.take_mapping(pointer);
+            if let Some(mapping) = memory.take_mapping(pointer) {
+                memory.end_mapping(&mapping);
+            }
             error
         };
         let read = match &way {
@@ -376,20 +378,23 @@ impl Queue {
     /// `clEnqueueUnmapMemObject`
     ///
     /// # Errors
-    /// `CL_INVALID_VALUE` when `pointer` is not mapped.
+    /// `CL_INVALID_VALUE` when `pointer` is not mapped; what is wrong with the wait list comes after that.
     pub fn enqueue_unmap(
         self: &Arc<Self>,
         memory: &Arc<Memory>,
         pointer: HostPointer,
-        wait_list: WaitList,
+        wait_list: Result<WaitList>,
     ) -> Result<Arc<Event>> {
+        // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
+        // clEnqueueMapImage for memobj."
         let mapping = memory.take_mapping(pointer).ok_or_else(|| {
             Error::invalid_value("mapped_ptr was not returned by a map of this memory object")
         })?;
-        let unmapped = self.unmap(memory, mapping.clone(), wait_list);
-        if unmapped.is_err() {
+        let unmapped = wait_list.and_then(|wait_list| self.unmap(memory, &mapping, wait_list));
+        match unmapped {
+            Ok(_) => memory.end_mapping(&mapping),
             // The host keeps what it has written there, and may try again.
-            memory.add_mapping(mapping)?;
+            Err(_) => memory.put_back(mapping),
         }
         unmapped
     }
@@ -397,7 +402,7 @@ impl Queue {
     fn unmap(
         self: &Arc<Self>,
         memory: &Arc<Memory>,
-        mapping: Mapping,
+        mapping: &Mapping,
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
         let pointer = mapping.pointer;
@@ -424,16 +429,16 @@ impl Queue {
                 return Ok(event);
             }
         }
-        let command = match mapping.way {
+        let command = match &mapping.way {
             MappingWay::Staged(source) if writes => Command::Copy {
                 shape: Shape {
                     source: Layout {
-                        offset_bytes: offset_in(&source, pointer),
+                        offset_bytes: offset_in(source, pointer),
                         ..mapping.layout
                     },
                     ..shape
                 },
-                source,
+                source: Arc::clone(source),
                 target,
             },
             MappingWay::HostPointer if writes => {
@@ -453,7 +458,7 @@ impl Queue {
     fn unmap_of_another_device(
         self: &Arc<Self>,
         memory: &Arc<Memory>,
-        mapping: Mapping,
+        mapping: &Mapping,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let end_bytes = mapping.layout.end_bytes(mapping.extent);
@@ -463,6 +468,7 @@ impl Queue {
         if let Some(device) = mapping.device {
             memory.note_write(device, &(mapping.layout.offset_bytes..end_bytes));
         }
+        let mapping = mapping.clone();
         let job = move || match &mapping.way {
             MappingWay::Staged(source) => {
                 let mut shape = mapping.shape(&mapping.place);

@@ -7,6 +7,7 @@
 mod common;
 #[path = "../common/layer.rs"]
 mod layer;
+mod mapping;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::transmute;
@@ -76,10 +77,17 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs the test called `name` once more, with the layer; `value` tells it which case it is.
 fn run_with_layer(name: &str, value: &str) {
+    run_with_layer_and(name, value, &[]);
+}
+
+/// The same with more in its environment.
+fn run_with_layer_and(name: &str, value: &str, environment: &[(&str, &str)]) {
     let mut child = Command::new(std::env::current_exe().expect("a path"))
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, value)
-        .envs(layer::variables(name))
+        .envs(environment.iter().copied())
+        // A list of folders is separated by colons.
+        .envs(layer::variables(&name.replace("::", "-")))
         .env_remove("PUMICE_VALIDATE")
         .stdin(Stdio::null())
         .spawn()
