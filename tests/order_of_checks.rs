@@ -5,18 +5,19 @@ mod common;
 #[path = "common/entry.rs"]
 mod entry;
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use opencl_sys::cl_function_types::{
-    clCreateSubBuffer_t, clEnqueueCopyBuffer_t, clEnqueueMapBuffer_t, clEnqueueNDRangeKernel_t,
-    clEnqueueNativeKernel_t, clEnqueueReadBuffer_t, clEnqueueSVMMemcpy_t,
-    clEnqueueUnmapMemObject_t,
+    clCreateKernel_t, clCreateKernelsInProgram_t, clCreateSubBuffer_t, clEnqueueCopyBuffer_t,
+    clEnqueueMapBuffer_t, clEnqueueNDRangeKernel_t, clEnqueueNativeKernel_t, clEnqueueReadBuffer_t,
+    clEnqueueSVMMemcpy_t, clEnqueueUnmapMemObject_t,
 };
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_INVALID_BUFFER_SIZE, CL_INVALID_COMMAND_QUEUE,
     CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
+    CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_PROGRAM,
+    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
     CL_INVALID_WORK_GROUP_SIZE, CL_MAP_READ, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_WRITE,
     CL_MEM_USE_HOST_PTR, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_region, cl_event, cl_int,
     cl_mem, cl_uint,
@@ -263,19 +264,11 @@ fn of_an_unmap() {
     let Some(bench) = Bench::new() else { return };
     let unmap = entry!(clEnqueueUnmapMemObject_t, "clEnqueueUnmapMemObject");
     let map = entry!(clEnqueueMapBuffer_t, "clEnqueueMapBuffer");
-    let code = |memory: cl_mem, pointer, (count, list): List| {
+    let code_on = |queue: &CommandQueue, memory: cl_mem, pointer, (count, list): List| {
         // SAFETY: a pointer of no map is refused, one of a map is good once.
-        unsafe {
-            unmap(
-                bench.queue.get(),
-                memory,
-                pointer,
-                count,
-                list,
-                ptr::null_mut(),
-            )
-        }
+        unsafe { unmap(queue.get(), memory, pointer, count, list, ptr::null_mut()) }
     };
+    let code = |memory, pointer, list| code_on(&bench.queue, memory, pointer, list);
     let wrong = ptr::dangling_mut();
     assert_eq!(
         code(ptr::null_mut(), wrong, BAD_LIST),
@@ -309,8 +302,56 @@ fn of_an_unmap() {
         code(bench.buffer.get(), pointer, bench.foreign_list()),
         CL_INVALID_CONTEXT
     );
+    let other = CommandQueue::create_default_with_properties(&bench._other, 0, 0);
+    let other = other.expect("a queue");
+    let elsewhere = |pointer, list| code_on(&other, bench.buffer.get(), pointer, list);
+    assert_eq!(elsewhere(wrong, BAD_LIST), CL_INVALID_VALUE);
+    assert_eq!(elsewhere(pointer, BAD_LIST), CL_INVALID_EVENT_WAIT_LIST);
+    assert_eq!(elsewhere(pointer, NO_LIST), CL_INVALID_CONTEXT);
+    // A call that is refused unmaps nothing.
     assert_eq!(code(bench.buffer.get(), pointer, NO_LIST), 0);
     assert_eq!(code(bench.buffer.get(), pointer, NO_LIST), CL_INVALID_VALUE);
+}
+
+#[test]
+fn of_a_kernel() {
+    let Some(bench) = Bench::new() else { return };
+    let create = entry!(clCreateKernel_t, "clCreateKernel");
+    let create_all = entry!(clCreateKernelsInProgram_t, "clCreateKernelsInProgram");
+    let code = |program, name: Option<&CStr>| {
+        let mut code = 0;
+        // SAFETY: every call is refused.
+        let kernel = unsafe { create(program, name.map_or(ptr::null(), CStr::as_ptr), &mut code) };
+        assert!(kernel.is_null());
+        code
+    };
+    let source = "kernel void one() {} kernel void two() {}";
+    let mut program = Program::create_from_source(&bench.context, source).expect("a program");
+    let handle = program.get();
+    let mut kernels = [ptr::null_mut(); 2];
+    let mut all = |count| {
+        // SAFETY: room for that many.
+        unsafe { create_all(handle, count, kernels.as_mut_ptr(), ptr::null_mut()) }
+    };
+    assert_eq!(code(ptr::null_mut(), None), CL_INVALID_PROGRAM);
+    assert_eq!(code(handle, None), CL_INVALID_PROGRAM_EXECUTABLE);
+    assert_eq!(code(handle, Some(c"one")), CL_INVALID_PROGRAM_EXECUTABLE);
+    assert_eq!(all(1), CL_INVALID_PROGRAM_EXECUTABLE);
+    let build = |program: &mut Program| program.build(bench.context.devices(), "");
+    build(&mut program).expect("a build");
+    assert_eq!(code(handle, None), CL_INVALID_VALUE);
+    assert_eq!(code(handle, Some(c"three")), CL_INVALID_KERNEL_NAME);
+    assert_eq!(all(1), CL_INVALID_VALUE);
+    // What is refused leaves no kernel, which would be in the way of a build.
+    build(&mut program).expect("a build");
+    assert_eq!(all(2), 0);
+    assert_eq!(
+        build(&mut program).err().map(|error| error.0),
+        Some(CL_INVALID_OPERATION)
+    );
+    for kernel in kernels {
+        drop(Kernel::new(kernel));
+    }
 }
 
 extern "C" fn never_called(_arguments: *mut c_void) {}

@@ -32,12 +32,11 @@ pub fn get(kernel: cl_kernel) -> Result<Arc<Kernel>> {
 /// `kernel_name` is NULL or a terminated string.
 pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> Result<cl_kernel> {
     let program = program::get(program)?;
-    // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
-    if program.kernel_names().is_none() {
-        return Err(no_executable());
-    }
-    // "CL_INVALID_VALUE if kernel_name is NULL."
     if kernel_name.is_null() {
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program." Of a kernel
+        // with a name that is found out as it is made.
+        program.kernel_names().ok_or_else(no_executable)?;
+        // "CL_INVALID_VALUE if kernel_name is NULL."
         return Err(Error::invalid_value("kernel_name is NULL"));
     }
     // SAFETY: the caller's promise.
@@ -61,23 +60,23 @@ pub unsafe fn create_kernels_in_program(
     // SAFETY: the caller's promise.
     let list = unsafe { List::new(num_kernels, kernels, num_kernels_ret) };
     // "Kernel objects are not created for any __kernel functions in program that do not have the same function
-    // definition across all devices": only then they must be made to be counted.
-    let count = |names: &[String]| match program.devices().len() {
-        1 => Ok(names.len()),
-        _ => make_all(&program, names).map(|made| made.len()),
+    // definition across all devices": only where there are several, they must be made to be counted.
+    let made = match program.devices().len() {
+        1 => None,
+        _ => Some(make_all(&program, &names)?),
     };
-    // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
+    let count = made.as_ref().map_or(names.len(), Vec::len);
     if !list.wants_list() {
-        list.write(&vec![std::ptr::null_mut(); count(&names)?]);
+        list.write(&vec![std::ptr::null_mut(); count]);
         return Ok(());
     }
-    let made = make_all(&program, &names)?;
-    if list.entries() < made.len() {
+    // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
+    if list.entries() < count {
         return Err(Error::invalid_value(format!(
-            "num_kernels is {num_kernels}, the program has {}",
-            made.len()
+            "num_kernels is {num_kernels}, the program has {count}"
         )));
     }
+    let made = made.map_or_else(|| make_all(&program, &names), Ok)?;
     let handles: Vec<cl_kernel> = made.into_iter().map(handle::create).collect();
     list.write(&handles);
     Ok(())
