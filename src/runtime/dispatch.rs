@@ -300,10 +300,16 @@ fn add_argument(
             ArgumentValue::Address(address) | ArgumentValue::SharedAddress(address),
         ) => {
             block.put(*offset_bytes, &address.to_le_bytes());
-            let known = queue.context().shared().find(*address);
-            let reaches_all = queue.device().unification().any_host_memory;
+            if let Some(memory) = queue.context().shared().find(*address) {
+                dispatch.accesses.push(Access {
+                    allocation: Arc::clone(memory.on(queue)?),
+                    bytes: ALL_BYTES,
+                    write: *written,
+                });
+                return Ok(());
+            }
             let is_shared = matches!(value, ArgumentValue::SharedAddress(1..));
-            if is_shared && known.is_none() && !reaches_all {
+            if is_shared && !queue.device().unification().any_host_memory {
                 // "CL_INVALID_OPERATION if SVM pointers are passed as arguments to a kernel and the device does not support
                 // SVM or if system pointers are passed as arguments to a kernel … and the device does not support fine
                 // grain system SVM allocations."
@@ -311,14 +317,7 @@ fn add_argument(
                     "the argument {address:#x} is no address of shared virtual memory"
                 )));
             }
-            match known {
-                Some(memory) => dispatch.accesses.push(Access {
-                    allocation: Arc::clone(memory.on(queue)?),
-                    bytes: ALL_BYTES,
-                    write: *written,
-                }),
-                None => dispatch.touches_anything |= *address != 0,
-            }
+            dispatch.touches_anything |= *address != 0;
         }
         (
             ArgumentKind::Image {
