@@ -181,6 +181,12 @@ impl Allocation {
         self.is_shared.store(true, Ordering::Release);
     }
 
+    /// Whether it is in use while `uses` counts.
+    pub(super) fn is_counted_with(&self, uses: &Arc<Uses>) -> bool {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.iter().any(|it| it.as_ptr() == Arc::as_ptr(uses))
+    }
+
     /// A command that uses it has been recorded.
     pub(super) fn begin_use(&self) {
         self.pending.fetch_add(1, Ordering::Relaxed);

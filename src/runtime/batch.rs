@@ -6,6 +6,7 @@
 use super::allocation::Allocation;
 use super::command::{Command, Dispatch, HostPointer};
 use super::command_buffer::Replay;
+use super::destruction::Kept;
 use super::error::Result;
 use super::event::Event;
 use super::fill::Filler;
@@ -57,7 +58,7 @@ pub struct Batch {
     pub stamps: u32,
     pub submitted_ns: u64,
     allocations: Vec<Arc<Allocation>>,
-    keep_alive: Vec<Arc<dyn Any + Send + Sync>>,
+    pub keep_alive: Kept,
     upload: Arena,
     readback: Arena,
     kernels: Arc<InternalKernels>,
@@ -386,6 +387,13 @@ impl Batch {
         Ok(())
     }
 
+    /// Whether one of its commands uses the allocation.
+    pub fn is_user_of(&self, allocation: &Allocation) -> bool {
+        let mut parts = self.parts.iter();
+        self.uses_of(allocation) > 0
+            || parts.any(|part| matches!(part, Part::Replay(it) if it.is_user_of(allocation)))
+    }
+
     /// How often it is counted among the uses of an allocation.
     pub fn uses_of(&self, allocation: &Allocation) -> usize {
         let is_it = |held: &&Arc<Allocation>| std::ptr::eq(Arc::as_ptr(held), allocation);
@@ -560,6 +568,16 @@ impl Command {
             Self::Read { source, .. } => visit(source),
             Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
         }
+    }
+
+    /// Whether it names the allocation, or is a command buffer that does.
+    pub fn is_user_of(&self, allocation: &Allocation) -> bool {
+        if let Self::Replay(replay) = self {
+            return replay.is_user_of(allocation);
+        }
+        let mut found = false;
+        self.for_each_allocation(|it| found |= std::ptr::eq(Arc::as_ptr(it), allocation));
+        found
     }
 }
 

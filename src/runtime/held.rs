@@ -10,11 +10,14 @@
 //! and when what stood in its way has gone. So the work grows with the commands and their wait lists, however many
 //! others are held.
 
+use super::allocation::Allocation;
 use super::command::{Command, Ordering as Order};
+use super::destruction::Kept;
 use super::event::{Aftermath, Event, Stage};
 use super::queue::{Queue, State, Waits};
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use smallvec::SmallVec;
+use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
 use std::sync::atomic::Ordering;
@@ -47,6 +50,8 @@ struct Held {
     pending: i64,
     /// One of the events has failed.
     has_failed: bool,
+    /// Dropped when the command is done.
+    kept: Kept,
 }
 
 /// What an event has been asked to tell of.
@@ -102,6 +107,18 @@ impl HeldCommands {
     /// Whether no command is held that all later ones come after.
     pub(super) fn holds_no_barrier(&self) -> bool {
         self.barriers.is_empty()
+    }
+
+    /// Keeps `object` until the held commands that use `allocation` are done.
+    pub(super) fn keep_while_used(
+        &mut self,
+        allocation: &Allocation,
+        object: &Arc<dyn Any + Send + Sync>,
+    ) {
+        let held = self.commands.values_mut();
+        for held in held.filter(|held| held.command.is_user_of(allocation)) {
+            held.kept.push(Arc::clone(object));
+        }
     }
 
     /// Whether nothing that is held keeps the command from being issued.
@@ -210,6 +227,7 @@ impl Queue {
             asked,
             pending: 0,
             has_failed: false,
+            kept: Kept::new(),
         };
         state.held.commands.insert(number, held);
         if order.before_all {
@@ -353,19 +371,26 @@ impl Queue {
                     continue;
                 };
                 let Held {
-                    mut command, event, ..
+                    mut command,
+                    event,
+                    kept,
+                    ..
                 } = held;
                 let Resolution::Ready(ready) = resolution else {
                     let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
                     aftermath.merge(event.finish(code, None));
-                    dropped.push(command);
+                    dropped.push((command, kept));
                     continue;
                 };
                 match self.issue(&mut state, &mut command, Some(&event), ready, order, true) {
-                    Ok(more) => aftermath.merge(more),
+                    Ok(more) => {
+                        aftermath.merge(more);
+                        state.keep_with_last(kept);
+                    }
                     Err(error) => {
                         log::debug!("a held command failed: {error}");
                         aftermath.merge(event.finish(error.code(), None));
+                        dropped.push((command, kept));
                     }
                 }
                 issued = true;

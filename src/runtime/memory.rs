@@ -8,13 +8,13 @@ use super::allocation::Allocation;
 use super::callback::{MemoryDestructor, UserData};
 use super::command::HostPointer;
 use super::context::Context;
+use super::destruction::Destruction;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::image::prepared::PreparedTexture;
 use super::image::{Image, TEXEL_ALIGNMENT};
 use super::mapping::Mapping;
 use super::object::{Handle, Kind, Object};
-use super::process;
 use super::queue::Queue;
 use super::residence::{Fetch, Mode, Residence};
 use super::storage::{Place, Places, Storage, allocate};
@@ -556,12 +556,12 @@ impl Drop for Memory {
         }
         let calls = Destruction {
             handle: UserData(self.handle.as_ptr()),
-            destructors,
+            callbacks: destructors,
         };
         // "called when the reference count becomes zero and the object's resources are about to be freed":
         // an application frees its host_ptr there, so commands that use it must be done.
         match (&self.part, &self.storage.places) {
-            (None, Places::One(allocation)) if !self.storage.uses_svm => {
+            (None, Places::One(allocation)) => {
                 allocation.on_release(Box::new(move || drop(calls)));
             }
             (None, Places::Several(residence)) => {
@@ -572,24 +572,8 @@ impl Drop for Memory {
                     allocation.on_release(Box::new(move || drop(calls)));
                 }
             }
-            _ => drop(calls),
-        }
-    }
-}
-
-/// Makes the destructor callbacks when it is dropped.
-struct Destruction {
-    handle: UserData,
-    destructors: Vec<(MemoryDestructor, UserData)>,
-}
-
-impl Drop for Destruction {
-    fn drop(&mut self) {
-        for (notify, user_data) in self.destructors.drain(..).rev() {
-            if let Some(notify) = notify {
-                // SAFETY: the application's function, with the handle that it knew the object by.
-                process::call_application(|| unsafe { notify(self.handle.0, user_data.0) });
-            }
+            // The allocation lives on.
+            _ => calls.after_uses(&self.context, &self.storage.allocations()),
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod callback;
 pub mod command;
 pub mod command_buffer;
 pub mod context;
+mod destruction;
 pub mod device;
 pub mod dispatch;
 pub mod error;

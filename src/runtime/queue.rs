@@ -12,6 +12,7 @@
 use super::batch::{Accesses, Batch, Entry, MOST_COMMANDS};
 use super::command::{Command, Dispatch, Ordering as Order};
 use super::context::Context;
+use super::destruction::Kept;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::event::{Aftermath, Event};
@@ -107,6 +108,9 @@ pub(super) struct State {
     enough: u32,
     /// A waiter thread runs.
     pub(super) waiter: bool,
+    /// So many batches are out of `in_flight` and not retired yet, and what is dropped when they are.
+    pub(super) retiring: u32,
+    pub(super) kept: Kept,
 }
 
 /// What a command waits for.

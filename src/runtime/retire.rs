@@ -6,6 +6,7 @@
 //! device: to wait for any of several timelines is a busy loop in drivers that emulate them (Mesa's do).
 
 use super::batch::Batch;
+use super::destruction::Kept;
 use super::event::{Aftermath, Event};
 use super::notifier;
 use super::process::AtWork;
@@ -14,6 +15,7 @@ use super::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
+use std::mem::take;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -146,6 +148,7 @@ impl Queue {
             if state.in_flight.front()?.value > reached {
                 return None;
             }
+            state.retiring += 1;
             state.in_flight.pop_front()?
         };
         let mut waits = batch.waits.iter();
@@ -176,7 +179,16 @@ impl Queue {
         drop(retiring);
 
         batch.recycle();
-        self.lock().spare.push(batch);
+        let mut state = self.lock();
+        state.spare.push(batch);
+        state.retiring -= 1;
+        let kept = match state.retiring {
+            0 => take(&mut state.kept),
+            _ => Kept::new(),
+        };
+        drop(state);
+        // May call the application.
+        drop(kept);
         Some(aftermath)
     }
 

@@ -199,6 +199,11 @@ impl SharedMemory {
         self.places.get(device)?.as_ref()
     }
 
+    /// The allocations on all devices that reach it.
+    pub fn allocations(&self) -> impl Iterator<Item = &Arc<Allocation>> {
+        self.places.iter().flatten()
+    }
+
     /// The allocation as commands of `queue` see it.
     ///
     /// # Errors

@@ -66,6 +66,15 @@ impl Storage {
         }
     }
 
+    /// The allocations that there are.
+    pub fn allocations(&self) -> Vec<Arc<Allocation>> {
+        match &self.places {
+            Places::One(allocation) => vec![Arc::clone(allocation)],
+            Places::Shared(memory) => memory.allocations().map(Arc::clone).collect(),
+            Places::Several(residence) => residence.allocations(),
+        }
+    }
+
     /// The host maps a region for writing.
     ///
     /// # Errors

@@ -450,6 +450,11 @@ impl Replay {
         &self.instance.parts[self.part]
     }
 
+    /// Whether a command of the command buffer uses the allocation.
+    pub fn is_user_of(&self, allocation: &Allocation) -> bool {
+        allocation.is_counted_with(&self.uses)
+    }
+
     pub fn recorder(&self) -> &Recorder {
         &self.part().recorder
     }
