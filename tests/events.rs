@@ -235,6 +235,40 @@ fn callbacks_come_once_for_each_state_in_order() {
     );
 }
 
+/// "CL_RUNNING (device has started executing this command)": not before the event says so itself.
+#[test]
+fn running_is_not_told_before_the_command_runs() {
+    static SEEN: AtomicI32 = AtomicI32::new(i32::MAX);
+    extern "C" fn look(event: cl_event, told: cl_int, _: *mut c_void) {
+        assert_eq!(told, CL_RUNNING);
+        let event = Event::new(event);
+        SEEN.store(status(&event), Ordering::SeqCst);
+        // It is the test's.
+        std::mem::forget(event);
+    }
+    const BYTES: usize = 64 << 20;
+    let Some((context, queue)) = setup(0) else {
+        return;
+    };
+    // SAFETY: within the buffer, and no host memory is involved.
+    let last = unsafe {
+        let mut buffer =
+            Buffer::<u8>::create(&context, CL_MEM_READ_WRITE, BYTES, ptr::null_mut()).unwrap();
+        let mut fill = |byte: u8| queue.enqueue_fill_buffer(&mut buffer, &[byte], 0, BYTES, &[]);
+        for byte in 0..9 {
+            fill(byte).unwrap();
+        }
+        fill(9).unwrap()
+    };
+    // Told when it is reached, and told at once if it had been before.
+    last.set_callback(CL_RUNNING, look, ptr::null_mut())
+        .unwrap();
+    queue.flush().unwrap();
+    assert!(until(|| SEEN.load(Ordering::SeqCst) != i32::MAX));
+    assert!((CL_COMPLETE..=CL_RUNNING).contains(&SEEN.load(Ordering::SeqCst)));
+    queue.finish().unwrap();
+}
+
 static BLOCKED: AtomicU32 = AtomicU32::new(0);
 static LOCK: Mutex<()> = Mutex::new(());
 

@@ -272,7 +272,7 @@ impl Event {
         let reached = match state.stage {
             Stage::Done(status) => Some(if status < 0 { status } else { at }),
             Stage::Held if self.is_user() && at == CL_SUBMITTED => Some(at),
-            Stage::Issued { value, .. } if at != CL_COMPLETE => self
+            Stage::Issued { value, .. } if at == CL_SUBMITTED => self
                 .queue
                 .as_ref()
                 .filter(|queue| queue.is_submitted(value))
@@ -323,7 +323,8 @@ impl Event {
         }
     }
 
-    /// The command's batch has been handed to the device at `submit_ns`.
+    /// The command's batch has been handed to the device at `submit_ns`. When it begins to run nobody sees: that is
+    /// told with its end, late and never early, as [`Event::status`] never says "running" either.
     pub(super) fn submitted(self: &Arc<Self>, submit_ns: u64) -> Aftermath {
         let mut state = self.lock();
         state.profile.submit_ns = submit_ns;
@@ -332,7 +333,7 @@ impl Event {
         }
         let (early, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut state.callbacks)
             .into_iter()
-            .partition(|callback| callback.at != CL_COMPLETE);
+            .partition(|callback| callback.at == CL_SUBMITTED);
         state.callbacks = rest;
         Aftermath {
             told: Vec::new(),
