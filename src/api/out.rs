@@ -81,10 +81,22 @@ impl Info {
 
     /// Answers with a string and its terminating null.
     pub fn string(self, text: &str) -> Result<Written> {
-        let mut bytes = Vec::with_capacity(text.len() + 1);
-        bytes.extend_from_slice(text.as_bytes());
-        bytes.push(0);
-        self.slice(&bytes)
+        self.text(text.as_bytes())
+    }
+
+    /// The same of a string that may be no UTF-8.
+    pub fn text(self, text: &[u8]) -> Result<Written> {
+        let size_bytes = text.len() + 1;
+        self.check(size_bytes)?;
+        if !self.value.is_null() {
+            // SAFETY: `check` compared the sizes, and the caller of `new` promised the room.
+            unsafe {
+                let target = self.value.cast::<u8>();
+                std::ptr::copy_nonoverlapping(text.as_ptr(), target, text.len());
+                target.add(text.len()).write(0);
+            }
+        }
+        self.write_size(size_bytes)
     }
 
     /// The caller's buffer, for queries that read it first (`CL_PROGRAM_BINARIES`).

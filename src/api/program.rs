@@ -5,6 +5,7 @@ use super::out::{Info, Written};
 use super::{context, handle};
 use crate::runtime::callback::ProgramNotify;
 use crate::runtime::device::Device;
+use crate::runtime::host_memory;
 use crate::runtime::program::binary::Binary;
 use crate::runtime::program::{Origin, Program, specialization};
 use crate::toolchain::words;
@@ -60,6 +61,7 @@ pub unsafe fn create_program_with_source(
             // SAFETY: the string has `length` bytes.
             _ => unsafe { std::slice::from_raw_parts(string.cast(), length) },
         };
+        host_memory::reserve(&mut source, bytes.len())?;
         source.extend_from_slice(bytes);
     }
     Ok(handle::create(Program::new(
@@ -86,10 +88,12 @@ pub unsafe fn create_program_with_il(
     let bytes = unsafe { std::slice::from_raw_parts(il.cast::<u8>(), length) };
     // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate
     // language input that can be consumed by the OpenCL runtime."
-    let module =
-        words::from_bytes(bytes).ok_or_else(|| Error::invalid_value("il is no SPIR-V module"))?;
+    let words = words::read(bytes).ok_or_else(|| Error::invalid_value("il is no SPIR-V module"))?;
+    let mut module = Vec::new();
+    host_memory::reserve(&mut module, words.len())?;
+    module.extend(words);
     let origin = Origin::Il {
-        bytes: bytes.to_vec(),
+        bytes: host_memory::copy(bytes)?,
         module,
     };
     Ok(handle::create(Program::new(&context, origin)))
@@ -256,11 +260,7 @@ pub unsafe fn get_program_info(
             info.slice(&devices)
         }
         CL_PROGRAM_SOURCE => match program.origin() {
-            Origin::Source(source) => {
-                let mut text = source.clone();
-                text.push(0);
-                info.slice(&text)
-            }
+            Origin::Source(source) => info.text(source),
             // "… a null string … is returned".
             _ => info.string(""),
         },

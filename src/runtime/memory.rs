@@ -11,6 +11,7 @@ use super::context::Context;
 use super::destruction::Destruction;
 use super::device::Device;
 use super::error::{Error, Result};
+use super::host_memory;
 use super::image::prepared::PreparedTexture;
 use super::image::{Image, TEXEL_ALIGNMENT};
 use super::mapping::Mapping;
@@ -134,6 +135,7 @@ impl Memory {
         let mut contents = layout_of_pipes::header(packet_bytes, max_packets).to_vec();
         if context.devices().len() > 1 {
             // What follows the commands from device to device starts whole, on the host.
+            host_memory::reserve(&mut contents, size_bytes as usize)?;
             contents.resize(size_bytes as usize, 0);
         }
         let mut memory = Self::allocated(
@@ -181,7 +183,7 @@ impl Memory {
                 initial,
             )?),
             (None, devices) => {
-                let initial = initial.map(<[u8]>::to_vec);
+                let initial = initial.map(host_memory::copy).transpose()?;
                 Places::Several(Residence::new(devices, size_bytes, initial))
             }
         };

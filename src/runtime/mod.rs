@@ -22,6 +22,7 @@ mod held;
 mod host_access;
 mod host_copy;
 mod host_job;
+pub mod host_memory;
 pub mod image;
 pub mod internal_kernels;
 pub mod kernel;

@@ -2,6 +2,7 @@
 
 use super::allocation::Allocation;
 use super::error::Result;
+use super::host_memory;
 use super::layout::Shape;
 use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Timeline};
 use std::sync::Arc;
@@ -101,7 +102,9 @@ pub fn carry(
         };
         return upload(target.0, target.1, offset_bytes, bytes);
     }
-    let mut bytes = vec![0; size_bytes.min(CARRIED_BYTES)];
+    let mut bytes = Vec::new();
+    host_memory::reserve(&mut bytes, size_bytes.min(CARRIED_BYTES))?;
+    bytes.resize(size_bytes.min(CARRIED_BYTES), 0);
     let mut done_bytes = 0;
     while done_bytes < size_bytes {
         let part = (size_bytes - done_bytes).min(CARRIED_BYTES);

@@ -7,6 +7,11 @@ pub const MAGIC: u32 = 0x0723_0203;
 ///
 /// `None` when it is no SPIR-V: not a multiple of four bytes, no header, or another magic number.
 pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
+    read(bytes).map(Iterator::collect)
+}
+
+/// The same word by word.
+pub fn read(bytes: &[u8]) -> Option<impl ExactSizeIterator<Item = u32>> {
     let (chunks, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() || chunks.len() < 5 {
         return None;
@@ -16,11 +21,10 @@ pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
         other if other == MAGIC.swap_bytes() => true,
         _ => return None,
     };
-    let words = chunks.iter().map(|chunk| match swapped {
+    Some(chunks.iter().map(move |chunk| match swapped {
         false => u32::from_le_bytes(*chunk),
         true => u32::from_be_bytes(*chunk),
-    });
-    Some(words.collect())
+    }))
 }
 
 /// Words as little-endian bytes.
