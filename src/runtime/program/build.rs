@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, mpsc};
 
 use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
 
@@ -121,7 +121,7 @@ fn start(
     let handle = UserData(program_handle(program));
     let user_data = notify.user_data.unwrap_or(UserData(std::ptr::null_mut()));
     let held = Arc::clone(program);
-    let work: Box<dyn FnOnce() + Send> = Box::new(move || {
+    let work = move || {
         let (handle, user_data) = (handle, user_data);
         // The application learns of a failure by the build status.
         let _ = run(&held, &devices, &task);
@@ -132,24 +132,26 @@ fn start(
         // is held.
         process::call_application(|| unsafe { function(handle.0.cast(), user_data.0) });
         drop(held);
-    });
-    let work = Arc::new(Mutex::new(Some(work)));
-    let taken = Arc::clone(&work);
-    let do_it = |work: &Mutex<Option<Box<dyn FnOnce() + Send>>>| {
-        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(work) = work {
-            work();
-        }
     };
+    detach(work);
+    Ok(())
+}
+
+/// Does `work` on a thread of its own; on this one if there is none to be had.
+fn detach<F: FnOnce() + Send + 'static>(work: F) {
+    // A thread that can't be had takes along what it was made with: so the work is sent to one that is there.
+    let (sender, receiver) = mpsc::channel::<F>();
     let spawned = std::thread::Builder::new()
         .name("pumice-build".into())
         .stack_size(STACK_BYTES)
-        .spawn(move || do_it(&taken));
-    if let Err(error) = spawned {
-        log::warn!("no thread for the build, which runs on the caller's: {error}");
-        do_it(&work);
+        .spawn(move || receiver.recv().map_or((), |work| work()));
+    match spawned {
+        Ok(_) => drop(sender.send(work)),
+        Err(error) => {
+            log::warn!("no thread for the build, which runs on the caller's: {error}");
+            work();
+        }
     }
-    Ok(())
 }
 
 /// Room for the compiler's recursion over deeply nested programs. Only what is touched is ever taken.
