@@ -1,28 +1,19 @@
 //! Debian's `clinfo`, unmodified, through the system's ICD loader: every query answers, none with an error.
 
+#[path = "common/library.rs"]
+mod library;
 #[path = "common/skip.rs"]
 mod skip;
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// `libpumice.so`, which cargo builds beside the tests.
-fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let path = test
-        .parent()
-        .expect("it lies in a folder")
-        .join("libpumice.so");
-    assert!(path.exists(), "{} is missing", path.display());
-    path
-}
-
 /// What `clinfo` prints with Pumice as the only platform, through a folder of manifests.
 fn clinfo() -> String {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("vendors");
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     let manifest = include_str!("../layer-manifest/pumice.icd.in")
-        .replace("@LIBRARY@", &library().display().to_string());
+        .replace("@LIBRARY@", &library::path().display().to_string());
     std::fs::write(folder.join("pumice.icd"), manifest).expect("a file can be written");
     let output = Command::new("clinfo")
         .env("OCL_ICD_VENDORS", folder)

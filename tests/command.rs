@@ -1,5 +1,8 @@
 //! The program `pumice`, as a user runs it.
 
+#[path = "common/library.rs"]
+mod library;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,10 +20,8 @@ impl Installation {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("command-{name}"));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("runtime")).expect("folder");
-        let test = std::env::current_exe().expect("a running test has a path");
-        let library = test.with_file_name("libpumice.so");
         let _lock = FORKS.write().unwrap_or_else(PoisonError::into_inner);
-        fs::copy(library, folder.join("libpumice.so")).expect("library");
+        fs::copy(library::path(), folder.join("libpumice.so")).expect("library");
         fs::copy(env!("CARGO_BIN_EXE_pumice"), folder.join("pumice")).expect("program");
         Self(folder)
     }

@@ -1,24 +1,17 @@
 //! A C program that links `libpumice.so` directly: exported symbols, handles, errors; and what happens on a
 //! machine without Vulkan.
 
+#[path = "common/library.rs"]
+mod library;
 #[path = "common/skip.rs"]
 mod skip;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// `libpumice.so`, which cargo builds beside the tests.
-fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let beside = test.parent().expect("it lies in a folder");
-    let path = beside.join("libpumice.so");
-    assert!(path.exists(), "{} is missing", path.display());
-    path
-}
-
 /// Compiles `tests/c/linked.c` and gives the program's path.
 fn program(name: &str) -> PathBuf {
-    let library = library();
+    let library = library::path();
     let folder = library.parent().expect("the library lies in a folder");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/linked.c");

@@ -1,6 +1,8 @@
 //! The end of a process, the library's unloading and `fork`, each with work under way: a C program of its own for
 //! each.
 
+#[path = "common/library.rs"]
+mod library;
 #[path = "common/skip.rs"]
 mod skip;
 
@@ -11,13 +13,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const NO_DEVICE: i32 = 77;
-
-fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let path = test.with_file_name("libpumice.so");
-    assert!(path.exists(), "{} is missing", path.display());
-    path
-}
 
 /// Runs the scenario of `tests/c/process.c`, with the layer that tells whether somebody is inside the driver when it
 /// is taken down: pipelines take 300 ms there.
@@ -44,7 +39,7 @@ fn run_with(scenario: &str, environment: &[(&str, PathBuf)]) {
     assert!(status.success(), "process.c does not compile");
     let output = Command::new(program)
         .arg(scenario)
-        .arg(library())
+        .arg(library::path())
         .envs(environment.iter().cloned())
         .stdin(Stdio::null())
         .output()

@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 /// Where the layer is.
 pub fn path() -> PathBuf {
     let test = std::env::current_exe().expect("a running test has a path");
-    let target = test.parent().and_then(Path::parent).expect("target/debug");
-    let path = target.join("examples/libfault_layer.so");
-    assert!(
-        path.exists(),
-        "{} is missing: cargo build --example fault_layer",
-        path.display()
-    );
-    path
+    // The test lies in target/debug/deps, or deeper.
+    let folders = test.ancestors().skip(1);
+    let mut paths = folders.map(|folder| folder.join("examples/libfault_layer.so"));
+    paths
+        .find(|path| path.exists())
+        .expect("libfault_layer.so is missing: cargo build --example fault_layer")
 }
 
 /// The environment that has a process load it; `name` is the test's.

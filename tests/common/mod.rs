@@ -1,5 +1,6 @@
 //! What the tests through the API share: the library, loaded as an OpenCL implementation.
 
+mod library;
 mod skip;
 
 use std::sync::OnceLock;
@@ -8,13 +9,11 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::platform::get_platforms;
 use pumice::runtime::platform::Platform;
 
-/// Points `opencl3` at the `libpumice.so` that cargo built beside the tests.
+/// Points `opencl3` at the `libpumice.so` that cargo built with the tests.
 fn load() {
     static LOADED: OnceLock<()> = OnceLock::new();
     LOADED.get_or_init(|| {
-        let test = std::env::current_exe().expect("a running test has a path");
-        let library = test.with_file_name("libpumice.so");
-        assert!(library.exists(), "{} is missing", library.display());
+        let library = library::path();
         // SAFETY: every test comes through here first, and nothing else reads the environment meanwhile.
         unsafe {
             std::env::set_var("OPENCL_DYLIB_PATH", library);

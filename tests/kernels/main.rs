@@ -25,6 +25,8 @@ mod halves;
 mod harness;
 mod integer_extensions;
 mod integers;
+#[path = "../common/library.rs"]
+mod library;
 mod local_memory;
 mod maths;
 mod memory;
@@ -92,15 +94,12 @@ const GROUPS: &[(&str, &[Test])] = &[
 /// Set in the process that runs the tests.
 const INNER: &str = "PUMICE_TEST_INNER";
 
-/// The driver under test: `libpumice.so`, which cargo builds beside the tests.
+/// The driver under test: `libpumice.so`, which cargo builds with the tests.
 fn driver() -> PathBuf {
     if let Some(path) = std::env::var_os("PUMICE_TEST_ICD") {
         return path.into();
     }
-    let test = std::env::current_exe().expect("a running test has a path");
-    let path = test.with_file_name("libpumice.so");
-    assert!(path.exists(), "{} is missing", path.display());
-    path
+    library::path()
 }
 
 /// Starts this program again with an environment in which the loader finds one driver: what is read at

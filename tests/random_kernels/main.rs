@@ -20,6 +20,8 @@ mod compare;
 mod expressions;
 mod floats;
 mod generator;
+#[path = "../common/library.rs"]
+mod library;
 mod platform;
 #[path = "../kernels/random.rs"]
 mod random;
@@ -98,9 +100,7 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
 
 /// The platforms that are compared without `--icd`.
 fn usual_platforms() -> Vec<String> {
-    let this = std::env::current_exe().expect("a running test has a path");
-    let pumice = this.with_file_name("libpumice.so");
-    assert!(pumice.exists(), "{} is missing", pumice.display());
+    let pumice = library::path();
     let pumice = pumice.display();
     let mut all = vec![pumice.to_string(), format!("{pumice},-cl-opt-disable")];
     if let Ok(library) = std::fs::read_to_string("/etc/OpenCL/vendors/pocl.icd") {
