@@ -17,6 +17,7 @@ mod updates;
 use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup, slowly};
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
@@ -24,8 +25,8 @@ use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::CL_BLOCKING;
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem, set_mem_object_destructor_callback};
+use opencl3::types::{CL_BLOCKING, cl_mem};
 
 #[test]
 fn commands_of_several_queues_share_a_command_buffer() {
@@ -491,4 +492,37 @@ fn wrong_arguments_get_the_code_of_the_text() {
     // SAFETY: not a handle.
     let code = unsafe { (setup.functions.finalize.unwrap())(ptr::null_mut()) };
     assert_eq!(code, cl::CL_INVALID_COMMAND_BUFFER_KHR);
+}
+
+/// "[T]he memory object is deleted" after "commands queued for execution on a command-queue(s) that use memobj have
+/// finished": what is pending of a command buffer uses it, though the command buffer is gone that kept it.
+#[test]
+fn a_sub_buffer_is_destroyed_after_the_execution_that_uses_it() {
+    static DESTROYED: AtomicBool = AtomicBool::new(false);
+    extern "C" fn destroyed(_: cl_mem, _: *mut c_void) {
+        DESTROYED.store(true, Ordering::SeqCst);
+    }
+    let Some(setup) = Setup::new(IN_ORDER) else {
+        return;
+    };
+    let whole = setup.buffer();
+    // SAFETY: as large as the buffer.
+    let part = unsafe { whole.create_sub_buffer(CL_MEM_READ_WRITE, 0, COUNT) }.unwrap();
+    let buffer = setup.command_buffer();
+    buffer.fill(&part, 7, &[]);
+    assert_eq!(buffer.finalize(), 0);
+    let gate = Event::new(create_user_event(setup.context.get()).unwrap());
+    let event = buffer.enqueue_on(&mut [], &[gate.get()]).unwrap();
+    // SAFETY: a function of that kind, which uses no data.
+    unsafe { set_mem_object_destructor_callback(part.get(), destroyed, ptr::null_mut()) }.unwrap();
+    drop(part);
+    drop(buffer);
+    assert!(!DESTROYED.load(Ordering::SeqCst));
+    set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
+    event.wait().unwrap();
+    let end = Instant::now() + Duration::from_secs(20);
+    while !DESTROYED.load(Ordering::SeqCst) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(DESTROYED.load(Ordering::SeqCst));
 }
