@@ -187,6 +187,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::shorten_searches::run,
             Stage::Emit,
         ),
+        ("index_memory", passes::index_memory::run, Stage::Emit),
         ("structurize", passes::structurize::run, Stage::Emit),
         (
             "define_arguments",

@@ -82,14 +82,13 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             return Vec::new();
         }
     };
-    let others_defects = config.defects_of.as_deref().and_then(|name| {
+    let as_for = config.defects_of.as_deref().and_then(|name| {
         let known = Capabilities::named(name);
         if known.is_none() {
             log::warn!("PUMICE_DEFECTS_OF: no device {name} is known");
         }
-        known.map(|known| known.defects)
+        known
     });
-    let others_defects = others_defects.unwrap_or_default();
     let progress = config.sub_group_progress;
     let physical = instance.physical_devices();
     let names: Vec<String> = physical.iter().map(|it| it.info.name.clone()).collect();
@@ -105,7 +104,7 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             log::info!("{} is not usable: {reason}", names[index]);
             false
         })
-        .filter_map(|index| Device::new(&instance, index, progress, others_defects))
+        .filter_map(|index| Device::new(&instance, index, progress, as_for.as_ref()))
         .collect()
 }
 

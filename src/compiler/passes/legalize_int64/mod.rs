@@ -311,7 +311,8 @@ fn address_pair(x: &Expansion<'_>, place: Place) -> Place {
             lo: x.one(lo),
             hi: x.one(hi),
         },
-        other @ (Place::Pointer(_) | Place::Argument { .. }) => other,
+        // The last is made later.
+        other @ (Place::Pointer(_) | Place::Argument { .. } | Place::Indexed { .. }) => other,
     }
 }
 
