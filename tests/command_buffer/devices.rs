@@ -5,8 +5,10 @@ use super::common;
 use super::setup::{
     COUNT, CommandBuffer, Functions, IN_ORDER, OUT_OF_ORDER, Setup, argument, config, list, slowly,
 };
+use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
@@ -234,6 +236,98 @@ fn many_executions_wait_for_what_the_application_says() {
     set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
     events.iter().for_each(|event| event.wait().unwrap());
     assert_eq!(pair.setup.read(&sum), vec![15; COUNT]);
+}
+
+#[test]
+fn executions_by_several_threads_come_one_after_the_other() {
+    const THREADS: u32 = 3;
+    const ROUNDS: u32 = 40;
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = pair.setup.program() else {
+        return;
+    };
+    let sum = pair.buffer_of(0);
+    let (pair, program, sum) = (&pair, &program, &sum);
+    let start = &Barrier::new(THREADS as usize);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || {
+                let [here, there] = pair.queues();
+                let one = kernel(program, "add", sum, 1);
+                // The queues' order is all that keeps the executions apart, wherever each begins.
+                let queues = match thread % 2 {
+                    0 => [here, there],
+                    _ => [there, here],
+                };
+                let buffer = pair.setup.command_buffer_of(&queues, 0);
+                let first = buffer.on(queues[0]).launch(&one, &[]);
+                let second = buffer.on(queues[1]).launch(&one, &[first]);
+                buffer.on(queues[0]).launch(&one, &[second]);
+                assert_eq!(buffer.finalize(), 0);
+                start.wait();
+                for _ in 0..ROUNDS {
+                    buffer.enqueue_unseen();
+                }
+                here.finish().unwrap();
+                there.finish().unwrap();
+            });
+        }
+    });
+    assert_eq!(pair.setup.read(sum), vec![3 * THREADS * ROUNDS; COUNT]);
+}
+
+/// What a destructor callback enqueues: a command buffer, and whether it has.
+type Enqueued<'a> = (&'a CommandBuffer<'a>, AtomicBool);
+
+extern "C" fn enqueue_another(_memory: cl::cl_mem, user_data: *mut c_void) {
+    // SAFETY: what the test below gave, which lives until this is over.
+    let (buffer, is_enqueued) = unsafe { &*user_data.cast::<Enqueued<'_>>() };
+    buffer.enqueue_unseen();
+    is_enqueued.store(true, Ordering::SeqCst);
+}
+
+#[test]
+fn memory_that_goes_during_an_execution_may_enqueue_another() {
+    let Some(pair) = Pair::new(IN_ORDER) else {
+        return;
+    };
+    let Some(program) = pair.setup.program() else {
+        return;
+    };
+    let [here, there] = pair.queues();
+    let sum = pair.buffer_of(0);
+    let one = kernel(&program, "add", &sum, 1);
+    let buffer = pair.setup.command_buffer_of(&[here, there], 0);
+    buffer.on(here).launch(&one, &[]);
+    assert_eq!(buffer.finalize(), 0);
+    let enqueued: Enqueued<'_> = (&buffer, AtomicBool::new(false));
+    let short_lived = pair.buffer_of(0);
+    let notify = entry!(
+        cl::cl_function_types::clSetMemObjectDestructorCallback_t,
+        "clSetMemObjectDestructorCallback"
+    );
+    let user_data = ptr::from_ref(&enqueued).cast_mut().cast();
+    // SAFETY: a live buffer; one dimension.
+    unsafe {
+        let code = notify(short_lived.get(), Some(enqueue_another), user_data);
+        assert_eq!(code, 0);
+        let last = kernel(&program, "add", &short_lived, 1);
+        here.enqueue_nd_range_kernel(last.get(), 1, ptr::null(), &COUNT, ptr::null(), &[])
+            .unwrap();
+    }
+    drop(short_lived);
+    let mut executions = 1;
+    let end = Instant::now() + Duration::from_secs(20);
+    // An execution sees sooner or later that the launch is done.
+    while !enqueued.1.load(Ordering::SeqCst) {
+        assert!(Instant::now() < end, "the memory has not gone");
+        buffer.enqueue_unseen();
+        executions += 1;
+    }
+    here.finish().unwrap();
+    assert_eq!(pair.setup.read(&sum), vec![executions; COUNT]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Executing a command buffer.
 //!
 //! A command buffer of one device is one command of a queue. One of several devices is a command for each of its
-//! parts, which wait for each other by events, as commands of different devices always do: on the host.
+//! parts, which wait for each other by events, as commands of different devices always do: on the host. Whatever goes to
+//! several queues has a [`Turn`], so that any two executions come in the same order on each of their queues.
 
 use super::travellers::Travellers;
 use super::versions::Leftovers;
@@ -15,8 +16,9 @@ use crate::runtime::residence::{Use, WaitList};
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 /// A part to be enqueued.
 struct PartExecution {
@@ -136,6 +138,33 @@ impl State {
     }
 }
 
+thread_local! {
+    /// This thread has a [`Turn`].
+    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The turn of one thread to enqueue on several queues of a context.
+struct Turn<'a>(Option<MutexGuard<'a, ()>>);
+
+impl<'a> Turn<'a> {
+    /// Waits for it. A thread that has one need not: an object may go while it enqueues, which calls the application, which
+    /// may enqueue.
+    fn take(context: &'a Context) -> Self {
+        match HAS_TURN.replace(true) {
+            true => Self(None),
+            false => Self(Some(context.take_queues())),
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            HAS_TURN.set(false);
+        }
+    }
+}
+
 /// The queue that a part runs on: that of its plan, or another one of the device that takes times, as those of the
 /// whole are asked for as soon as one queue does.
 fn queue_of_part(queues: &[Arc<Queue>], planned: usize) -> usize {
@@ -193,6 +222,10 @@ fn enqueue_parts(
                 .is_some_and(|it| Arc::ptr_eq(it, queue))
         };
         parts.iter().any(own)
+    };
+    let _turn = match distinct.as_slice() {
+        [first, _, ..] => Some(Turn::take(first.context())),
+        _ => None,
     };
     let mut begin = WaitList::from_iter(wait_list.iter().map(Arc::clone));
     for queue in distinct
