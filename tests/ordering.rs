@@ -187,3 +187,37 @@ fn a_blocking_write_is_complete_when_it_returns() {
         }
     }
 }
+
+/// Whoever enqueues faster than the device works waits for it in the end: what is under way does not pile up.
+#[test]
+fn what_is_enqueued_ahead_of_the_device_has_a_limit() {
+    const BYTES: usize = 8 << 20;
+    const ROUNDS: usize = 300;
+    const MOST: usize = 150;
+    let Some((context, [_, queue])) = setup() else {
+        return;
+    };
+    let other = CommandQueue::create_default_with_properties(&context, 0, 0).unwrap();
+    let queues = [&queue, &other];
+    // Each command handed to the device at once: by a flush, or as one of another queue waits for it.
+    for (used, flushes) in [(&queues[..1], true), (&queues[..], false)] {
+        let mut targets = [1, 2].map(|byte| buffer(&context, &queue, BYTES, byte));
+        let mut events: Vec<Event> = Vec::with_capacity(ROUNDS);
+        for round in 0..ROUNDS {
+            let waits: Vec<_> = events.last().map(Event::get).into_iter().collect();
+            let queue = used[round % used.len()];
+            let target = &mut targets[round % 2];
+            // SAFETY: within the buffer.
+            let event = unsafe { queue.enqueue_fill_buffer(target, &[3_u8], 0, BYTES, &waits) };
+            events.push(event.unwrap());
+            if flushes {
+                queue.flush().unwrap();
+            }
+            if let Some(earlier) = round.checked_sub(MOST) {
+                let status = events[earlier].command_execution_status().unwrap();
+                assert_eq!(status.0, CL_COMPLETE, "{earlier} in round {round}");
+            }
+        }
+        events.last().unwrap().wait().unwrap();
+    }
+}

@@ -309,12 +309,12 @@ impl Queue {
                 }
                 let aftermath = self.issue(&mut state, command, event, ready, order, false)?;
                 // Only where a batch has just been handed over: to ask the driver for every command costs as much
-                // as the command.
-                let oldest = match state.open {
-                    Some(_) => None,
-                    None => state.in_flight.front().map(|batch| batch.value),
-                };
+                // as the command. Those that others have handed over, too, count in the end.
                 let backlog = state.in_flight.len();
+                let oldest = match state.open {
+                    Some(_) if backlog < MOST_BACKLOG => None,
+                    _ => state.in_flight.front().map(|batch| batch.value),
+                };
                 drop(state);
                 aftermath.run();
                 if let Some(oldest) = oldest.filter(|_| backlog >= BACKLOG) {
