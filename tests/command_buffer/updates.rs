@@ -270,18 +270,10 @@ fn updates_of_one_command_from_two_threads_both_count() {
     }
 }
 
-/// Pages of memory that the process holds.
-fn resident_pages() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");
-    let field = statm.split_whitespace().nth(1).expect("the second field");
-    field.parse().expect("a number")
-}
-
-/// `PUMICE_SOAK=25000` makes it 100,000 replays and updates.
 #[test]
-fn replays_and_updates_from_several_threads_are_right_and_leave_nothing() {
+fn replays_and_updates_from_several_threads_are_right() {
     const THREADS: u32 = 4;
-    let rounds: u32 = std::env::var("PUMICE_SOAK").map_or(300, |it| it.parse().unwrap());
+    const ROUNDS: u32 = 300;
     let Some(setup) = Setup::new(IN_ORDER) else {
         return;
     };
@@ -317,8 +309,7 @@ fn replays_and_updates_from_several_threads_are_right_and_leave_nothing() {
                 assert_eq!(buffer.finalize(), 0);
                 let mut last: Option<Event> = None;
                 let mut expected = 0_u32;
-                let mut pages = 0;
-                for round in 0..rounds {
+                for round in 0..ROUNDS {
                     let value = round ^ thread;
                     let arguments = [argument(1, &value)];
                     let update = cl_mutable_dispatch_config_khr {
@@ -335,14 +326,9 @@ fn replays_and_updates_from_several_threads_are_right_and_leave_nothing() {
                         setup.queue.finish().unwrap();
                         assert_eq!(setup.read(&sum), vec![expected; COUNT]);
                     }
-                    if round == rounds / 3 {
-                        pages = resident_pages();
-                    }
                 }
                 setup.queue.finish().unwrap();
                 assert_eq!(setup.read(&sum), vec![expected; COUNT]);
-                let more = resident_pages().saturating_sub(pages);
-                assert!(more < 16 << 8, "{more} pages more than in the first third");
             });
         }
     });
