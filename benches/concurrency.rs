@@ -43,6 +43,8 @@ const LONG: f64 = 2e-3;
 const ROUNDS: usize = 5;
 
 const TIMES_ONE: Unit = Unit::less("times one alone");
+const TIMES_LONGER: Unit = Unit::less("times the longer alone");
+const TIMES_ONE_THREAD: Unit = Unit::more("times one thread");
 const AT_ONCE: Unit = Unit::more("at once");
 
 /// Kernels that have nothing to do with each other, and the seconds of one.
@@ -121,6 +123,21 @@ fn run(spinning: &Spinning, queues: &[&CommandQueue]) -> Result<(f64, Vec<Span>)
     Ok((seconds, events.iter().map(span).collect::<Result<_>>()?))
 }
 
+/// Seconds of one kernel by the device's clock.
+fn alone_by_device(spinning: &Spinning, queue: &CommandQueue) -> Result<f64> {
+    let one = || {
+        // SAFETY: one dimension.
+        let event = unsafe {
+            let kernel = spinning.work[0].0.get();
+            queue.enqueue_nd_range_kernel(kernel, 1, ptr::null(), &1, &1, &[])?
+        };
+        event.wait()?;
+        let span = event.profiling_command_end()? - event.profiling_command_start()?;
+        Ok(span as f64 * 1e-9)
+    };
+    Ok(median((0..ROUNDS).map(|_| one()).collect::<Result<_>>()?))
+}
+
 /// The same on queues without profiling, where nothing is written between the kernels: seconds by the host.
 fn run_untimed(spinning: &Spinning, queues: &[&CommandQueue]) -> Result<f64> {
     let start = Instant::now();
@@ -145,6 +162,7 @@ fn overlap(context: &Context, column: usize, table: &mut Table) -> Result<()> {
         .map(|_| queue(context, profiling))
         .collect::<Result<_>>()?;
     let several: Vec<&CommandQueue> = several.iter().collect();
+    let alone_by_device = alone_by_device(&spinning, &ordered)?;
     for (name, queues) in [
         ("8 kernels, one in-order queue", &[&ordered][..]),
         ("8 kernels, one out-of-order queue", &[&unordered][..]),
@@ -159,7 +177,7 @@ fn overlap(context: &Context, column: usize, table: &mut Table) -> Result<()> {
             let first = spans.iter().map(|span| span.0).min().unwrap_or(0);
             let last = spans.iter().map(|span| span.1).max().unwrap_or(0);
             host.push(seconds / spinning.alone);
-            device.push((last - first) as f64 * 1e-9 / spinning.alone);
+            device.push((last - first) as f64 * 1e-9 / alone_by_device);
             at_once.push(most_at_once(&spans) as f64);
         }
         table.put(column, name, TIMES_ONE, median(host));
@@ -219,6 +237,9 @@ fn beside_a_transfer(
     })?;
     let name = "a kernel and a 64 MiB write, two queues";
     table.put(column, name, TIMES_ONE, both / spinning.alone);
+    // 1 where one hides behind the other.
+    let longer = alone.max(spinning.alone);
+    table.put(column, name, TIMES_LONGER, both / longer);
     Ok(())
 }
 
@@ -277,11 +298,19 @@ fn main() -> Result<()> {
         }
         if arguments.wants("threads") {
             let rounds = if arguments.quick { 12 } else { 40 };
+            let mut of_one = f64::NAN;
             for count in [1, 2, 4, 8]
                 .into_iter()
                 .filter(|it| *it <= processors.max(2))
             {
                 let rate = threads(&context, count, rounds)?;
+                match count {
+                    1 => of_one = rate,
+                    _ => {
+                        let name = format!("{count} threads with a queue each");
+                        table.put(column, &name, TIMES_ONE_THREAD, rate / of_one);
+                    }
+                }
                 report
                     .curves("Threads with a queue each", "threads", "million launches/s")
                     .put(&subject.name, count as f64, rate);

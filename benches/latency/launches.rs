@@ -12,6 +12,8 @@ use std::ptr;
 use std::time::Instant;
 
 const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
+/// What it writes, the next one must find: each comes after a barrier.
+const STORE: &str = "kernel void store(global int *p) { if (p[0] == 7) p[0] = 8; }";
 /// Launches in a stream.
 pub const LAUNCHES: usize = 1000;
 const ITEMS: usize = 64;
@@ -20,6 +22,7 @@ const STREAMS: usize = 20;
 
 /// Rows that plain Vulkan has a counterpart of.
 pub const ENQUEUE: &str = "enqueue, in a stream of 1000";
+pub const ENQUEUE_ORDERED: &str = "enqueue, in a stream of 1000, each writes what the next reads";
 pub const ROUND_TRIP: &str = "launch and finish one empty kernel";
 pub const TO_START: &str = "latency: QUEUED to START, median";
 
@@ -59,6 +62,10 @@ fn streams(
     let (host, wall) = stream(&ordered, || launch(&ordered, empty, ITEMS, ITEMS))?;
     put(ENQUEUE, host);
     put("to completion, each of a stream of 1000", wall);
+    let store = kernel(context, STORE, "store", "")?;
+    set_buffer(&store, 0, argument)?;
+    let (host, _) = stream(&ordered, || launch(&ordered, &store, ITEMS, ITEMS))?;
+    put(ENQUEUE_ORDERED, host);
     let with_event = || launch_with_event(&ordered, empty).map(drop);
     let (host, _) = stream(&ordered, with_event)?;
     put("enqueue with event, released at once", host);

@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     let subjects = subjects(&arguments.names)?;
     let devices: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
     let raw = match arguments.wants("vulkan") {
-        true => Raw::all(),
+        true => Raw::all(&subjects[0].name),
         false => Err("not asked for".into()),
     };
     let mut columns = devices.clone();

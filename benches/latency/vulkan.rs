@@ -106,9 +106,9 @@ pub struct RoundTrip {
 const QUERIES: u32 = 512;
 
 impl Raw {
-    /// The first device with a compute queue, a discrete GPU before others: once for each family of queues with
+    /// The device whose name `wanted` contains, else a discrete GPU before others: once for each family of queues with
     /// compute, those without graphics first. And what memory it has.
-    pub fn all() -> Result<(Vec<Self>, String)> {
+    pub fn all(wanted: &str) -> Result<(Vec<Self>, String)> {
         // SAFETY: the loader stays loaded: nothing made here is ever destroyed.
         let entry = unsafe { ash::Entry::load()? };
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -121,7 +121,13 @@ impl Raw {
             // SAFETY: a physical device of the instance.
             unsafe { instance.get_physical_device_properties(physical) }
         };
-        all.sort_by_key(|it| properties(*it).device_type != vk::PhysicalDeviceType::DISCRETE_GPU);
+        all.sort_by_key(|it| {
+            let info = properties(*it);
+            let name = info.device_name_as_c_str().unwrap_or_default();
+            let is_wanted = wanted.contains(&*name.to_string_lossy());
+            let is_discrete = info.device_type == vk::PhysicalDeviceType::DISCRETE_GPU;
+            (!is_wanted, !is_discrete)
+        });
         let physical = *all.first().ok_or("no Vulkan device")?;
         let info = properties(physical);
         // SAFETY: as above.
