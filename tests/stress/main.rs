@@ -240,10 +240,10 @@ fn resident_bytes() -> usize {
 /// Calls `stretch` with ever new numbers of rounds; in one of the stretches the process must not grow.
 fn soak_stretches(mut stretch: impl FnMut(Range<u32>)) {
     // README.md has the numbers that the soaks are meant for.
-    let rounds = std::env::var("PUMICE_SOAK").map_or(Ok(500), |rounds| rounds.parse());
+    let rounds = std::env::var("PUMICE_SOAK").map_or(Ok(300), |rounds| rounds.parse());
     let rounds: u32 = rounds.expect("PUMICE_SOAK is a number of rounds");
     stretch(0..300);
-    // Allocators take more now and then; what leaks grows in every stretch, 1 KiB a round by 500 KiB.
+    // Allocators take more now and then; what leaks grows in every stretch, 1 KiB a round by 300 KiB.
     let grown: Vec<usize> = (0..4)
         .map(|part| {
             let before = resident_bytes();

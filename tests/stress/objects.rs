@@ -59,7 +59,7 @@ extern "C" fn count_gone(_memory: cl_mem, _user_data: *mut c_void) {
 pub struct Bench {
     setup: Setup,
     program: Program,
-    /// Of that program.
+    /// Of a program with the kernel `add` alone.
     binary: Vec<u8>,
     /// A program's intermediate language.
     module: Vec<u8>,
@@ -69,7 +69,8 @@ pub struct Bench {
 impl Bench {
     /// `program` is that of the setup.
     pub fn new(setup: Setup, program: Program) -> Self {
-        let binaries = program.get_binaries().expect("binaries");
+        let small = Program::create_and_build_from_source(&setup.context, programs::ADD, "");
+        let binaries = small.expect("a program").get_binaries().expect("binaries");
         let has_pipes = setup.device.pipe_support().expect("a query");
         Self {
             setup,

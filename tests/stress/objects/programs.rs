@@ -13,6 +13,9 @@ use rspirv::binary::Assemble;
 use rspirv::dr::Builder;
 use rspirv::spirv::{AddressingModel, Capability, ExecutionModel, FunctionControl, MemoryModel};
 
+/// The setup's kernel of that name.
+pub const ADD: &str =
+    "kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }";
 const SOURCE: &str = "uint half_of(uint value);
 kernel void test(global uint *out) { out[0] = half_of(get_global_id(0)); }";
 const LIBRARY: &str = "uint half_of(uint value) { return value / 2; }";
