@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::out::List;
-use super::{handle, program, svm};
+use super::{handle, program, svm, usm};
 use crate::compiler::program::AccessQualifier;
 use crate::runtime::device::Device;
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
@@ -396,6 +396,7 @@ pub(super) unsafe fn check_exec_info(
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
         svm::check_support(context)?;
     }
+    usm::check_exec_info(context, param_name)?;
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
     // param_value_size is not valid."
     let size_is_valid = match param_name {

@@ -24,7 +24,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 /// The largest type of OpenCL C, `long16`, in bytes.
-const LARGEST_TYPE_BYTES: cl_uint = 128;
+pub(super) const LARGEST_TYPE_BYTES: cl_uint = 128;
 
 /// `CL_DEVICE_SVM_CAPABILITIES`
 pub fn capabilities(device: &Device) -> cl_device_svm_capabilities {

@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::kernel::{get as get_kernel, set_address};
 use super::out::{EventArguments, Info, Written};
-use super::svm::{check_overlap, check_size, fill_pattern};
+use super::svm::{LARGEST_TYPE_BYTES, check_overlap, check_size, fill_pattern};
 use super::{context, device, enqueue, handle};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
@@ -11,23 +11,24 @@ use crate::runtime::shared::{Access, Origin, Pointed, SharedMemory, UnifiedKind}
 use opencl_sys::{
     CL_COMMAND_MEMADVISE_INTEL, CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL,
     CL_COMMAND_MIGRATEMEM_INTEL, CL_FALSE, CL_INVALID_DEVICE, CL_INVALID_OPERATION,
-    CL_INVALID_PROPERTY, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL,
-    CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL,
-    CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL, CL_MEM_ALLOC_SIZE_INTEL, CL_MEM_ALLOC_TYPE_INTEL,
-    CL_MEM_ALLOC_WRITE_COMBINED_INTEL, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_HOST_INTEL,
-    CL_MEM_TYPE_SHARED_INTEL, CL_MEM_TYPE_UNKNOWN_INTEL, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
-    CL_MIGRATE_MEM_OBJECT_HOST, CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL,
-    CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL, CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL,
-    cl_bool, cl_command_queue, cl_context, cl_device_id,
-    cl_device_unified_shared_memory_capabilities_intel as Capabilities, cl_kernel,
-    cl_mem_advice_intel, cl_mem_info_intel, cl_mem_migration_flags, cl_mem_properties_intel,
-    cl_uint, cl_ulong,
+    CL_INVALID_PROPERTY, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+    CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_MEM_ALLOC_BASE_PTR_INTEL,
+    CL_MEM_ALLOC_DEVICE_INTEL, CL_MEM_ALLOC_FLAGS_INTEL,
+    CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL,
+    CL_MEM_ALLOC_SIZE_INTEL, CL_MEM_ALLOC_TYPE_INTEL, CL_MEM_ALLOC_WRITE_COMBINED_INTEL,
+    CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_SHARED_INTEL,
+    CL_MEM_TYPE_UNKNOWN_INTEL, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST,
+    CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL, CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL,
+    CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL, cl_bool, cl_command_queue, cl_context,
+    cl_device_id, cl_device_unified_shared_memory_capabilities_intel as Capabilities, cl_kernel,
+    cl_kernel_exec_info, cl_mem_advice_intel, cl_mem_info_intel, cl_mem_migration_flags,
+    cl_mem_properties_intel, cl_uint, cl_ulong,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// What every allocation is aligned to.
-const MOST_ALIGNMENT: u64 = SharedMemory::ALIGNMENT_BYTES;
+// "If alignment is 0, a default alignment will be used that is equal to the size of the largest data type".
+const _: () = assert!(SharedMemory::ALIGNMENT_BYTES.is_multiple_of(LARGEST_TYPE_BYTES as u64));
 
 /// `CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL`
 pub fn host_capabilities(device: &Device) -> Capabilities {
@@ -82,9 +83,9 @@ pub unsafe fn host_mem_alloc(
     {
         return Err(unsupported("host allocations"));
     }
+    let kind = UnifiedKind::Host;
     // SAFETY: the caller's promise.
-    let flags = unsafe { allocation_flags(properties, UnifiedKind::Host) }?;
-    allocate(&context, None, UnifiedKind::Host, flags, size, alignment)
+    unsafe { allocate(&context, None, kind, properties, size, alignment) }
 }
 
 /// `clDeviceMemAllocINTEL`
@@ -101,10 +102,9 @@ pub unsafe fn device_mem_alloc(
     let context = context::get(context)?;
     // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
     let place = device_of(&context, device)?;
-    // SAFETY: the caller's promise.
-    let flags = unsafe { allocation_flags(properties, UnifiedKind::Device) }?;
     let kind = UnifiedKind::Device;
-    allocate(&context, Some(place), kind, flags, size, alignment)
+    // SAFETY: the caller's promise.
+    unsafe { allocate(&context, Some(place), kind, properties, size, alignment) }
 }
 
 /// `clSharedMemAllocINTEL`
@@ -132,9 +132,9 @@ pub unsafe fn shared_mem_alloc(
     if !context.devices().iter().enumerate().any(supported) {
         return Err(unsupported("shared allocations"));
     }
+    let kind = UnifiedKind::Shared;
     // SAFETY: the caller's promise.
-    let flags = unsafe { allocation_flags(properties, UnifiedKind::Shared) }?;
-    allocate(&context, place, UnifiedKind::Shared, flags, size, alignment)
+    unsafe { allocate(&context, place, kind, properties, size, alignment) }
 }
 
 fn device_of(context: &Context, device: cl_device_id) -> Result<usize> {
@@ -179,22 +179,28 @@ unsafe fn allocation_flags(
     Ok(flags)
 }
 
-fn allocate(
+/// # Safety
+/// `properties` is NULL or ends with 0.
+unsafe fn allocate(
     context: &Context,
     device: Option<usize>,
     kind: UnifiedKind,
-    flags: cl_ulong,
+    properties: *const cl_mem_properties_intel,
     size_bytes: usize,
     alignment: cl_uint,
 ) -> Result<*mut c_void> {
-    // "CL_INVALID_VALUE if alignment is not zero or a power of two", or more than can be had.
-    if alignment != 0 && (!alignment.is_power_of_two() || u64::from(alignment) > MOST_ALIGNMENT) {
+    // "CL_INVALID_VALUE if alignment is not zero or a power of two.", "… if alignment is greater than the size of the
+    // largest data type supported".
+    if alignment != 0 && (!alignment.is_power_of_two() || alignment > LARGEST_TYPE_BYTES) {
         return Err(Error::invalid_value(format!("alignment is {alignment}")));
     }
-    // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE" for the device or
-    // any device of the context.
+    // SAFETY: the caller's promise.
+    let flags = unsafe { allocation_flags(properties, kind) }?;
+    // "CL_INVALID_BUFFER_SIZE if size is zero, or if device is not NULL and size is greater than
+    // CL_DEVICE_MAX_MEM_ALLOC_SIZE for device, or if device is NULL and size is greater than
+    // CL_DEVICE_MAX_MEM_ALLOC_SIZE for any device in context".
     let devices = context.devices();
-    let concerned = match device.filter(|_| kind == UnifiedKind::Device) {
+    let concerned = match device {
         Some(device) => devices.get(device..=device).unwrap_or(devices),
         None => devices,
     };
@@ -287,6 +293,21 @@ pub fn get_mem_alloc_info(
     }
 }
 
+/// Of `clSetKernelExecInfo`: "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and no
+/// devices in the context associated with kernel support host Unified Shared Memory allocations.", and so on.
+pub(super) fn check_exec_info(context: &Context, param_name: cl_kernel_exec_info) -> Result<()> {
+    let capabilities: fn(&Device) -> Capabilities = match param_name {
+        CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => host_capabilities,
+        CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => single_device_capabilities,
+        // Every device has memory of its own.
+        _ => return Ok(()),
+    };
+    match context.devices().iter().all(|it| capabilities(it) == 0) {
+        true => Err(unsupported("memory of the kind in param_name")),
+        false => Ok(()),
+    }
+}
+
 /// `clSetKernelArgMemPointerINTEL`
 pub fn set_kernel_arg_mem_pointer(
     kernel: cl_kernel,
@@ -341,9 +362,8 @@ pub unsafe fn enqueue_memcpy(
     if dst_ptr.is_null() || src_ptr.is_null() {
         return Err(Error::invalid_value("dst_ptr or src_ptr is NULL"));
     }
-    // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
-    check_overlap(dst_ptr, src_ptr, size)?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
+    check_overlap(dst_ptr, src_ptr, size)?;
     let event = queue.enqueue_shared_copy(
         CL_COMMAND_MEMCPY_INTEL,
         &Pointed::at(queue.context(), dst_ptr),
@@ -365,8 +385,7 @@ pub fn enqueue_migrate_mem(
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue_with(command_queue, &events)?;
-    // "CL_INVALID_VALUE if flags is zero or is not a supported combination of memory migration flags."; zero is
-    // the usual way to name the queue's device, as in clEnqueueMigrateMemObjects.
+    // "CL_INVALID_VALUE if flags is not a supported combination of memory migration flags."
     let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     if ptr.is_null() || flags & !known != 0 {
         return Err(Error::invalid_value("ptr is NULL or flags are not valid"));

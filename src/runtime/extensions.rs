@@ -37,7 +37,7 @@ const ALL_DEVICES: [Versioned; 47] = [
     versioned("cl_intel_subgroups_char", (1, 0, 0)),
     versioned("cl_intel_subgroups_long", (1, 0, 0)),
     versioned("cl_intel_subgroups_short", (1, 1, 0)),
-    versioned("cl_intel_unified_shared_memory", (1, 0, 0)),
+    versioned("cl_intel_unified_shared_memory", (1, 2, 0)),
     versioned("cl_khr_3d_image_writes", (1, 0, 0)),
     versioned("cl_khr_byte_addressable_store", (1, 0, 0)),
     // The version that the conformance tests ask for: 0.9.7 with another definition of simultaneous use,
