@@ -374,7 +374,11 @@ pub unsafe fn enqueue_svm_migrate_mem(
     for (index, &pointer) in pointers.iter().enumerate() {
         let size_bytes = sizes.get(index).copied().unwrap_or(0);
         let found = queue.context().shared().find(pointer as u64);
-        if !found.is_some_and(|memory| memory.contains(pointer as u64, size_bytes)) {
+        let is_within = found.is_some_and(|memory| {
+            matches!(memory.origin(), Origin::Svm { .. })
+                && memory.contains(pointer as u64, size_bytes)
+        });
+        if !is_within {
             return Err(Error::invalid_value(format!(
                 "svm_pointers[{index}] is not within shared memory of the context"
             )));
