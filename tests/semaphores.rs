@@ -8,21 +8,20 @@ mod entry;
 use std::ffi::c_void;
 use std::ptr;
 
-use opencl_sys::cl_function_types::clGetDeviceInfo_t;
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
     CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_INVALID_PROPERTY, CL_INVALID_SEMAPHORE_KHR,
     CL_INVALID_VALUE, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR,
     CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, CL_SUCCESS,
-    cl_command_queue, cl_int, cl_semaphore_khr, cl_uint, cl_ulong,
-    clCreateSemaphoreWithPropertiesKHR_t, clEnqueueSignalSemaphoresKHR_t,
+    cl_command_queue, cl_external_semaphore_handle_type_khr, cl_int, cl_semaphore_khr, cl_uint,
+    cl_ulong, clCreateSemaphoreWithPropertiesKHR_t, clEnqueueSignalSemaphoresKHR_t,
     clEnqueueWaitSemaphoresKHR_t, clGetSemaphoreHandleForTypeKHR_t, clGetSemaphoreInfoKHR_t,
     clReleaseSemaphoreKHR_t,
 };
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device;
-use opencl3::event::{create_user_event, set_user_event_status};
+use opencl3::event::{Event, create_user_event, set_user_event_status};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
 use opencl3::types::{CL_NON_BLOCKING, cl_event};
 
@@ -55,12 +54,7 @@ fn signal(queue: &CommandQueue, semaphore: cl_semaphore_khr, after: &[cl_event])
         clEnqueueSignalSemaphoresKHR_t,
         "clEnqueueSignalSemaphoresKHR"
     );
-    let list = if after.is_empty() {
-        ptr::null()
-    } else {
-        after.as_ptr()
-    };
-    let (queue, count) = (queue.get(), after.len() as cl_uint);
+    let (queue, (count, list)) = (queue.get(), wait_list(after));
     // SAFETY: live handles.
     unsafe {
         signal(
@@ -76,10 +70,26 @@ fn signal(queue: &CommandQueue, semaphore: cl_semaphore_khr, after: &[cl_event])
 }
 
 fn wait(queue: &CommandQueue, semaphore: cl_semaphore_khr, event: *mut cl_event) -> cl_int {
+    wait_after(queue, semaphore, &[], event)
+}
+
+fn wait_after(
+    queue: &CommandQueue,
+    semaphore: cl_semaphore_khr,
+    after: &[cl_event],
+    event: *mut cl_event,
+) -> cl_int {
     let wait = entry!(clEnqueueWaitSemaphoresKHR_t, "clEnqueueWaitSemaphoresKHR");
-    let queue: cl_command_queue = queue.get();
+    let (queue, (count, list)): (cl_command_queue, _) = (queue.get(), wait_list(after));
     // SAFETY: live handles.
-    unsafe { wait(queue, 1, &semaphore, ptr::null(), 0, ptr::null(), event) }
+    unsafe { wait(queue, 1, &semaphore, ptr::null(), count, list, event) }
+}
+
+fn wait_list(events: &[cl_event]) -> (cl_uint, *const cl_event) {
+    match events {
+        [] => (0, ptr::null()),
+        events => (events.len() as cl_uint, events.as_ptr()),
+    }
 }
 
 fn payload(semaphore: cl_semaphore_khr) -> cl_ulong {
@@ -163,27 +173,87 @@ fn a_wait_comes_after_its_signal() {
     assert_eq!(release(semaphore), CL_INVALID_SEMAPHORE_KHR);
 }
 
+/// One that nobody else knows, and those that others could be given, one way or the other, but are not.
+fn kept_to_ourselves(context: &Context, device: &Device) -> Vec<cl_semaphore_khr> {
+    let exports = CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_ulong;
+    let kinds = handle_types(device, CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR);
+    let kinds = kinds.into_iter().map(|kind| vec![exports, kind.into(), 0]);
+    let lists = [vec![]].into_iter().chain(kinds);
+    lists.map(|list| create(context, &list).unwrap()).collect()
+}
+
+fn handle_types(device: &Device, name: cl_uint) -> Vec<cl_external_semaphore_handle_type_khr> {
+    let bytes = device.get_data(name).expect("a list");
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().copied().map(u32::from_ne_bytes).collect()
+}
+
 #[test]
 fn a_wait_may_be_enqueued_before_its_signal() {
     let Some(device) = common::device() else {
         return;
     };
     let context = Context::from_device(&device).unwrap();
-    let semaphore = create(&context, &[]).unwrap();
-    let first = queue(&context, &device, 0);
-    let second = queue(&context, &device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    let mut event: cl_event = ptr::null_mut();
-    assert_eq!(wait(&second, semaphore, &mut event), CL_SUCCESS);
-    second.flush().unwrap();
-    let waited = opencl3::event::Event::new(event);
-    let gate = create_user_event(context.get()).unwrap();
-    assert_eq!(signal(&first, semaphore, &[gate]), CL_SUCCESS);
-    assert!(waited.command_execution_status().unwrap().0 > CL_COMPLETE);
-    assert_eq!(payload(semaphore), 0);
-    set_user_event_status(gate, CL_COMPLETE).unwrap();
-    waited.wait().unwrap();
-    assert_eq!(payload(semaphore), 0);
-    release(semaphore);
+    for semaphore in kept_to_ourselves(&context, &device) {
+        let first = queue(&context, &device, 0);
+        let second = queue(&context, &device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        let mut event: cl_event = ptr::null_mut();
+        assert_eq!(wait(&second, semaphore, &mut event), CL_SUCCESS);
+        second.flush().unwrap();
+        let waited = Event::new(event);
+        let gate = create_user_event(context.get()).unwrap();
+        assert_eq!(signal(&first, semaphore, &[gate]), CL_SUCCESS);
+        assert!(waited.command_execution_status().unwrap().0 > CL_COMPLETE);
+        assert_eq!(payload(semaphore), 0);
+        set_user_event_status(gate, CL_COMPLETE).unwrap();
+        waited.wait().unwrap();
+        assert_eq!(payload(semaphore), 0);
+        release(semaphore);
+    }
+}
+
+/// "clEnqueueWaitSemaphoresKHR will not return until the binary semaphores in sema_objects are in a state that makes them
+/// safe to re-signal": also when the wait itself has to wait.
+#[test]
+fn a_signal_may_be_enqueued_before_the_wait_for_the_last_begins() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    for semaphore in kept_to_ourselves(&context, &device) {
+        let (first, second) = (queue(&context, &device, 0), queue(&context, &device, 0));
+        let third = queue(&context, &device, 0);
+        // The wait comes after its signal, or before it.
+        for signalled in [true, false] {
+            let gate = create_user_event(context.get()).unwrap();
+            let mut event: cl_event = ptr::null_mut();
+            if signalled {
+                assert_eq!(signal(&first, semaphore, &[]), CL_SUCCESS);
+            }
+            let code = wait_after(&second, semaphore, &[gate], &mut event);
+            assert_eq!(code, CL_SUCCESS);
+            if !signalled {
+                assert_eq!(signal(&first, semaphore, &[]), CL_SUCCESS);
+            }
+            let earlier = Event::new(event);
+            assert_eq!(signal(&first, semaphore, &[]), CL_SUCCESS);
+            first.flush().unwrap();
+            assert_eq!(wait(&third, semaphore, &mut event), CL_SUCCESS);
+            third.flush().unwrap();
+            let later = Event::new(event);
+            assert!(earlier.command_execution_status().unwrap().0 > CL_COMPLETE);
+            set_user_event_status(gate, CL_COMPLETE).unwrap();
+            earlier.wait().unwrap();
+            later.wait().unwrap();
+            for queue in [&first, &second, &third] {
+                queue.finish().unwrap();
+            }
+            assert_eq!(payload(semaphore), 0);
+            // SAFETY: the only hold on it.
+            unsafe { opencl3::event::release_event(gate) }.unwrap();
+        }
+        release(semaphore);
+    }
 }
 
 #[test]
@@ -213,35 +283,20 @@ fn wrong_arguments_are_refused() {
     release(semaphore);
 }
 
-fn shares_opaque(device: &Device, name: cl_uint) -> bool {
-    let info = entry!(clGetDeviceInfo_t, "clGetDeviceInfo");
-    let mut list = [0; 8];
-    let mut size_bytes = 0;
-    let place = list.as_mut_ptr().cast();
-    // SAFETY: a live device, room for the answer.
-    let code = unsafe {
-        info(
-            device.id(),
-            name,
-            size_of_val(&list),
-            place,
-            &mut size_bytes,
-        )
-    };
-    code == CL_SUCCESS && list[..size_bytes / 4].contains(&CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
-}
-
 /// A semaphore and another of its descriptor, where the device shares them so.
 fn pair(context: &Context, device: &Device) -> Option<[cl_semaphore_khr; 2]> {
     let shared = [
         CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
     ];
-    if !shared.into_iter().all(|name| shares_opaque(device, name)) {
+    let kind = CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR;
+    if !shared
+        .into_iter()
+        .all(|name| handle_types(device, name).contains(&kind))
+    {
         eprintln!("skipped: semaphores are not shared by opaque descriptors");
         return None;
     }
-    let kind = CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR;
     let exports = CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_ulong;
     let exported = create(context, &[exports, kind.into(), 0]).unwrap();
     let export = entry!(

@@ -10,7 +10,7 @@ use crate::runtime::semaphore::{Semaphore, Sharing};
 use crate::vulkan::SemaphoreFd;
 use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT,
-    CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_SEMAPHORE_CONTEXT_KHR,
+    CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_SEMAPHORE_KHR, CL_SEMAPHORE_CONTEXT_KHR,
     CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
     CL_SEMAPHORE_EXPORTABLE_KHR, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR,
     CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR,
@@ -20,7 +20,7 @@ use opencl_sys::{
     cl_semaphore_reimport_properties_khr, cl_uint, cl_ulong,
 };
 use std::ffi::c_void;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 
 /// `CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR`
@@ -73,6 +73,7 @@ pub unsafe fn create_semaphore_with_properties(
     // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is specified as part of sema_props, but it does
     // not identify exactly one valid device; or if a device identified by CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR
     // is not one of the devices within context."
+    let listed = wanted.devices.is_some();
     let devices = match wanted.devices {
         Some(devices) => {
             if devices.len() != 1 || devices.iter().any(|it| context.device_index(it).is_none()) {
@@ -95,7 +96,7 @@ pub unsafe fn create_semaphore_with_properties(
             context.devices().to_vec()
         }
     };
-    let sharing = sharing(&devices, wanted.exports, wanted.import)?;
+    let sharing = sharing(&devices, listed, wanted.exports, wanted.import)?;
     let semaphore = Semaphore::new(&context, devices, wanted.all, sharing)?;
     Ok(handle::create(semaphore))
 }
@@ -147,10 +148,6 @@ unsafe fn read_properties(list: *const cl_semaphore_properties_khr) -> Result<Wa
                         break;
                     }
                     match u32::try_from(value).ok().and_then(kind_of) {
-                        // "CL_INVALID_VALUE … if sema_props specify … the same handle type more than once".
-                        Some(kind) if exports.contains(&kind) => {
-                            return Err(Error::invalid_value("a handle type is given twice"));
-                        }
                         Some(kind) => exports.push(kind),
                         None => return invalid(format!("a handle of type {value:#x}")),
                     }
@@ -184,45 +181,57 @@ fn type_of(kind: SemaphoreFd) -> cl_external_semaphore_handle_type_khr {
     }
 }
 
-/// "CL_INVALID_PROPERTY if … the value specified for a supported property name is not valid": the devices must
-/// export and import what is asked for.
+/// What is to be shared, if the devices, which are `listed` or all of the context, can.
 fn sharing(
     devices: &[Arc<Device>],
-    wanted_exports: Option<Vec<SemaphoreFd>>,
+    listed: bool,
+    exports_wanted: Option<Vec<SemaphoreFd>>,
     import: Option<(SemaphoreFd, cl_int)>,
 ) -> Result<Sharing> {
-    // "CL_INVALID_OPERATION if sema_props specifies a cl_external_semaphore_handle_type_khr followed by a handle
-    // as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR. Exporting a semaphore handle from a semaphore that was
-    // created by importing an external semaphore handle is not permitted."
-    if wanted_exports.is_some() && import.is_some() {
-        return Err(Error::invalid_operation(
-            "an imported semaphore can't be exported",
-        ));
-    }
-    let wanted_exports = wanted_exports.unwrap_or_default();
+    let is_exported = exports_wanted.is_some();
+    let exports_wanted = exports_wanted.unwrap_or_default();
     let can = |of: fn(&Device) -> Vec<cl_uint>, kind| {
         devices.iter().all(|it| of(it).contains(&type_of(kind)))
     };
-    let is_fd = |(kind, fd): &(SemaphoreFd, cl_int)| *fd >= 0 || *kind == SemaphoreFd::Sync;
-    if !wanted_exports.iter().all(|kind| can(exports, *kind))
-        || import.is_some_and(|(kind, _)| !can(imports, kind))
-        || import.is_some_and(|import| !is_fd(&import))
+    let can_import = import.is_none_or(|(kind, _)| can(imports, kind));
+    let is_fd =
+        |(kind, fd): (SemaphoreFd, cl_int)| fd >= 0 || kind == SemaphoreFd::Sync && fd == -1;
+    // "CL_INVALID_PROPERTY if a property name in sema_props is not a supported property name, if the value specified for a
+    // supported property name is not valid".
+    if !exports_wanted.iter().all(|kind| can(exports, *kind))
+        || !can_import && !listed
+        || can_import && !import.is_none_or(is_fd)
     {
         return Err(Error::new(
             CL_INVALID_PROPERTY,
             "the device does not share semaphores in this way",
         ));
     }
+    // "CL_INVALID_DEVICE if one or more devices identified by properties CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR cannot import
+    // the requested external semaphore handle type."
+    if !can_import {
+        return Err(Error::new(
+            CL_INVALID_DEVICE,
+            "the device does not import such a handle",
+        ));
+    }
+    // "CL_INVALID_VALUE if more than one semaphore handle type is specified in the CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+    // list."
+    if exports_wanted.len() > 1 {
+        return Err(Error::invalid_value("more than one handle type"));
+    }
+    // "CL_INVALID_OPERATION if sema_props specifies a cl_external_semaphore_handle_type_khr followed by a handle
+    // as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR. Exporting a semaphore handle from a semaphore that was
+    // created by importing an external semaphore handle is not permitted."
+    if is_exported && import.is_some() {
+        return Err(Error::invalid_operation(
+            "an imported semaphore can't be exported",
+        ));
+    }
     Ok(Sharing {
-        exports: wanted_exports,
-        import: import.map(|(kind, fd)| (kind, own(fd))),
+        exports: exports_wanted,
+        import,
     })
-}
-
-/// "… transfers ownership of the file descriptor from the application to the OpenCL implementation."
-fn own(fd: cl_int) -> Option<OwnedFd> {
-    // SAFETY: the application hands it over.
-    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// `clRetainSemaphoreKHR`
@@ -411,22 +420,25 @@ pub unsafe fn re_import_semaphore_sync_fd(
     fd: cl_int,
 ) -> Result<()> {
     let semaphore: Arc<Semaphore> = handle::get(sema_object)?;
-    // "CL_INVALID_VALUE if reimport_props is not NULL": no property is defined.
+    // "CL_INVALID_SEMAPHORE_KHR if a CL_SEMAPHORE_HANDLE_SYNC_FD_KHR handle was not imported when sema_object was created."
+    if !semaphore.is_of_sync_file() {
+        return Err(Error::new(
+            CL_INVALID_SEMAPHORE_KHR,
+            "the semaphore was not made from a sync file",
+        ));
+    }
+    // "This extension does not define any optional properties."
     // SAFETY: the caller's promise.
     if !unsafe { handle::properties(reimport_props.cast_const()) }.is_empty() {
         return Err(Error::invalid_value(
             "reimport_props holds an unknown property",
         ));
     }
-    let is_of_sync_file = semaphore
-        .properties()
-        .contains(&CL_SEMAPHORE_HANDLE_SYNC_FD_KHR.into());
-    if !is_of_sync_file {
-        return Err(Error::invalid_operation(
-            "the semaphore was not made from a sync file",
-        ));
+    // "CL_INVALID_VALUE if fd is invalid.", "The special value -1 for fd is treated like a valid sync file descriptor".
+    if fd < -1 {
+        return Err(Error::invalid_value(format!("fd is {fd}")));
     }
-    semaphore.import_again(own(fd))
+    semaphore.import_again(fd)
 }
 
 /// The kinds that every device of the platform has.

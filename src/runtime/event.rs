@@ -231,6 +231,18 @@ impl Event {
         }
     }
 
+    /// Blocks while the command is held.
+    pub(super) fn wait_until_issued(&self) -> Stage {
+        let mut state = self.lock();
+        while state.stage == Stage::Held {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.stage
+    }
+
     /// The times, once the command is done without error.
     pub fn profile(&self) -> Option<Profile> {
         let state = self.lock();

@@ -1,23 +1,27 @@
 //! Semaphores (cl_khr_semaphore) and those shared with others (cl_khr_external_semaphore).
 //!
 //! Within the process a wait depends on the event of the signal that it takes. A semaphore that is exported or
-//! imported has a Vulkan semaphore besides, which commands signal and wait for on the device.
+//! imported has a Vulkan semaphore besides, which commands signal and wait for on the device. Vulkan wants each signal
+//! submitted before the wait that takes it, and each wait before the next signal: a wait without a signal is held until
+//! there is one, unless others may have signalled it, and a signal comes after the wait that took the last.
 
 use super::command::{Command, Ordering};
 use super::context::Context;
 use super::device::Device;
 use super::error::{Error, Result};
-use super::event::Event;
+use super::event::{Event, Stage};
 use super::host_job::{Gate, HostJob};
 use super::object::{Handle, Kind, Object};
 use super::queue::{Queue, Waits};
 use crate::vulkan::{self, BinarySemaphore, SemaphoreFd};
 use opencl_sys::{
-    CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE, cl_ulong,
+    CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE,
+    CL_INVALID_OPERATION, CL_INVALID_PROPERTY, CL_INVALID_SEMAPHORE_KHR, CL_INVALID_VALUE, cl_int,
+    cl_ulong,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A binary semaphore.
@@ -43,6 +47,8 @@ unsafe impl Object for Semaphore {
 struct External {
     binary: Arc<BinarySemaphore>,
     exports: Vec<SemaphoreFd>,
+    /// What it was made from.
+    import: Option<SemaphoreFd>,
 }
 
 #[derive(Default)]
@@ -50,7 +56,11 @@ struct State {
     /// Signals that no wait has taken.
     signals: VecDeque<Arc<Event>>,
     /// Waits that no signal has answered.
-    gates: VecDeque<Gate>,
+    gated: VecDeque<Gated>,
+    /// The wait that took the last signal, of a semaphore that Vulkan knows.
+    taker: Option<Arc<Event>>,
+    /// Others know the payload, by an opaque descriptor, and may signal it.
+    is_shared: bool,
     /// The latest of each, for the payload.
     signal: Option<Arc<Event>>,
     wait: Option<Arc<Event>>,
@@ -58,11 +68,22 @@ struct State {
     imported: bool,
 }
 
+/// A wait whose signal is still to be enqueued.
+struct Gated {
+    gate: Gate,
+    /// The gate's event.
+    opened: Arc<Event>,
+    /// The wait's, once it is enqueued.
+    wait: Option<Arc<Event>>,
+}
+
 /// How a semaphore is shared.
 #[derive(Default)]
 pub struct Sharing {
     pub exports: Vec<SemaphoreFd>,
-    pub import: Option<(SemaphoreFd, Option<OwnedFd>)>,
+    /// A descriptor, which is the application's still if the semaphore can't be made. -1 is a sync file whose signal is
+    /// done.
+    pub import: Option<(SemaphoreFd, RawFd)>,
 }
 
 impl Semaphore {
@@ -70,7 +91,7 @@ impl Semaphore {
     /// final 0.
     ///
     /// # Errors
-    /// Memory ran out, or the driver refuses a file descriptor.
+    /// Memory ran out; `CL_INVALID_PROPERTY` when the driver refuses a file descriptor.
     pub fn new(
         context: &Arc<Context>,
         devices: Vec<Arc<Device>>,
@@ -84,12 +105,15 @@ impl Semaphore {
             Some(device) => {
                 let binary = BinarySemaphore::new(device.vulkan()?, &sharing.exports)?;
                 if let Some((kind, fd)) = sharing.import {
+                    let refused = |error| refused(CL_INVALID_PROPERTY, error);
                     binary.import(kind, fd).map_err(refused)?;
                     state.imported = kind == SemaphoreFd::Sync;
+                    state.is_shared = kind == SemaphoreFd::Opaque;
                 }
                 Some(External {
                     binary: Arc::new(binary),
                     exports: sharing.exports,
+                    import: sharing.import.map(|(kind, _)| kind),
                 })
             }
         };
@@ -133,7 +157,14 @@ impl Semaphore {
         (imported || is_done(signal)) && !is_done(wait)
     }
 
-    /// A file descriptor for others, `None` for a sync file whose signal is done already.
+    /// Whether it was made from a sync file.
+    pub fn is_of_sync_file(&self) -> bool {
+        let import = self.external.as_ref().and_then(|it| it.import);
+        import == Some(SemaphoreFd::Sync)
+    }
+
+    /// A file descriptor for others, `None` for a sync file whose signal is done already. Waits while the signal that the
+    /// sync file is of is held.
     ///
     /// # Errors
     /// `CL_INVALID_OPERATION` when it was not made for that, or nothing has signalled it.
@@ -143,33 +174,64 @@ impl Semaphore {
             .as_ref()
             .filter(|external| external.exports.contains(&kind))
             .ok_or_else(|| Error::invalid_value("the semaphore was not made for this export"))?;
-        if kind == SemaphoreFd::Sync {
-            // A sync file is of a signal that is under way, and takes it.
-            let signal = {
-                let mut state = self.lock();
-                state.signal = None;
-                state.signals.pop_back()
-            };
-            let queue = signal.as_ref().and_then(|event| event.queue());
-            let queue = queue
-                .ok_or_else(|| Error::invalid_operation("nothing has signalled the semaphore"))?;
-            queue.flush();
+        match kind {
+            SemaphoreFd::Sync => self.give_signal()?,
+            SemaphoreFd::Opaque => self.share(),
         }
+        let refused = |error| refused(CL_INVALID_OPERATION, error);
         external.binary.export(kind).map_err(refused)
     }
 
-    /// `clReImportSemaphoreSyncFdKHR`
+    /// Has the signal that no wait has taken submitted. "Exporting a semaphore payload to a handle with copy transference
+    /// has the same side effects on the source semaphore's payload as executing a semaphore wait operation."
+    fn give_signal(&self) -> Result<()> {
+        let signal = {
+            let mut state = self.lock();
+            state.signal = None;
+            state.taker = None;
+            state.signals.pop_front()
+        };
+        let unsignalled = || Error::invalid_operation("nothing has signalled the semaphore");
+        let signal = signal.ok_or_else(unsignalled)?;
+        let queue = signal.queue().ok_or_else(unsignalled)?;
+        // Vulkan wants "an associated semaphore signal operation that has been submitted for execution", with all that
+        // it depends on.
+        if let Stage::Done(..0) = signal.wait_until_issued() {
+            return Err(Error::invalid_operation("the semaphore's signal failed"));
+        }
+        queue.flush();
+        Ok(())
+    }
+
+    /// Others may signal it from now on: waits no longer need a signal of ours.
+    fn share(&self) {
+        let gated = {
+            let mut state = self.lock();
+            state.is_shared = true;
+            std::mem::take(&mut state.gated)
+        };
+        for gated in gated {
+            gated.gate.open();
+        }
+    }
+
+    /// `clReImportSemaphoreSyncFdKHR`; `fd` stays the application's if it fails.
     ///
     /// # Errors
-    /// `CL_INVALID_OPERATION` when it was not imported before; the driver refuses the descriptor.
-    pub fn import_again(&self, fd: Option<OwnedFd>) -> Result<()> {
-        let external = self.external.as_ref().ok_or_else(|| {
-            Error::invalid_operation("the semaphore was not made from a sync file")
+    /// `CL_INVALID_SEMAPHORE_KHR` when it was not made from a sync file; `CL_INVALID_VALUE` when the driver refuses the
+    /// descriptor.
+    pub fn import_again(&self, fd: RawFd) -> Result<()> {
+        let external = self.external.as_ref().filter(|_| self.is_of_sync_file());
+        let external = external.ok_or_else(|| {
+            Error::new(
+                CL_INVALID_SEMAPHORE_KHR,
+                "the semaphore was not made from a sync file",
+            )
         })?;
         external
             .binary
             .import(SemaphoreFd::Sync, fd)
-            .map_err(refused)?;
+            .map_err(|error| refused(CL_INVALID_VALUE, error))?;
         let mut state = self.lock();
         state.imported = true;
         state.wait = None;
@@ -186,13 +248,32 @@ impl Semaphore {
         if let Some(signal) = state.signals.pop_front() {
             return Some(signal);
         }
-        if self.external.is_some() {
+        if state.is_shared || state.imported {
             return None;
         }
         // The signal is still to be enqueued.
-        let (gate, event) = Gate::new(&self.context);
-        state.gates.push_back(gate);
-        Some(event)
+        let (gate, opened) = Gate::new(&self.context);
+        state.gated.push_back(Gated {
+            gate,
+            opened: Arc::clone(&opened),
+            wait: None,
+        });
+        Some(opened)
+    }
+
+    /// `wait` was enqueued, to come after `signal`.
+    fn note_wait(&self, wait: &Arc<Event>, signal: Option<&Arc<Event>>) {
+        let mut state = self.lock();
+        state.wait = Some(Arc::clone(wait));
+        if self.external.is_none() {
+            return;
+        }
+        let is_its = |gated: &&mut Gated| signal.is_some_and(|it| Arc::ptr_eq(it, &gated.opened));
+        match state.gated.iter_mut().find(is_its) {
+            // The signal before it may still be to be taken.
+            Some(gated) => gated.wait = Some(Arc::clone(wait)),
+            None => state.taker = Some(Arc::clone(wait)),
+        }
     }
 }
 
@@ -204,21 +285,28 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let signals = binaries(semaphores);
+        let mut waits = Waits::on(wait_list);
+        for semaphore in semaphores {
+            waits.events.extend(semaphore.lock().taker.take());
+        }
         let event = self.enqueue(
             CL_COMMAND_SEMAPHORE_SIGNAL_KHR,
             Command::Semaphores {
                 waits: SmallVec::new(),
                 signals,
             },
-            Waits::on(wait_list),
+            waits,
             Ordering::default(),
         )?;
         let mut gates = Vec::new();
         for semaphore in semaphores {
             let mut state = semaphore.lock();
-            match state.gates.pop_front() {
+            match state.gated.pop_front() {
                 // The wait that takes this signal is there already.
-                Some(gate) => gates.push(gate),
+                Some(gated) => {
+                    gates.push(gated.gate);
+                    state.taker = gated.wait;
+                }
                 None => {
                     state.signals.push_back(Arc::clone(&event));
                     state.wait = None;
@@ -247,11 +335,12 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let mut waits = Waits::on(wait_list);
         let mut takes_shared = false;
+        let mut taken: SmallVec<[Option<Arc<Event>>; 1]> = SmallVec::new();
         for semaphore in semaphores {
-            if let Some(signal) = semaphore.take_signal() {
-                takes_shared |= semaphore.external.is_some();
-                waits.events.push(signal);
-            }
+            let signal = semaphore.take_signal();
+            takes_shared |= signal.is_some() && semaphore.external.is_some();
+            waits.events.extend(signal.clone());
+            taken.push(signal);
         }
         let event = self.enqueue(
             CL_COMMAND_SEMAPHORE_WAIT_KHR,
@@ -262,8 +351,8 @@ impl Queue {
             waits,
             Ordering::default(),
         )?;
-        for semaphore in semaphores {
-            semaphore.lock().wait = Some(Arc::clone(&event));
+        for (semaphore, signal) in semaphores.iter().zip(&taken) {
+            semaphore.note_wait(&event, signal.as_ref());
         }
         if takes_shared {
             // Another semaphore may stand for the same payload: its next signal must find this one taken.
@@ -281,6 +370,12 @@ fn binaries(semaphores: &[Arc<Semaphore>]) -> SmallVec<[Arc<BinarySemaphore>; 1]
         .collect()
 }
 
-fn refused(error: vulkan::Error) -> Error {
-    Error::invalid_operation(format!("a semaphore's file descriptor: {error}"))
+/// `code` for a descriptor that is not what it should be.
+fn refused(code: cl_int, error: vulkan::Error) -> Error {
+    match error {
+        vulkan::Error::OutOfHostMemory
+        | vulkan::Error::OutOfDeviceMemory
+        | vulkan::Error::DeviceLost => error.into(),
+        error => Error::new(code, format!("a semaphore's file descriptor: {error}")),
+    }
 }

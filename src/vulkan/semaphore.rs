@@ -1,6 +1,6 @@
 //! Binary semaphores that other Vulkan devices, other processes and other APIs can share.
 
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 use ash::vk;
@@ -64,12 +64,12 @@ impl BinarySemaphore {
         Ok((fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Takes over the payload behind `fd`: for good (opaque), or until the next wait (sync file, of which none
-    /// means that it is signalled).
+    /// Takes over the payload behind `fd`: for good (opaque), or until the next wait (sync file, of which -1
+    /// means that it is signalled). The driver owns the descriptor then.
     ///
     /// # Errors
-    /// The driver refuses.
-    pub fn import(&self, kind: SemaphoreFd, fd: Option<OwnedFd>) -> Result<(), Error> {
+    /// The driver refuses: the descriptor is the caller's still.
+    pub fn import(&self, kind: SemaphoreFd, fd: RawFd) -> Result<(), Error> {
         let functions = self.functions()?;
         let flags = match kind {
             SemaphoreFd::Opaque => vk::SemaphoreImportFlags::empty(),
@@ -79,13 +79,10 @@ impl BinarySemaphore {
             .semaphore(self.handle)
             .flags(flags)
             .handle_type(map_kind(kind))
-            .fd(fd.as_ref().map_or(-1, AsRawFd::as_raw_fd));
-        // SAFETY: a live semaphore that nothing waits for.
+            .fd(fd);
+        // SAFETY: a live semaphore that nothing waits for; whatever the descriptor is, the driver looks.
         unsafe { functions.import_semaphore_fd(&import) }
-            .map_err(Error::of("vkImportSemaphoreFdKHR"))?;
-        // The driver owns it now.
-        let _ = fd.map(IntoRawFd::into_raw_fd);
-        Ok(())
+            .map_err(Error::of("vkImportSemaphoreFdKHR"))
     }
 
     fn functions(&self) -> Result<&ash::khr::external_semaphore_fd::Device, Error> {
