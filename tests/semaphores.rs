@@ -6,17 +6,21 @@ mod common;
 mod entry;
 
 use std::ffi::c_void;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
-    CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_INVALID_PROPERTY, CL_INVALID_SEMAPHORE_KHR,
-    CL_INVALID_VALUE, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR,
-    CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, CL_SUCCESS,
-    cl_command_queue, cl_external_semaphore_handle_type_khr, cl_int, cl_semaphore_khr, cl_uint,
-    cl_ulong, clCreateSemaphoreWithPropertiesKHR_t, clEnqueueSignalSemaphoresKHR_t,
-    clEnqueueWaitSemaphoresKHR_t, clGetSemaphoreHandleForTypeKHR_t, clGetSemaphoreInfoKHR_t,
-    clReleaseSemaphoreKHR_t,
+    CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_INVALID_DEVICE, CL_INVALID_OPERATION,
+    CL_INVALID_PROPERTY, CL_INVALID_SEMAPHORE_KHR, CL_INVALID_VALUE, CL_SEMAPHORE_CONTEXT_KHR,
+    CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+    CL_SEMAPHORE_EXPORTABLE_KHR, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR,
+    CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR,
+    CL_SEMAPHORE_REFERENCE_COUNT_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR,
+    CL_SUCCESS, cl_command_queue, cl_device_id, cl_external_semaphore_handle_type_khr, cl_int,
+    cl_semaphore_khr, cl_uint, cl_ulong, clCreateSemaphoreWithPropertiesKHR_t,
+    clEnqueueSignalSemaphoresKHR_t, clEnqueueWaitSemaphoresKHR_t, clGetSemaphoreHandleForTypeKHR_t,
+    clGetSemaphoreInfoKHR_t, clReImportSemaphoreSyncFdKHR_t, clReleaseSemaphoreKHR_t,
 };
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
@@ -347,4 +351,304 @@ fn two_of_one_descriptor_take_turns() {
         queue.finish().unwrap();
     }
     assert_eq!(pair.map(release), [CL_SUCCESS; 2]);
+}
+
+fn import_again(semaphore: cl_semaphore_khr, fd: cl_int) -> cl_int {
+    let again = entry!(
+        clReImportSemaphoreSyncFdKHR_t,
+        "clReImportSemaphoreSyncFdKHR"
+    );
+    // SAFETY: a semaphore, or refused.
+    unsafe { again(semaphore, ptr::null_mut(), fd) }
+}
+
+fn export(
+    semaphore: cl_semaphore_khr,
+    device: cl_device_id,
+    kind: cl_external_semaphore_handle_type_khr,
+) -> Result<cl_int, cl_int> {
+    let export = entry!(
+        clGetSemaphoreHandleForTypeKHR_t,
+        "clGetSemaphoreHandleForTypeKHR"
+    );
+    let (mut fd, mut size_bytes) = (-2, 0);
+    let place = (&raw mut fd).cast();
+    // SAFETY: live handles, room for the answer.
+    let code = unsafe { export(semaphore, device, kind, 4, place, &mut size_bytes) };
+    match code {
+        CL_SUCCESS => {
+            assert_eq!(size_bytes, 4);
+            Ok(fd)
+        }
+        code => {
+            assert_eq!(fd, -2);
+            Err(code)
+        }
+    }
+}
+
+const EXPORTS: cl_ulong = CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_ulong;
+const DEVICES: cl_ulong = CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR as cl_ulong;
+const OPAQUE: cl_ulong = CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR as cl_ulong;
+const SYNC: cl_ulong = CL_SEMAPHORE_HANDLE_SYNC_FD_KHR as cl_ulong;
+
+/// A file's descriptor, which is no semaphore's.
+fn file() -> OwnedFd {
+    std::fs::File::open("/dev/null").expect("a file").into()
+}
+
+#[test]
+fn what_the_device_does_not_share_is_refused() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    let [imports, exports] = [
+        CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+        CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+    ]
+    .map(|name| handle_types(&device, name));
+    let here = device.id() as cl_ulong;
+    for kind in [OPAQUE, SYNC] {
+        let can_export = exports.contains(&(kind as cl_uint));
+        let can_import = imports.contains(&(kind as cl_uint));
+        // A list of one, and of two, which is one too many.
+        match (create(&context, &[EXPORTS, kind, 0]), can_export) {
+            (Ok(semaphore), true) => assert_eq!(release(semaphore), CL_SUCCESS),
+            (made, _) => assert_eq!(made, Err(CL_INVALID_PROPERTY), "{kind:#x}"),
+        }
+        let refused = if can_export {
+            CL_INVALID_VALUE
+        } else {
+            CL_INVALID_PROPERTY
+        };
+        assert_eq!(create(&context, &[EXPORTS, kind, kind, 0]), Err(refused));
+        // A fault later in the list that the specification names first.
+        let unknown = create(&context, &[EXPORTS, kind, kind, 0, 0x1234, 5]);
+        assert_eq!(unknown, Err(CL_INVALID_PROPERTY));
+
+        let file = file();
+        let fd = file.as_raw_fd() as cl_ulong;
+        if !can_import {
+            let everywhere = create(&context, &[kind, fd]);
+            assert_eq!(everywhere, Err(CL_INVALID_PROPERTY), "{kind:#x}");
+            // "one or more devices identified by properties CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR cannot import"
+            let listed = create(&context, &[kind, fd, DEVICES, here, 0]);
+            assert_eq!(listed, Err(CL_INVALID_DEVICE), "{kind:#x}");
+        }
+        let twice = create(&context, &[kind, fd, kind, fd]);
+        assert_eq!(twice, Err(CL_INVALID_PROPERTY), "{kind:#x}");
+        if can_import {
+            let minus = |number: i64| number as cl_ulong;
+            // -1 is a sync file whose signal is done, and no other descriptor.
+            assert_eq!(
+                create(&context, &[kind, minus(-2)]),
+                Err(CL_INVALID_PROPERTY)
+            );
+            if can_export {
+                let both = create(&context, &[kind, fd, EXPORTS, kind, 0]);
+                assert_eq!(both, Err(CL_INVALID_OPERATION), "{kind:#x}");
+            }
+        }
+        // It is the application's still: "after a successful import" it would not be.
+        // SAFETY: a question.
+        assert_ne!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) }, -1);
+    }
+    if [OPAQUE, SYNC]
+        .iter()
+        .all(|kind| exports.contains(&(*kind as cl_uint)))
+    {
+        let both = create(&context, &[EXPORTS, OPAQUE, SYNC, 0]);
+        assert_eq!(both, Err(CL_INVALID_VALUE));
+    }
+}
+
+#[test]
+fn descriptors_are_given_only_as_agreed() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    let here = device.id();
+    for semaphore in kept_to_ourselves(&context, &device) {
+        let (types, exportable): (Vec<cl_uint>, Vec<cl_uint>) = (
+            info(semaphore, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_uint),
+            info(semaphore, CL_SEMAPHORE_EXPORTABLE_KHR),
+        );
+        assert_eq!(exportable, [cl_uint::from(!types.is_empty())]);
+        for kind in [OPAQUE, SYNC] {
+            let kind = kind as cl_uint;
+            let none = ptr::null_mut();
+            assert_eq!(export(none, here, kind), Err(CL_INVALID_SEMAPHORE_KHR));
+            assert_eq!(export(semaphore, none, 0), Err(CL_INVALID_DEVICE));
+            let not_agreed = !types.contains(&kind);
+            if not_agreed {
+                assert_eq!(export(semaphore, here, kind), Err(CL_INVALID_VALUE));
+                continue;
+            }
+            let export = entry!(
+                clGetSemaphoreHandleForTypeKHR_t,
+                "clGetSemaphoreHandleForTypeKHR"
+            );
+            let (mut fd, mut size_bytes) = (-2_i32, 0);
+            let place: *mut c_void = (&raw mut fd).cast();
+            // SAFETY: live handles, room for as much as is said.
+            let codes = unsafe {
+                [
+                    export(semaphore, here, kind, 3, place, ptr::null_mut()),
+                    export(semaphore, here, kind, 0, none, &mut size_bytes),
+                ]
+            };
+            assert_eq!(codes, [CL_INVALID_VALUE, CL_SUCCESS]);
+            assert_eq!((fd, size_bytes), (-2, 4));
+        }
+        // "CL_INVALID_SEMAPHORE_KHR if a CL_SEMAPHORE_HANDLE_SYNC_FD_KHR handle was not imported", also where it could be
+        // exported; and first.
+        for fd in [-1, -2] {
+            assert_eq!(import_again(semaphore, fd), CL_INVALID_SEMAPHORE_KHR);
+        }
+        release(semaphore);
+    }
+    assert_eq!(import_again(ptr::null_mut(), -2), CL_INVALID_SEMAPHORE_KHR);
+}
+
+/// An answer of `clGetSemaphoreInfoKHR`, its size asked first.
+fn info<T: Clone + Default>(semaphore: cl_semaphore_khr, name: cl_uint) -> Vec<T> {
+    let info = entry!(clGetSemaphoreInfoKHR_t, "clGetSemaphoreInfoKHR");
+    let mut size_bytes = usize::MAX;
+    // SAFETY: room for as much as is said.
+    unsafe {
+        let code = info(semaphore, name, 0, ptr::null_mut(), &mut size_bytes);
+        assert_eq!((code, size_bytes % size_of::<T>()), (CL_SUCCESS, 0));
+        let mut values = vec![T::default(); size_bytes / size_of::<T>()];
+        let place: *mut c_void = values.as_mut_ptr().cast();
+        if size_bytes > 0 {
+            let less = info(semaphore, name, size_bytes - 1, place, ptr::null_mut());
+            assert_eq!(less, CL_INVALID_VALUE);
+            let code = info(semaphore, name, size_bytes, place, ptr::null_mut());
+            assert_eq!(code, CL_SUCCESS);
+        }
+        values
+    }
+}
+
+#[test]
+fn a_semaphore_tells_what_it_was_made_with() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    let here = device.id() as usize;
+    let kinds = handle_types(&device, CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR);
+    let mut lists = vec![vec![], vec![DEVICES, here as cl_ulong, 0]];
+    lists.extend(kinds.iter().map(|&kind| vec![EXPORTS, kind.into(), 0]));
+    for list in lists {
+        let semaphore = create(&context, &list).unwrap();
+        let told: Vec<usize> = info(semaphore, CL_SEMAPHORE_CONTEXT_KHR);
+        assert_eq!(told, [context.get() as usize]);
+        let told: Vec<usize> = info(semaphore, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR);
+        assert_eq!(told, [here]);
+        let told: Vec<cl_uint> = info(semaphore, CL_SEMAPHORE_TYPE_KHR);
+        assert_eq!(told, [CL_SEMAPHORE_TYPE_BINARY_KHR]);
+        let told: Vec<cl_uint> = info(semaphore, CL_SEMAPHORE_REFERENCE_COUNT_KHR);
+        assert_eq!(told, [1]);
+        // "… in the same order and without including additional properties."
+        let told: Vec<cl_ulong> = info(semaphore, CL_SEMAPHORE_PROPERTIES_KHR);
+        assert_eq!(told, [&TYPE[..], &list, &[0]].concat());
+        let ask = entry!(clGetSemaphoreInfoKHR_t, "clGetSemaphoreInfoKHR");
+        // SAFETY: nothing is written.
+        let unknown = unsafe { ask(semaphore, 0, 0, ptr::null_mut(), ptr::null_mut()) };
+        assert_eq!(unknown, CL_INVALID_VALUE);
+        assert_eq!(release(semaphore), CL_SUCCESS);
+    }
+}
+
+#[test]
+fn sync_files_carry_a_signal() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let context = Context::from_device(&device).unwrap();
+    let kind = CL_SEMAPHORE_HANDLE_SYNC_FD_KHR;
+    let shared = [
+        CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+        CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+    ];
+    if !shared
+        .into_iter()
+        .all(|name| handle_types(&device, name).contains(&kind))
+    {
+        eprintln!("skipped: semaphores are not shared by sync files");
+        return;
+    }
+    let exported = create(&context, &[EXPORTS, SYNC, 0]).unwrap();
+    // It is signalled from the beginning.
+    let imported = create(&context, &[SYNC, cl_ulong::MAX]).unwrap();
+    assert_eq!(payload(imported), 1);
+    let (first, second) = (queue(&context, &device, 0), queue(&context, &device, 0));
+    assert_eq!(wait(&second, imported, ptr::null_mut()), CL_SUCCESS);
+    second.finish().unwrap();
+    assert_eq!(payload(imported), 0);
+    let unsignalled = export(exported, device.id(), kind);
+    assert_eq!(unsignalled, Err(CL_INVALID_OPERATION));
+    assert_eq!(import_again(imported, -2), CL_INVALID_VALUE);
+
+    const BYTES: usize = 4 << 20;
+    // SAFETY: no host pointer is given; the arrays outlive the last finish.
+    unsafe {
+        let none = ptr::null_mut::<c_void>();
+        let mut buffers = [(); 2]
+            .map(|()| Buffer::<u8>::create(&context, CL_MEM_READ_WRITE, BYTES, none).unwrap());
+        for round in 1..20_u8 {
+            // Two are under way before the first is looked at; the second wait does not take the first's file.
+            let mut back = [vec![0_u8; BYTES], vec![0_u8; BYTES]];
+            for (step, (buffer, back)) in buffers.iter_mut().zip(&mut back).enumerate() {
+                let value = round * 2 + step as u8;
+                first
+                    .enqueue_fill_buffer(buffer, &[value], 0, BYTES, &[])
+                    .unwrap();
+                assert_eq!(signal(&first, exported, &[]), CL_SUCCESS);
+                let fd = export(exported, device.id(), kind).unwrap();
+                assert!(fd >= -1);
+                assert_eq!(payload(exported), 0);
+                assert_eq!(import_again(imported, fd), CL_SUCCESS);
+                assert_eq!(wait(&second, imported, ptr::null_mut()), CL_SUCCESS);
+                second
+                    .enqueue_read_buffer(buffer, CL_NON_BLOCKING, 0, back, &[])
+                    .unwrap();
+            }
+            second.finish().unwrap();
+            for (step, back) in back.iter().enumerate() {
+                let value = round * 2 + step as u8;
+                assert!(back.iter().all(|&byte| byte == value), "round {round}");
+            }
+        }
+        first.finish().unwrap();
+    }
+    // What was imported is taken: the next wait needs a signal of its own.
+    let mut event = ptr::null_mut();
+    assert_eq!(wait(&second, imported, &mut event), CL_SUCCESS);
+    let waited = Event::new(event);
+    second.flush().unwrap();
+    assert!(waited.command_execution_status().unwrap().0 > CL_COMPLETE);
+    assert_eq!(signal(&first, imported, &[]), CL_SUCCESS);
+    first.flush().unwrap();
+    waited.wait().unwrap();
+    // A signal that waits for another thread is exported when it is on its way.
+    let gate = create_user_event(context.get()).unwrap();
+    assert_eq!(signal(&first, exported, &[gate]), CL_SUCCESS);
+    let opened = gate as usize;
+    let fd = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            set_user_event_status(opened as cl_event, CL_COMPLETE).unwrap();
+        });
+        export(exported, device.id(), kind).unwrap()
+    });
+    assert_eq!(import_again(imported, fd), CL_SUCCESS);
+    assert_eq!(wait(&second, imported, ptr::null_mut()), CL_SUCCESS);
+    second.finish().unwrap();
+    // SAFETY: the only hold on it.
+    unsafe { opencl3::event::release_event(gate) }.unwrap();
+    assert_eq!([exported, imported].map(release), [CL_SUCCESS; 2]);
 }

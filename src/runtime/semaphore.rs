@@ -16,8 +16,7 @@ use super::queue::{Queue, Waits};
 use crate::vulkan::{self, BinarySemaphore, SemaphoreFd};
 use opencl_sys::{
     CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE,
-    CL_INVALID_OPERATION, CL_INVALID_PROPERTY, CL_INVALID_SEMAPHORE_KHR, CL_INVALID_VALUE, cl_int,
-    cl_ulong,
+    CL_INVALID_OPERATION, CL_INVALID_PROPERTY, CL_INVALID_VALUE, cl_int, cl_ulong,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -45,10 +44,21 @@ unsafe impl Object for Semaphore {
 
 /// What a semaphore shares with others.
 struct External {
-    binary: Arc<BinarySemaphore>,
+    /// Another one after each import: commands that name the last may be under way.
+    binary: Mutex<Arc<BinarySemaphore>>,
     exports: Vec<SemaphoreFd>,
     /// What it was made from.
     import: Option<SemaphoreFd>,
+}
+
+impl External {
+    fn binary(&self) -> Arc<BinarySemaphore> {
+        Arc::clone(&self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<BinarySemaphore>> {
+        self.binary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[derive(Default)]
@@ -64,8 +74,10 @@ struct State {
     /// The latest of each, for the payload.
     signal: Option<Arc<Event>>,
     wait: Option<Arc<Event>>,
-    /// A sync file was imported and not waited for: it counts as signalled.
+    /// A sync file was imported: it counts as signalled, until a wait is done.
     imported: bool,
+    /// A wait takes what was imported.
+    takes_import: bool,
 }
 
 /// A wait whose signal is still to be enqueued.
@@ -111,7 +123,7 @@ impl Semaphore {
                     state.is_shared = kind == SemaphoreFd::Opaque;
                 }
                 Some(External {
-                    binary: Arc::new(binary),
+                    binary: Mutex::new(Arc::new(binary)),
                     exports: sharing.exports,
                     import: sharing.import.map(|(kind, _)| kind),
                 })
@@ -179,7 +191,7 @@ impl Semaphore {
             SemaphoreFd::Opaque => self.share(),
         }
         let refused = |error| refused(CL_INVALID_OPERATION, error);
-        external.binary.export(kind).map_err(refused)
+        external.binary().export(kind).map_err(refused)
     }
 
     /// Has the signal that no wait has taken submitted. "Exporting a semaphore payload to a handle with copy transference
@@ -215,26 +227,26 @@ impl Semaphore {
         }
     }
 
-    /// `clReImportSemaphoreSyncFdKHR`; `fd` stays the application's if it fails.
+    /// `clReImportSemaphoreSyncFdKHR`, of one made from a sync file: "equivalent to destroying sema_object and re-creating it".
+    /// `fd` stays the application's if it fails.
     ///
     /// # Errors
-    /// `CL_INVALID_SEMAPHORE_KHR` when it was not made from a sync file; `CL_INVALID_VALUE` when the driver refuses the
-    /// descriptor.
+    /// Memory ran out; `CL_INVALID_VALUE` when the driver refuses the descriptor.
     pub fn import_again(&self, fd: RawFd) -> Result<()> {
-        let external = self.external.as_ref().filter(|_| self.is_of_sync_file());
-        let external = external.ok_or_else(|| {
-            Error::new(
-                CL_INVALID_SEMAPHORE_KHR,
-                "the semaphore was not made from a sync file",
-            )
-        })?;
-        external
-            .binary
+        let (Some(external), Some(device)) = (&self.external, self.devices.first()) else {
+            return Err(Error::invalid_operation("the semaphore is not shared"));
+        };
+        let binary = BinarySemaphore::new(device.vulkan()?, &[])?;
+        binary
             .import(SemaphoreFd::Sync, fd)
             .map_err(|error| refused(CL_INVALID_VALUE, error))?;
         let mut state = self.lock();
+        let earlier = std::mem::take(&mut *state);
         state.imported = true;
-        state.wait = None;
+        *external.lock() = Arc::new(binary);
+        drop(state);
+        // Nothing will answer a wait that is still without a signal.
+        drop(earlier);
         Ok(())
     }
 
@@ -248,7 +260,11 @@ impl Semaphore {
         if let Some(signal) = state.signals.pop_front() {
             return Some(signal);
         }
-        if state.is_shared || state.imported {
+        if state.is_shared {
+            return None;
+        }
+        if state.imported && !state.takes_import {
+            state.takes_import = true;
             return None;
         }
         // The signal is still to be enqueued.
@@ -308,6 +324,10 @@ impl Queue {
                     state.taker = gated.wait;
                 }
                 None => {
+                    if state.is_shared {
+                        // Others have taken the last.
+                        state.signals.clear();
+                    }
                     state.signals.push_back(Arc::clone(&event));
                     state.wait = None;
                 }
@@ -366,7 +386,7 @@ fn binaries(semaphores: &[Arc<Semaphore>]) -> SmallVec<[Arc<BinarySemaphore>; 1]
     semaphores
         .iter()
         .filter_map(|semaphore| semaphore.external.as_ref())
-        .map(|external| Arc::clone(&external.binary))
+        .map(External::binary)
         .collect()
 }
 
@@ -377,5 +397,105 @@ fn refused(code: cl_int, error: vulkan::Error) -> Error {
         | vulkan::Error::OutOfDeviceMemory
         | vulkan::Error::DeviceLost => error.into(),
         error => Error::new(code, format!("a semaphore's file descriptor: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::callback::UserData;
+    use super::super::platform::Platform;
+    use super::*;
+    use crate::vulkan::Priority;
+    use std::os::fd::IntoRawFd;
+
+    fn queue() -> Option<Arc<Queue>> {
+        let Some(device) = Platform::instance().devices().first() else {
+            eprintln!("skipped: no usable Vulkan device");
+            return None;
+        };
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+        let vulkan = device.vulkan().unwrap();
+        Some(Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap())
+    }
+
+    /// A semaphore that can be exported, unless the device has none of the kind.
+    fn exportable(queue: &Queue, kind: SemaphoreFd) -> Option<Arc<Semaphore>> {
+        let fds = &queue.device().info().semaphore_fds;
+        let can = match kind {
+            SemaphoreFd::Opaque => fds.opaque,
+            SemaphoreFd::Sync => fds.sync,
+        };
+        if !can.export || !can.import {
+            eprintln!("skipped: semaphores are not shared by descriptors of the kind {kind:?}");
+            return None;
+        }
+        let sharing = Sharing {
+            exports: vec![kind],
+            import: None,
+        };
+        Some(semaphore(queue, sharing))
+    }
+
+    fn semaphore(queue: &Queue, sharing: Sharing) -> Arc<Semaphore> {
+        let devices = vec![Arc::clone(queue.device())];
+        Semaphore::new(queue.context(), devices, Vec::new(), sharing).unwrap()
+    }
+
+    #[test]
+    fn signals_that_others_take_are_not_kept() {
+        let Some(queue) = queue() else { return };
+        let Some(ours) = exportable(&queue, SemaphoreFd::Opaque) else {
+            return;
+        };
+        let fd = ours.export(SemaphoreFd::Opaque).unwrap().unwrap();
+        let theirs = semaphore(
+            &queue,
+            Sharing {
+                exports: Vec::new(),
+                import: Some((SemaphoreFd::Opaque, fd.into_raw_fd())),
+            },
+        );
+        for _ in 0..20 {
+            let ours = std::slice::from_ref(&ours);
+            queue.enqueue_signal_semaphores(ours, &[]).unwrap();
+            let theirs = std::slice::from_ref(&theirs);
+            queue.enqueue_wait_semaphores(theirs, &[]).unwrap();
+        }
+        queue.finish().unwrap();
+        assert!(ours.lock().signals.len() <= 1);
+    }
+
+    /// The signal of a sync file waits for what holds it.
+    #[test]
+    fn a_sync_file_is_of_a_signal_that_is_under_way() {
+        let Some(queue) = queue() else { return };
+        let Some(semaphore) = exportable(&queue, SemaphoreFd::Sync) else {
+            return;
+        };
+        assert!(semaphore.export(SemaphoreFd::Sync).is_err(), "no signal");
+        let one = std::slice::from_ref(&semaphore);
+        for _ in 0..3 {
+            let gate = Event::of_user(queue.context());
+            let list = [Arc::clone(&gate)];
+            let signal = queue.enqueue_signal_semaphores(one, &list).unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    assert_eq!(signal.stage(), Stage::Held);
+                    gate.set_user_status(CL_COMPLETE).unwrap();
+                });
+                semaphore.export(SemaphoreFd::Sync).unwrap();
+            });
+            assert!(!semaphore.is_signalled());
+            assert!(semaphore.export(SemaphoreFd::Sync).is_err(), "it was taken");
+        }
+        // One that fails leaves nothing.
+        let gate = Event::of_user(queue.context());
+        let list = [Arc::clone(&gate)];
+        queue.enqueue_signal_semaphores(one, &list).unwrap();
+        gate.set_user_status(-7).unwrap();
+        assert!(semaphore.export(SemaphoreFd::Sync).is_err(), "it failed");
+        queue.finish().unwrap();
     }
 }
