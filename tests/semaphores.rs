@@ -6,7 +6,7 @@ mod common;
 mod entry;
 
 use std::ffi::c_void;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::ptr;
 
 use opencl_sys::{
@@ -450,6 +450,9 @@ fn what_the_device_does_not_share_is_refused() {
                 assert_eq!(both, Err(CL_INVALID_OPERATION), "{kind:#x}");
             }
         }
+        // What is no semaphore's descriptor. (SwiftShader closes it, which is the application's to do.)
+        let odd = create(&context, &[kind, self::file().into_raw_fd() as cl_ulong]);
+        assert_eq!(odd, Err(CL_INVALID_PROPERTY), "{kind:#x}");
         // It is the application's still: "after a successful import" it would not be.
         // SAFETY: a question.
         assert_ne!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) }, -1);

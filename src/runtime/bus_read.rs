@@ -33,13 +33,15 @@ pub unsafe fn copy(shape: &Shape, source: *const u8, target: *mut u8) {
     }
 }
 
+/// Whether the processor has loads that pass by its caches.
 #[cfg(target_arch = "x86_64")]
-fn has_streaming_loads() -> bool {
+pub fn has_streaming_loads() -> bool {
     std::arch::is_x86_feature_detected!("sse4.1")
 }
 
+/// Whether the processor has loads that pass by its caches.
 #[cfg(not(target_arch = "x86_64"))]
-fn has_streaming_loads() -> bool {
+pub fn has_streaming_loads() -> bool {
     false
 }
 

@@ -3,7 +3,7 @@
 pub mod allocation;
 pub mod atomics;
 mod batch;
-mod bus_read;
+pub mod bus_read;
 pub mod callback;
 pub mod command;
 pub mod command_buffer;

@@ -1,6 +1,6 @@
 //! Arguments of launches: every kind of them updated, and objects that the application has let go of.
 
-use super::setup::{COUNT, IN_ORDER, OUT_OF_ORDER, Setup, argument, config};
+use super::setup::{COUNT, IN_ORDER, OUT_OF_ORDER, Setup, add, argument, config};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -77,22 +77,14 @@ fn a_local_argument_gets_another_size() {
 
 #[test]
 fn many_commands_are_updated_at_once_and_one_more_than_once() {
-    let Some(setup) = Setup::new(OUT_OF_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(OUT_OF_ORDER) else {
         return;
     };
     let mut targets = [(); 3].map(|()| setup.buffer());
     let buffer = setup.command_buffer_with(MUTABLE);
     let commands = targets.each_mut().map(|target| {
         setup.write(target, 0);
-        let kernel = Kernel::create(&program, "add").expect("a kernel");
-        // SAFETY: values of the right types.
-        unsafe {
-            kernel.set_arg(0, &target.get()).unwrap();
-            kernel.set_arg(1, &1_u32).unwrap();
-        }
+        let kernel = add(&program, target, 1);
         buffer.launch_mutable(&kernel, &[])
     });
     assert_eq!(buffer.finalize(), 0);
@@ -221,10 +213,7 @@ fn pointers_and_what_they_lead_to_are_updated() {
     let source = "
     typedef struct { global uint *out; } Place;
     kernel void follow(global Place *place, uint value) { place->out[get_global_id(0)] += value; }";
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let shared = [(); 3].map(|()| Shared::new(&setup));
@@ -294,10 +283,7 @@ fn pointers_and_what_they_lead_to_are_updated() {
 
 #[test]
 fn released_objects_are_there_as_long_as_the_command_buffer() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let queue = CommandQueue::create_default_with_properties(&setup.context, IN_ORDER, 0).unwrap();
@@ -314,12 +300,7 @@ fn released_objects_are_there_as_long_as_the_command_buffer() {
     }
     buffer.launch(&kernel, &[]);
     // The second launch may be updated, though nothing is.
-    let quadruple = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        quadruple.set_arg(0, &result.get()).unwrap();
-        quadruple.set_arg(1, &1_u32).unwrap();
-    }
+    let quadruple = add(&program, &result, 1);
     buffer.launch_mutable(&quadruple, &[]);
     drop((source, middle, kernel, quadruple, program, queue));
     assert_eq!(buffer.finalize(), 0);

@@ -1,6 +1,6 @@
 //! Calls with more than one fault: the error is the one that the specification lists first.
 
-use super::setup::{COUNT, IN_ORDER, Setup, config};
+use super::setup::{COUNT, IN_ORDER, Setup, add, config};
 use std::ptr;
 
 use opencl_sys as cl;
@@ -14,10 +14,7 @@ const BAD_POINT: u32 = 1000;
 
 #[test]
 fn of_a_launch() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let target = setup.buffer();
@@ -82,22 +79,12 @@ fn of_commands_on_shared_memory() {
 
 #[test]
 fn of_an_update() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let target = setup.buffer();
-    let kernel = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        kernel.set_arg(0, &target.get()).unwrap();
-        kernel.set_arg(1, &1_u32).unwrap();
-    }
-    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
-    let command = buffer.launch_mutable(&kernel, &[]);
-    assert_eq!(buffer.finalize(), 0);
+    let kernel = add(&program, &target, 1);
+    let (buffer, command) = setup.recorded(&kernel);
     let (whole, part) = (32_usize, 100_usize);
     let uniform = cl_mutable_dispatch_config_khr {
         local_work_size: &whole,

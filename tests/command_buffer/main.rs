@@ -14,7 +14,7 @@ mod queries;
 mod setup;
 mod updates;
 
-use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup, slowly};
+use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup, add, slowly};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,10 +112,7 @@ fn the_loop_of_frames_runs() {
 #[test]
 fn a_frame_is_replayed_with_other_contents() {
     for flags in [IN_ORDER, OUT_OF_ORDER] {
-        let Some(setup) = Setup::new(flags) else {
-            return;
-        };
-        let Some(program) = setup.program() else {
+        let Some((setup, program)) = Setup::with_program(flags) else {
             return;
         };
         let [mut source, middle, result] = [(); 3].map(|()| setup.buffer());
@@ -146,20 +143,12 @@ fn a_frame_is_replayed_with_other_contents() {
 
 #[test]
 fn it_may_be_pending_many_times_in_order() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let mut sum = setup.buffer();
     setup.write(&mut sum, 0);
-    let kernel = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        kernel.set_arg(0, &sum.get()).unwrap();
-        kernel.set_arg(1, &3_u32).unwrap();
-    }
+    let kernel = add(&program, &sum, 3);
     let buffer = setup.command_buffer();
     buffer.launch(&kernel, &[]);
     buffer.launch(&kernel, &[]);
@@ -345,10 +334,7 @@ fn a_failed_event_of_the_wait_list_fails_the_execution() {
 fn what_is_enqueued_on_a_released_queue_is_done() {
     const ROUNDS: u32 = 20_000;
     const EXECUTIONS: u32 = 3;
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let mut target = setup.buffer();

@@ -1,14 +1,12 @@
 //! What can be asked of command buffers, of their commands, and of devices about them.
 
-use super::setup::{COUNT, IN_ORDER, OUT_OF_ORDER, Setup, config};
+use super::setup::{COUNT, IN_ORDER, OUT_OF_ORDER, Setup, add, config};
 use std::ptr;
 
 use opencl_sys as cl;
 use opencl_sys::{cl_mutable_command_khr, cl_mutable_dispatch_config_khr, cl_uint};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::device::Device;
-use opencl3::kernel::Kernel;
-use opencl3::memory::ClMem;
 
 /// A list that a query answers with, its size asked first.
 fn list<T: Clone + Default>(
@@ -109,19 +107,11 @@ fn of_a_device() {
 
 #[test]
 fn of_a_command() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let target = setup.buffer();
-    let kernel = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        kernel.set_arg(0, &target.get()).unwrap();
-        kernel.set_arg(1, &1_u32).unwrap();
-    }
+    let kernel = add(&program, &target, 1);
     let fields = [
         cl::CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
         cl::CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR | cl::CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR,

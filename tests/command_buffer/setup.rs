@@ -127,6 +127,17 @@ pub fn slowly(value: u32, rounds: u32) -> u32 {
 pub const COUNT: usize = 256;
 pub const BYTES: usize = COUNT * 4;
 
+/// The kernel that adds `value` to each number of `target`.
+pub fn add(program: &Program, target: &Buffer<u32>, value: u32) -> Kernel {
+    let kernel = Kernel::create(program, "add").expect("a kernel");
+    // SAFETY: values of the right types.
+    unsafe {
+        kernel.set_arg(0, &target.get()).expect("a buffer");
+        kernel.set_arg(1, &value).expect("a number");
+    }
+    kernel
+}
+
 impl Setup {
     pub fn new(flags: u64) -> Option<Self> {
         let device = common::device()?;
@@ -146,6 +157,21 @@ impl Setup {
         // SAFETY: no host pointer.
         unsafe { Buffer::create(&self.context, CL_MEM_READ_WRITE, COUNT, ptr::null_mut()) }
             .expect("a buffer")
+    }
+
+    /// With the tests' kernels; `None` where there is no device or no compiler.
+    pub fn with_program(flags: u64) -> Option<(Self, Program)> {
+        let setup = Self::new(flags)?;
+        let program = setup.program()?;
+        Some((setup, program))
+    }
+
+    /// A launch that can be updated, alone in a command buffer that is finalized.
+    pub fn recorded(&self, kernel: &Kernel) -> (CommandBuffer<'_>, cl_mutable_command_khr) {
+        let buffer = self.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+        let command = buffer.launch_mutable(kernel, &[]);
+        assert_eq!(buffer.finalize(), 0);
+        (buffer, command)
     }
 
     pub fn program(&self) -> Option<Program> {

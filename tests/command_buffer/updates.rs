@@ -1,6 +1,6 @@
 //! Updating recorded launches.
 
-use super::setup::{COUNT, Functions, IN_ORDER, OUT_OF_ORDER, Setup, argument, config};
+use super::setup::{COUNT, Functions, IN_ORDER, OUT_OF_ORDER, Setup, add, argument, config};
 use std::ptr;
 use std::sync::Arc;
 
@@ -14,22 +14,14 @@ use opencl3::memory::ClMem;
 #[test]
 fn each_execution_sees_the_updates_before_it_and_no_later_ones() {
     for flags in [IN_ORDER, OUT_OF_ORDER] {
-        let Some(setup) = Setup::new(flags) else {
-            return;
-        };
-        let Some(program) = setup.program() else {
+        let Some((setup, program)) = Setup::with_program(flags) else {
             return;
         };
         let mut targets: Vec<_> = (0..8).map(|_| setup.buffer()).collect();
         for target in &mut targets {
             setup.write(target, 0);
         }
-        let kernel = Kernel::create(&program, "add").expect("a kernel");
-        // SAFETY: values of the right types.
-        unsafe {
-            kernel.set_arg(0, &targets[0].get()).unwrap();
-            kernel.set_arg(1, &1_u32).unwrap();
-        }
+        let kernel = add(&program, &targets[0], 1);
         let flags = cl::CL_COMMAND_BUFFER_MUTABLE_KHR | cl::CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR;
         let buffer = setup.command_buffer_with(flags);
         let command = buffer.launch_mutable(&kernel, &[]);
@@ -61,22 +53,12 @@ fn each_execution_sees_the_updates_before_it_and_no_later_ones() {
 
 #[test]
 fn sizes_and_offsets_are_updated() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let mut target = setup.buffer();
-    let kernel = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        kernel.set_arg(0, &target.get()).unwrap();
-        kernel.set_arg(1, &1_u32).unwrap();
-    }
-    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
-    let command = buffer.launch_mutable(&kernel, &[]);
-    assert_eq!(buffer.finalize(), 0);
+    let kernel = add(&program, &target, 1);
+    let (buffer, command) = setup.recorded(&kernel);
     let ones = |from: usize, count: usize| {
         (0..COUNT)
             .map(|index| u32::from((from..from + count).contains(&index)))
@@ -137,20 +119,12 @@ fn sizes_and_offsets_are_updated() {
 
 #[test]
 fn an_update_is_done_whole_or_not_at_all() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let mut target = setup.buffer();
     setup.write(&mut target, 0);
-    let kernel = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        kernel.set_arg(0, &target.get()).unwrap();
-        kernel.set_arg(1, &1_u32).unwrap();
-    }
+    let kernel = add(&program, &target, 1);
     let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
     let fields = cl::CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR;
     let first = buffer.launch_mutable(&kernel, &[fields, cl::CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, 0]);
@@ -179,10 +153,7 @@ fn an_update_is_done_whole_or_not_at_all() {
 
 #[test]
 fn missing_arguments_may_be_given_later() {
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let mut target = setup.buffer();
@@ -216,22 +187,13 @@ fn missing_arguments_may_be_given_later() {
 #[test]
 fn updates_of_one_command_from_two_threads_both_count() {
     const ROUNDS: usize = 200;
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let mut target = setup.buffer();
-    let kernel = Kernel::create(&program, "add").expect("a kernel");
-    // SAFETY: values of the right types.
-    unsafe {
-        kernel.set_arg(0, &target.get()).unwrap();
-        kernel.set_arg(1, &0_u32).unwrap();
-    }
-    let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
-    let command = buffer.launch_mutable(&kernel, &[]) as usize;
-    assert_eq!(buffer.finalize(), 0);
+    let kernel = add(&program, &target, 0);
+    let (buffer, command) = setup.recorded(&kernel);
+    let command = command as usize;
     let (handle, update) = (buffer.handle as usize, setup.functions.update.unwrap());
     // Each thread updates what the other one leaves as it is.
     let update = move |config: &cl_mutable_dispatch_config_khr| {
@@ -274,10 +236,7 @@ fn updates_of_one_command_from_two_threads_both_count() {
 fn replays_and_updates_from_several_threads_are_right() {
     const THREADS: u32 = 4;
     const ROUNDS: u32 = 300;
-    let Some(setup) = Setup::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = setup.program() else {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
         return;
     };
     let setup = &setup;
@@ -304,9 +263,7 @@ fn replays_and_updates_from_several_threads_are_right() {
                     kernel.set_arg(0, &sum.get()).unwrap();
                     kernel.set_arg(1, &0_u32).unwrap();
                 }
-                let buffer = setup.command_buffer_with(cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
-                let command = buffer.launch_mutable(&kernel, &[]);
-                assert_eq!(buffer.finalize(), 0);
+                let (buffer, command) = setup.recorded(&kernel);
                 let mut last: Option<Event> = None;
                 let mut expected = 0_u32;
                 for round in 0..ROUNDS {

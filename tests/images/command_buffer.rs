@@ -1,5 +1,6 @@
 //! Images in command buffers: fills, copies and kernels, replayed.
 
+use crate::recorded::CommandBuffer;
 use crate::session::{Session, describe, session};
 use opencl_sys as cl;
 use opencl3::memory::{
@@ -30,23 +31,6 @@ fn recorded_commands_work_on_images_each_time() {
     // SAFETY: a handle of the right size.
     unsafe { kernel.set_arg(0, &grown.get()) }.expect("the argument is set");
 
-    let create = entry!(cl::clCreateCommandBufferKHR_fn, "clCreateCommandBufferKHR");
-    let release = entry!(
-        cl::clReleaseCommandBufferKHR_fn,
-        "clReleaseCommandBufferKHR"
-    );
-    let finalize = entry!(
-        cl::clFinalizeCommandBufferKHR_fn,
-        "clFinalizeCommandBufferKHR"
-    );
-    let enqueue = entry!(
-        cl::clEnqueueCommandBufferKHR_fn,
-        "clEnqueueCommandBufferKHR"
-    );
-    let launch = entry!(
-        cl::clCommandNDRangeKernelKHR_fn,
-        "clCommandNDRangeKernelKHR"
-    );
     let fill = entry!(cl::clCommandFillImageKHR_fn, "clCommandFillImageKHR");
     let copy = entry!(cl::clCommandCopyImageKHR_fn, "clCommandCopyImageKHR");
     let store = entry!(
@@ -57,18 +41,16 @@ fn recorded_commands_work_on_images_each_time() {
         cl::clCommandCopyBufferToImageKHR_fn,
         "clCommandCopyBufferToImageKHR"
     );
-    let queue_handle = session.queue.get();
-    let mut error = 1;
+    let commands = CommandBuffer::new(&session, 0);
+    let size = [WIDTH, HEIGHT];
+    commands.launch(&kernel, &size);
     // SAFETY: valid handles and arrays throughout.
     unsafe {
-        let commands = create(1, &queue_handle, ptr::null(), &mut error);
-        assert_eq!(error, 0);
-
         // The command buffer, and what all commands end with.
         macro_rules! record {
             ($function:ident($($argument:expr),*)) => {
                 let code = $function(
-                    commands,
+                    commands.handle,
                     ptr::null_mut(),
                     ptr::null(),
                     $($argument,)*
@@ -81,9 +63,6 @@ fn recorded_commands_work_on_images_each_time() {
             };
         }
         let (grown, collage, bytes_handle) = (grown.get(), collage.get(), bytes.get());
-        let size = [WIDTH, HEIGHT];
-        let (start, local) = (ptr::null(), ptr::null());
-        record!(launch(kernel.get(), 2, start, size.as_ptr(), local));
         let (color, at, region) = ([200_u32, 0, 0, 0], [1_usize, 1, 0], [3_usize, 2, 1]);
         let color = color.as_ptr().cast();
         record!(fill(collage, color, at.as_ptr(), region.as_ptr()));
@@ -96,31 +75,22 @@ fn recorded_commands_work_on_images_each_time() {
         // The last row comes again from the first.
         let (to, region) = ([0_usize, 3, 0], [WIDTH, 1, 1]);
         record!(load(bytes_handle, collage, 0, to.as_ptr(), region.as_ptr()));
-        assert_eq!(finalize(commands), 0);
+    }
+    commands.finalize();
 
-        let mut expected = vec![0_u8; 24];
-        for round in 1..=3_u8 {
-            let code = enqueue(
-                0,
-                ptr::null_mut(),
-                commands,
-                0,
-                ptr::null(),
-                ptr::null_mut(),
-            );
-            assert_eq!(code, 0, "enqueue");
-            for y in 1..3 {
-                expected[y * WIDTH + 1..][..3].fill(200);
-            }
-            for (y, x) in (0..3).flat_map(|y| (0..4).map(move |x| (y, x))) {
-                expected[y * WIDTH + x + 2] = ((y + 1) * WIDTH + x) as u8 + round;
-            }
-            let found = session.values(&bytes, 24);
-            assert_eq!(found, expected, "round {round}");
-            let first: Vec<u8> = expected[..WIDTH].to_vec();
-            expected[3 * WIDTH..].copy_from_slice(&first);
+    let mut expected = vec![0_u8; 24];
+    for round in 1..=3_u8 {
+        commands.enqueue();
+        for y in 1..3 {
+            expected[y * WIDTH + 1..][..3].fill(200);
         }
-        assert_eq!(release(commands), 0);
+        for (y, x) in (0..3).flat_map(|y| (0..4).map(move |x| (y, x))) {
+            expected[y * WIDTH + x + 2] = ((y + 1) * WIDTH + x) as u8 + round;
+        }
+        let found = session.values(&bytes, 24);
+        assert_eq!(found, expected, "round {round}");
+        let first: Vec<u8> = expected[..WIDTH].to_vec();
+        expected[3 * WIDTH..].copy_from_slice(&first);
     }
 }
 
@@ -147,98 +117,48 @@ fn a_recorded_launch_gets_other_images() {
             .expect("the argument is set");
         kernel.set_arg(1, &out.get()).expect("the argument is set");
     }
-    let create = entry!(cl::clCreateCommandBufferKHR_fn, "clCreateCommandBufferKHR");
-    let launch = entry!(
-        cl::clCommandNDRangeKernelKHR_fn,
-        "clCommandNDRangeKernelKHR"
-    );
-    let finalize = entry!(
-        cl::clFinalizeCommandBufferKHR_fn,
-        "clFinalizeCommandBufferKHR"
-    );
-    let enqueue = entry!(
-        cl::clEnqueueCommandBufferKHR_fn,
-        "clEnqueueCommandBufferKHR"
-    );
     let update = entry!(
         cl::clUpdateMutableCommandsKHR_fn,
         "clUpdateMutableCommandsKHR"
     );
-    let release = entry!(
-        cl::clReleaseCommandBufferKHR_fn,
-        "clReleaseCommandBufferKHR"
-    );
-    let queue = session.queue.get();
-    let flags = [
-        cl::CL_COMMAND_BUFFER_FLAGS_KHR,
-        cl::CL_COMMAND_BUFFER_MUTABLE_KHR,
-        0,
-    ];
-    let (mut error, mut command) = (1, ptr::null_mut());
-    let null = ptr::null_mut();
-    // SAFETY: valid handles and arrays throughout.
-    unsafe {
-        let commands = create(1, &queue, flags.as_ptr(), &mut error);
-        assert_eq!(error, 0);
-        let size = [WIDTH, HEIGHT];
-        let recorded = launch(
-            commands,
-            null,
-            ptr::null(),
-            kernel.get(),
-            2,
-            ptr::null(),
-            size.as_ptr(),
-            ptr::null(),
-            0,
-            ptr::null(),
-            ptr::null_mut(),
-            &mut command,
-        );
-        drop(first);
-        assert_eq!([recorded, finalize(commands)], [0; 2]);
-        let run = |expected: u32| {
-            let code = enqueue(
-                0,
-                ptr::null_mut(),
-                commands,
-                0,
-                ptr::null(),
-                ptr::null_mut(),
-            );
-            assert_eq!(code, 0);
-            let expected: Vec<u32> = (expected..expected + 24).collect();
-            assert_eq!(session.values(&out, 24), expected);
+    let commands = CommandBuffer::new(&session, cl::CL_COMMAND_BUFFER_MUTABLE_KHR);
+    let command = commands.launch(&kernel, &[WIDTH, HEIGHT]);
+    drop(first);
+    commands.finalize();
+    let run = |expected: u32| {
+        commands.enqueue();
+        let expected: Vec<u32> = (expected..expected + 24).collect();
+        assert_eq!(session.values(&out, 24), expected);
+    };
+    run(0);
+    // Of the same format, of another one, and back.
+    for (image, expected) in [(narrow(100), 100), (wide, 1000), (narrow(50), 50)] {
+        let handle = image.get();
+        let argument = cl::cl_mutable_dispatch_arg_khr {
+            arg_index: 0,
+            arg_size: size_of_val(&handle),
+            arg_value: ptr::from_ref(&handle).cast(),
         };
-        run(0);
-        // Of the same format, of another one, and back.
-        for (image, expected) in [(narrow(100), 100), (wide, 1000), (narrow(50), 50)] {
-            let handle = image.get();
-            let argument = cl::cl_mutable_dispatch_arg_khr {
-                arg_index: 0,
-                arg_size: size_of_val(&handle),
-                arg_value: ptr::from_ref(&handle).cast(),
-            };
-            let config = cl::cl_mutable_dispatch_config_khr {
-                command,
-                num_args: 1,
-                num_svm_args: 0,
-                num_exec_infos: 0,
-                work_dim: 0,
-                arg_list: &argument,
-                arg_svm_list: ptr::null(),
-                exec_info_list: ptr::null(),
-                global_work_offset: ptr::null(),
-                global_work_size: ptr::null(),
-                local_work_size: ptr::null(),
-            };
-            let kind = cl::CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
-            let mut list = ptr::from_ref(&config).cast();
-            assert_eq!(update(commands, 1, &kind, &mut list), 0);
-            drop(image);
-            run(expected);
-            run(expected);
-        }
-        assert_eq!(release(commands), 0);
+        let config = cl::cl_mutable_dispatch_config_khr {
+            command,
+            num_args: 1,
+            num_svm_args: 0,
+            num_exec_infos: 0,
+            work_dim: 0,
+            arg_list: &argument,
+            arg_svm_list: ptr::null(),
+            exec_info_list: ptr::null(),
+            global_work_offset: ptr::null(),
+            global_work_size: ptr::null(),
+            local_work_size: ptr::null(),
+        };
+        let kind = cl::CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
+        let mut list = ptr::from_ref(&config).cast();
+        // SAFETY: one structure of that type.
+        let code = unsafe { update(commands.handle, 1, &kind, &mut list) };
+        assert_eq!(code, 0);
+        drop(image);
+        run(expected);
+        run(expected);
     }
 }

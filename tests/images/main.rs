@@ -16,6 +16,7 @@ mod kinds;
 mod levels;
 mod literals;
 mod model;
+mod recorded;
 mod refused;
 mod samplers;
 mod session;

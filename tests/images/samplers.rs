@@ -159,9 +159,8 @@ fn single_floats(count: usize) -> (Vec<f32>, Vec<[f64; 4]>) {
     (texels, read)
 }
 
-#[test]
-fn every_sampler_reads_as_the_formulas_say() {
-    let Some(s) = session() else { return };
+/// Checks a small image of every kind.
+fn for_every_kind(s: &Session, check: impl Fn(&Contents<'_>, &Image)) {
     for kind in KINDS {
         let size = kind.region([7, 5, 3]);
         let (floats, texels) = single_floats(size.iter().product());
@@ -174,25 +173,23 @@ fn every_sampler_reads_as_the_formulas_say() {
             // CL_R: opaque.
             border: [0.0, 0.0, 0.0, 1.0],
         };
-        s.check_samplers(&contents, &image, 0.0, 2e-4);
+        check(&contents, &image);
     }
+}
+
+#[test]
+fn every_sampler_reads_as_the_formulas_say() {
+    let Some(s) = session() else { return };
+    for_every_kind(&s, |contents, image| {
+        s.check_samplers(contents, image, 0.0, 2e-4);
+    });
 }
 
 #[test]
 fn whole_numbers_are_coordinates_of_texels() {
     let Some(s) = session() else { return };
-    for kind in KINDS {
-        let size = kind.region([7, 5, 3]);
-        let (floats, texels) = single_floats(size.iter().product());
-        let desc = describe(kind.image_type, size);
-        let image = s.image_of(CL_R, CL_FLOAT, &desc, &floats);
-        let contents = Contents {
-            kind,
-            sizes: &kind.sizes(size),
-            texels: &texels,
-            border: [0.0, 0.0, 0.0, 1.0],
-        };
-        let kernel = s.reader(kind, "int");
+    for_every_kind(&s, |contents, image| {
+        let kernel = s.reader(contents.kind, "int");
         for addressing in [CL_ADDRESS_NONE, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE] {
             let mut numbers = numbers();
             let mut place = || {
@@ -215,14 +212,14 @@ fn whole_numbers_are_coordinates_of_texels() {
                 addressing,
                 linear: false,
             };
-            let found = s.read_at(&kernel, &image, sampler, &places);
+            let found = s.read_at(&kernel, image, sampler, &places);
             for (place, got) in places.iter().zip(found) {
                 let wanted = contents.fetch(addressing, place);
-                let what = format!("{} {addressing:#x} at {place:?}", kind.name);
+                let what = format!("{} {addressing:#x} at {place:?}", contents.kind.name);
                 assert_eq!(got.map(f64::from), wanted, "{what}");
             }
         }
-    }
+    });
 }
 
 /// Rows of whole 256 bytes, which a texture unit can read. Its weights may have 8 bits: the conformance tests allow

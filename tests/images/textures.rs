@@ -1,8 +1,8 @@
 //! Images that a texture unit reads where the device has one for them: rows are of whole 256 bytes. What they read
 //! is the same everywhere, but that a unit's filter may have 8 bits.
 
+use crate::recorded::CommandBuffer;
 use crate::session::{Session, describe, session};
-use opencl_sys as cl;
 use opencl3::command_queue::CommandQueue;
 use opencl3::event::Event;
 use opencl3::kernel::{ExecuteKernel, Kernel};
@@ -11,7 +11,6 @@ use opencl3::memory::{
     CL_UNORM_INT8, ClMem, Image,
 };
 use opencl3::types::cl_event;
-use std::ptr;
 use std::time::{Duration, Instant};
 
 const SIZE: [usize; 3] = [64, 4, 1];
@@ -221,23 +220,6 @@ fn work_items_of_a_sub_group_read_images_and_samplers_of_their_own() {
 fn recorded_kernels_read_images_through_texture_units() {
     let Some(s) = session() else { return };
     let kernel = s.kernel(COPY);
-    let create = entry!(cl::clCreateCommandBufferKHR_fn, "clCreateCommandBufferKHR");
-    let record = entry!(
-        cl::clCommandNDRangeKernelKHR_fn,
-        "clCommandNDRangeKernelKHR"
-    );
-    let finalize = entry!(
-        cl::clFinalizeCommandBufferKHR_fn,
-        "clFinalizeCommandBufferKHR"
-    );
-    let enqueue = entry!(
-        cl::clEnqueueCommandBufferKHR_fn,
-        "clEnqueueCommandBufferKHR"
-    );
-    let release = entry!(
-        cl::clReleaseCommandBufferKHR_fn,
-        "clReleaseCommandBufferKHR"
-    );
     for first in 0..4 {
         let image = image(&s, first);
         let out = s.buffer_of(&[0_u32; 256]);
@@ -248,44 +230,13 @@ fn recorded_kernels_read_images_through_texture_units() {
         }
         let other =
             CommandQueue::create_default_with_properties(&s.context, 0, 0).expect("another queue");
-        let recorded = s.queue.get();
-        let (none, items) = (ptr::null(), [256_usize]);
-        let (null, mut status) = (ptr::null_mut(), 1);
-        // SAFETY: live handles, arrays as long as they are said to be.
-        unsafe {
-            let commands = create(1, &recorded, ptr::null(), &mut status);
-            assert_eq!(status, 0);
-            let code = record(
-                commands,
-                null,
-                ptr::null(),
-                kernel.get(),
-                1,
-                none,
-                items.as_ptr(),
-                none,
-                0,
-                ptr::null(),
-                ptr::null_mut(),
-                ptr::null_mut(),
-            );
-            assert_eq!(code, 0, "clCommandNDRangeKernelKHR");
-            assert_eq!(finalize(commands), 0);
-            let mut queues = [other.get()];
-            for _ in 0..2 {
-                let code = enqueue(
-                    1,
-                    queues.as_mut_ptr(),
-                    commands,
-                    0,
-                    ptr::null(),
-                    ptr::null_mut(),
-                );
-                assert_eq!(code, 0, "clEnqueueCommandBufferKHR");
-            }
-            other.finish().expect("an end");
-            assert_eq!(release(commands), 0);
+        let commands = CommandBuffer::new(&s, 0);
+        commands.launch(&kernel, &[256]);
+        commands.finalize();
+        for _ in 0..2 {
+            commands.enqueue_on(&mut [other.get()]);
         }
+        other.finish().expect("an end");
         assert_eq!(s.values(&out, 256), texels(first));
     }
 }

@@ -1,7 +1,7 @@
 //! Casts and `convert_` functions between all types.
 
 use super::Test;
-use super::harness::{Launch, Plain, assert_equal};
+use super::harness::{Launch, Plain, assert_equal, check_each};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -80,13 +80,7 @@ fn integer_casts() {
             ]
         })
         .collect();
-    let found = Launch::new(source)
-        .buffer(&a)
-        .output::<u64>(expected.len())
-        .run(&[a.len()], &[]);
-    assert_equal(&found.get(1), &expected, |i| {
-        format!("cast {} of {:#x}", i % 10, a[i / 10])
-    });
+    check_each(source, &a, &expected, |i, x| format!("cast {i} of {x:#x}"));
 }
 
 fn integers_to_float() {
@@ -114,13 +108,7 @@ fn integers_to_float() {
             ]
         })
         .collect();
-    let found = Launch::new(source)
-        .buffer(&a)
-        .output::<f32>(expected.len())
-        .run(&[a.len()], &[]);
-    assert_equal(&found.get(1), &expected, |i| {
-        format!("type {} of {:#x}", i % 8, a[i / 8])
-    });
+    check_each(source, &a, &expected, |i, x| format!("type {i} of {x:#x}"));
 }
 
 fn float_to_integers() {
@@ -154,13 +142,7 @@ fn float_to_integers() {
             ]
         })
         .collect();
-    let found = Launch::new(source)
-        .buffer(&a)
-        .output::<i64>(expected.len())
-        .run(&[a.len()], &[]);
-    assert_equal(&found.get(1), &expected, |i| {
-        format!("type {} of {:e}", i % 8, a[i / 8])
-    });
+    check_each(source, &a, &expected, |i, x| format!("type {i} of {x:e}"));
 }
 
 fn saturating() {

@@ -162,49 +162,97 @@ fn check_shuffles<T: Scalar>(ty: &str, exchanged: &str, shuffles: &[(Shuffle, us
     });
 }
 
+/// A vector that every work-item of two sub-groups reads or writes.
+struct Block<T> {
+    /// Of a sub-group.
+    size: usize,
+    width: usize,
+    /// What the built-in functions' names end with.
+    suffix: String,
+    vector: String,
+    /// As many numbers as all work-items have.
+    values: Vec<T>,
+}
+
+impl<T: FromSmall> Block<T> {
+    /// Runs the kernel, which makes two buffers of as many numbers from `values`, and compares them; the second, and the
+    /// local memory of `local_bytes` if it takes any, are its last arguments.
+    fn check(&self, source: String, local_bytes: usize, expected: [&[T]; 2]) {
+        let count = self.values.len();
+        let launch = Launch::new(source)
+            .buffer(&self.values)
+            .output::<T>(count)
+            .output::<T>(count);
+        let launch = match local_bytes {
+            0 => launch,
+            bytes => launch.local(bytes),
+        };
+        let found = launch.run(&[2 * self.size], &[self.size]);
+        for (index, expected) in expected.into_iter().enumerate() {
+            assert_equal(&found.get(1 + index), expected, |i| {
+                format!("element {i} of {}{}", self.vector, self.suffix)
+            });
+        }
+    }
+}
+
+/// Every block of numbers of a type, whose functions' names have one of `suffixes`.
+fn blocks_of<T: FromSmall>(ty: &str, suffixes: &[&str]) -> Vec<Block<T>> {
+    let size = sub_group_size();
+    let of = |suffix: &str, width: usize| Block {
+        size,
+        width,
+        suffix: format!("{suffix}{}", number(width)),
+        vector: format!("{ty}{}", number(width)),
+        values: (0..2 * size * width)
+            .map(|i| T::from_small(i * 3 + 1))
+            .collect(),
+    };
+    let mut list = Vec::new();
+    for suffix in suffixes {
+        list.extend(widths(suffix).iter().map(|&width| of(suffix, width)));
+    }
+    list
+}
+
+/// A function for every type of number that blocks have.
+macro_rules! each_type {
+    ($check:ident) => {
+        $check::<u32>("uint", &["", "_ui"]);
+        $check::<u16>("ushort", &["_us"]);
+        $check::<u8>("uchar", &["_uc"]);
+        $check::<u64>("ulong", &["_ul"]);
+    };
+}
+
 fn blocks() {
     if lacks("cl_intel_subgroups") {
         return;
     }
     fn check<T: FromSmall>(ty: &str, suffixes: &[&str]) {
-        let size = sub_group_size();
-        for suffix in suffixes {
-            for &width in widths(suffix) {
-                let number = number(width);
-                let vector = format!("{ty}{number}");
-                let count = 2 * size * width;
-                let source = format!(
-                    "kernel void test(global const {ty} *in, global {ty} *out, global {ty} *mine) {{
-                         size_t first = (get_group_id(0) * get_num_sub_groups() + get_sub_group_id())
-                             * get_max_sub_group_size() * {width};
-                         {vector} x = intel_sub_group_block_read{suffix}{number}(in + first);
-                         for (int k = 0; k < {width}; k++)
-                             mine[get_global_id(0) * {width} + k] = (({ty} *)&x)[k];
-                         intel_sub_group_block_write{suffix}{number}(out + first, x); }}"
-                );
-                let values: Vec<T> = (0..count).map(|i| T::from_small(i * 3 + 1)).collect();
-                let found = Launch::new(source)
-                    .buffer(&values)
-                    .output::<T>(count)
-                    .output::<T>(count)
-                    .run(&[2 * size], &[size]);
-                let name = |i: usize| format!("element {i} of {vector}{suffix}");
-                assert_equal(&found.get(1), &values, name);
-                let expected: Vec<T> = (0..count)
-                    .map(|at| {
-                        let (item, k) = (at / width, at % width);
-                        let (group, lane) = (item / size, item % size);
-                        values[group * size * width + k * size + lane]
-                    })
-                    .collect();
-                assert_equal(&found.get(2), &expected, name);
-            }
+        for block in blocks_of::<T>(ty, suffixes) {
+            let (size, width) = (block.size, block.width);
+            let (suffix, vector) = (&block.suffix, &block.vector);
+            let source = format!(
+                "kernel void test(global const {ty} *in, global {ty} *out, global {ty} *mine) {{
+                     size_t first = (get_group_id(0) * get_num_sub_groups() + get_sub_group_id())
+                         * get_max_sub_group_size() * {width};
+                     {vector} x = intel_sub_group_block_read{suffix}(in + first);
+                     for (int k = 0; k < {width}; k++)
+                         mine[get_global_id(0) * {width} + k] = (({ty} *)&x)[k];
+                     intel_sub_group_block_write{suffix}(out + first, x); }}"
+            );
+            let mine: Vec<T> = (0..block.values.len())
+                .map(|at| {
+                    let (item, k) = (at / width, at % width);
+                    let (group, lane) = (item / size, item % size);
+                    block.values[group * size * width + k * size + lane]
+                })
+                .collect();
+            block.check(source, 0, [&block.values, &mine]);
         }
     }
-    check::<u32>("uint", &["", "_ui"]);
-    check::<u16>("ushort", &["_us"]);
-    check::<u8>("uchar", &["_uc"]);
-    check::<u64>("ulong", &["_ul"]);
+    each_type!(check);
 }
 
 /// All that is written to local memory is read back, and each element is where the document says.
@@ -213,49 +261,34 @@ fn local_blocks() {
         return;
     }
     fn check<T: FromSmall>(ty: &str, suffixes: &[&str]) {
-        let size = sub_group_size();
-        for suffix in suffixes {
-            for &width in widths(suffix) {
-                let number = number(width);
-                let vector = format!("{ty}{number}");
-                let count = 2 * size * width;
-                let source = format!(
-                    "kernel void test(global const {ty} *in, global {ty} *out, global {ty} *back,
-                             local {ty} *scratch) {{
-                         size_t i = get_global_id(0);
-                         {vector} x;
-                         for (int k = 0; k < {width}; k++) (({ty} *)&x)[k] = in[i * {width} + k];
-                         intel_sub_group_block_write{suffix}{number}(scratch, x);
-                         barrier(CLK_LOCAL_MEM_FENCE);
-                         for (int k = 0; k < {width}; k++)
-                             out[i * {width} + k] = scratch[get_local_id(0) * {width} + k];
-                         {vector} y = intel_sub_group_block_read{suffix}{number}(scratch);
-                         for (int k = 0; k < {width}; k++) back[i * {width} + k] = (({ty} *)&y)[k]; }}"
-                );
-                let values: Vec<T> = (0..count).map(|i| T::from_small(i * 3 + 1)).collect();
-                let found = Launch::new(source)
-                    .buffer(&values)
-                    .output::<T>(count)
-                    .output::<T>(count)
-                    .local(size * width * T::SIZE)
-                    .run(&[2 * size], &[size]);
-                let name = |i: usize| format!("element {i} of {vector}{suffix}");
-                let expected: Vec<T> = (0..count)
-                    .map(|at| {
-                        let (group, at) = (at / (size * width), at % (size * width));
-                        let (k, lane) = (at / size, at % size);
-                        values[(group * size + lane) * width + k]
-                    })
-                    .collect();
-                assert_equal(&found.get(1), &expected, name);
-                assert_equal(&found.get(2), &values, name);
-            }
+        for block in blocks_of::<T>(ty, suffixes) {
+            let (size, width) = (block.size, block.width);
+            let (suffix, vector) = (&block.suffix, &block.vector);
+            let source = format!(
+                "kernel void test(global const {ty} *in, global {ty} *out, global {ty} *back,
+                         local {ty} *scratch) {{
+                     size_t i = get_global_id(0);
+                     {vector} x;
+                     for (int k = 0; k < {width}; k++) (({ty} *)&x)[k] = in[i * {width} + k];
+                     intel_sub_group_block_write{suffix}(scratch, x);
+                     barrier(CLK_LOCAL_MEM_FENCE);
+                     for (int k = 0; k < {width}; k++)
+                         out[i * {width} + k] = scratch[get_local_id(0) * {width} + k];
+                     {vector} y = intel_sub_group_block_read{suffix}(scratch);
+                     for (int k = 0; k < {width}; k++) back[i * {width} + k] = (({ty} *)&y)[k]; }}"
+            );
+            let written: Vec<T> = (0..block.values.len())
+                .map(|at| {
+                    let (group, at) = (at / (size * width), at % (size * width));
+                    let (k, lane) = (at / size, at % size);
+                    block.values[(group * size + lane) * width + k]
+                })
+                .collect();
+            let local_bytes = size * width * T::SIZE;
+            block.check(source, local_bytes, [&written, &block.values]);
         }
     }
-    check::<u32>("uint", &["", "_ui"]);
-    check::<u16>("ushort", &["_us"]);
-    check::<u8>("uchar", &["_uc"]);
-    check::<u64>("ulong", &["_ul"]);
+    each_type!(check);
 }
 
 /// "p must be aligned to a 32-bit (4-byte) boundary", whatever is read from there.

@@ -580,6 +580,24 @@ pub fn assert_equal<T: Plain>(found: &[T], expected: &[T], what: impl Fn(usize) 
     }
 }
 
+/// Runs a kernel of which each work-item takes one of `inputs` and answers with as many values as `expected` has for each;
+/// `what` names one of them, by its number and the input.
+pub fn check_each<A: Plain, B: Plain>(
+    source: &str,
+    inputs: &[A],
+    expected: &[B],
+    what: impl Fn(usize, A) -> String,
+) {
+    let found = Launch::new(source)
+        .buffer(inputs)
+        .output::<B>(expected.len())
+        .run(&[inputs.len()], &[]);
+    let answers = expected.len() / inputs.len();
+    assert_equal(&found.get(1), expected, |i| {
+        what(i % answers, inputs[i / answers])
+    });
+}
+
 /// How often tests of groups go round, each time with other numbers, branches, and pairs of type and width:
 /// `PUMICE_TEST_ROUNDS`, or once.
 pub fn rounds() -> std::ops::Range<u64> {

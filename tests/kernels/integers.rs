@@ -1,7 +1,7 @@
 //! Integer arithmetic of every width, and the integer functions.
 
 use super::Test;
-use super::harness::{Launch, assert_equal};
+use super::harness::{Launch, assert_equal, check_each};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -187,12 +187,8 @@ fn long_with_constants() {
             ]
         })
         .collect();
-    let found = Launch::new(source)
-        .buffer(&a)
-        .output::<i64>(expected.len())
-        .run(&[a.len()], &[]);
-    assert_equal(&found.get(1), &expected, |i| {
-        format!("operation {} of {}", i % 10, a[i / 10])
+    check_each(source, &a, &expected, |i, x| {
+        format!("operation {i} of {x}")
     });
 }
 
@@ -228,12 +224,8 @@ fn promotion() {
             ]
         })
         .collect();
-    let found = Launch::new(source)
-        .buffer(&a)
-        .output::<i32>(expected.len())
-        .run(&[a.len()], &[]);
-    assert_equal(&found.get(1), &expected, |i| {
-        format!("expression {} of {:#x}", i % 4, a[i / 4])
+    check_each(source, &a, &expected, |i, x| {
+        format!("expression {i} of {x:#x}")
     });
 }
 
