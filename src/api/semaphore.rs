@@ -420,7 +420,8 @@ pub unsafe fn re_import_semaphore_sync_fd(
     fd: cl_int,
 ) -> Result<()> {
     let semaphore: Arc<Semaphore> = handle::get(sema_object)?;
-    // "CL_INVALID_SEMAPHORE_KHR if a CL_SEMAPHORE_HANDLE_SYNC_FD_KHR handle was not imported when sema_object was created."
+    // "CL_INVALID_SEMAPHORE_KHR if a CL_SEMAPHORE_HANDLE_SYNC_FD_KHR handle was not imported when sema_object was
+    // created."
     if !semaphore.is_of_sync_file() {
         return Err(Error::new(
             CL_INVALID_SEMAPHORE_KHR,

@@ -227,8 +227,8 @@ impl Semaphore {
         }
     }
 
-    /// `clReImportSemaphoreSyncFdKHR`, of one made from a sync file: "equivalent to destroying sema_object and re-creating it".
-    /// `fd` stays the application's if it fails.
+    /// `clReImportSemaphoreSyncFdKHR`, of one made from a sync file: "equivalent to destroying sema_object and
+    /// re-creating it". `fd` stays the application's if it fails.
     ///
     /// # Errors
     /// Memory ran out; `CL_INVALID_VALUE` when the driver refuses the descriptor.
@@ -303,6 +303,7 @@ impl Queue {
         let signals = binaries(semaphores);
         let mut waits = Waits::on(wait_list);
         for semaphore in semaphores {
+            // If that wait fails, so does the signal: the last one is still there.
             waits.events.extend(semaphore.lock().taker.take());
         }
         let event = self.enqueue(
