@@ -21,6 +21,7 @@ use super::hazard::Hazards;
 use super::held::{HeldCommands, Ready, Resolution};
 use super::object::{Handle, Kind, Object};
 use super::process;
+use super::retire;
 use super::trace::{self, Trace};
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
@@ -69,6 +70,8 @@ pub struct Queue {
     submitted: AtomicU64,
     /// Last value whose batch has been retired.
     pub(super) retired: AtomicU64,
+    /// How long a wait looks before it sleeps.
+    pub(super) spin_ns: AtomicU64,
     pub(super) failure: Failure,
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
@@ -148,6 +151,7 @@ impl Queue {
             retiring: Mutex::default(),
             submitted: AtomicU64::new(0),
             retired: AtomicU64::new(0),
+            spin_ns: AtomicU64::new(retire::MOST_SPIN_NS),
             failure: Failure::default(),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
