@@ -22,7 +22,7 @@ pub struct Config {
     /// driver.
     pub discrete: bool,
     /// `PUMICE_DEFECTS_OF`: a device as [`crate::compiler::Capabilities::named`] names it, `nvidia` or `lavapipe`;
-    /// kernels are compiled so as to get by with the defects of that driver, too, and in the form that it likes. For tests on a software driver.
+    /// kernels are compiled so as to get by with the defects of that driver, too. For tests on a software driver.
     pub defects_of: Option<String>,
     /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
     /// no. Default: yes with the drivers of hardware, no with those of software.

@@ -136,9 +136,6 @@ pub struct Capabilities {
     /// component of a vector in device memory, as llvmpipe does (seen in Mesa 22.3, about 80 cycles each): few wide
     /// accesses are better than many narrow ones, and exchanges between work-items better than either.
     pub serial_memory: bool,
-    /// Whether the driver makes better code of an element of an array in device memory than of the same sum of integers:
-    /// see [`crate::compiler::passes::index_memory`].
-    pub indexes_memory: bool,
     /// Descriptors of images that kernels read through, 0 where the device has no arrays of them.
     pub textures: u32,
     /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
@@ -170,12 +167,6 @@ impl Capabilities {
     /// Whether the driver has one of these defects.
     pub fn has(&self, defects: Defects) -> bool {
         self.defects.intersects(defects)
-    }
-
-    /// Has code made as for the driver of another device: with respect to its defects, and in the form that it likes.
-    pub fn get_by_as(&mut self, other: &Self) {
-        self.defects |= other.defects;
-        self.indexes_memory |= other.indexes_memory && self.int64;
     }
 
     /// Sub-group sizes that a kernel may require, ascending.
@@ -255,7 +246,6 @@ impl Capabilities {
             maximal_reconvergence: false,
             defects: Defects::empty(),
             serial_memory: false,
-            indexes_memory: false,
             textures: 4096,
             names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,
@@ -295,7 +285,6 @@ impl Capabilities {
             defects: Defects::NVIDIA,
             widens_denormals: false,
             rounds_to_nearest32: true,
-            indexes_memory: true,
             ..Self::full()
         }
     }

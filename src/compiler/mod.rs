@@ -187,7 +187,6 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::shorten_searches::run,
             Stage::Emit,
         ),
-        ("index_memory", passes::index_memory::run, Stage::Emit),
         ("structurize", passes::structurize::run, Stage::Emit),
         (
             "define_arguments",

@@ -461,9 +461,6 @@ impl Verifier<'_> {
             Place::Pointer(pointer) => ty(pointer).is_pointer(),
             Place::Address(address) => ty(address) == Type::I64,
             Place::AddressPair { lo, hi } => ty(lo) == Type::I32 && ty(hi) == Type::I32,
-            Place::Indexed { base, index, .. } => {
-                ty(base) == Type::I64 && matches!(ty(index), Type::I32 | Type::I64)
-            }
             Place::Element { array, index } => {
                 let array = self.module.arrays.get(array.index());
                 ty(index) == Type::I32

@@ -10,7 +10,7 @@ use super::printf;
 use super::process;
 use super::spirv::SpirvSupport;
 use super::target;
-use crate::compiler::Capabilities;
+use crate::compiler::{Capabilities, Defects};
 use crate::vulkan::{self, MemoryKind, PhysicalDeviceInfo, Unification};
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use std::fmt;
@@ -58,22 +58,20 @@ impl fmt::Debug for Device {
 
 impl Device {
     /// The physical device at `vulkan_index` of `instance`, if there is one. `sub_group_progress` says whether
-    /// its sub-groups make independent progress, if that is not to be judged by the driver; `as_for` is
-    /// another device, for whose driver kernels are compiled, too.
+    /// its sub-groups make independent progress, if that is not to be judged by the driver; `others_defects`
+    /// are those by which kernels are compiled beside the driver's own.
     pub fn new(
         instance: &Arc<vulkan::Instance>,
         vulkan_index: usize,
         sub_group_progress: Option<bool>,
-        as_for: Option<&Capabilities>,
+        others_defects: Defects,
     ) -> Option<Arc<Self>> {
         let info = instance.physical_devices().get(vulkan_index)?.info.clone();
         let progress = sub_group_progress.unwrap_or_else(|| target::sub_groups_progress(&info));
         let extensions = extensions::device_extensions(&info, progress);
         let c_features = extensions::c_features(&info);
         let mut capabilities = target::capabilities(&info);
-        if let Some(other) = as_for {
-            capabilities.get_by_as(other);
-        }
+        capabilities.defects |= others_defects;
         Some(Arc::new(Self {
             handle: Handle::default(),
             instance: Arc::clone(instance),

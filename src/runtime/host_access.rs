@@ -158,6 +158,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::Defects;
     use crate::runtime::callback::UserData;
     use crate::runtime::context::Context;
     use crate::runtime::device::Device;
@@ -174,7 +175,7 @@ mod tests {
         let instance = Instance::new(options).ok()?;
         let all = instance.physical_devices();
         let index = all.iter().position(|it| it.unusable_reason.is_none())?;
-        let device = Device::new(&instance, index, None, None).unwrap();
+        let device = Device::new(&instance, index, None, Defects::empty()).unwrap();
         let user_data = UserData(std::ptr::null_mut());
         let context = Context::new(vec![Arc::clone(&device)], Vec::new(), None, user_data);
         let vulkan = device.vulkan().unwrap();

@@ -82,13 +82,14 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             return Vec::new();
         }
     };
-    let as_for = config.defects_of.as_deref().and_then(|name| {
+    let others_defects = config.defects_of.as_deref().and_then(|name| {
         let known = Capabilities::named(name);
         if known.is_none() {
             log::warn!("PUMICE_DEFECTS_OF: no device {name} is known");
         }
-        known
+        known.map(|known| known.defects)
     });
+    let others_defects = others_defects.unwrap_or_default();
     let progress = config.sub_group_progress;
     let physical = instance.physical_devices();
     let names: Vec<String> = physical.iter().map(|it| it.info.name.clone()).collect();
@@ -104,7 +105,7 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             log::info!("{} is not usable: {reason}", names[index]);
             false
         })
-        .filter_map(|index| Device::new(&instance, index, progress, as_for.as_ref()))
+        .filter_map(|index| Device::new(&instance, index, progress, others_defects))
         .collect()
 }
 

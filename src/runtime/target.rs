@@ -56,7 +56,6 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         maximal_reconvergence: features.maximal_reconvergence,
         defects: defects(info.driver_id),
         serial_memory: info.driver_id == MESA_LLVMPIPE,
-        indexes_memory: info.driver_id == NVIDIA_PROPRIETARY,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
             false => 0,

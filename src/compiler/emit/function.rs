@@ -4,9 +4,7 @@ use super::Emitter;
 use super::assembler::Id;
 use super::blocks::emission_order;
 use crate::compiler::CompileError;
-use crate::compiler::ir::{
-    Block, FuncId, Function, Inst, Merge, Op, Place, Terminator, Type, Value,
-};
+use crate::compiler::ir::{Block, FuncId, Function, Inst, Merge, Op, Terminator, Type, Value};
 use rspirv::spirv::{self, LoopControl, SelectionControl};
 use std::collections::HashMap;
 
@@ -43,7 +41,7 @@ pub struct FunctionEmitter<'a, 'e> {
     labels: Vec<Option<Id>>,
     /// The pointers made in a block so far, by address (one value, or its two halves) and type: not every driver sees that
     /// two are the same, and straight-line code is a quarter shorter.
-    pub pointers: HashMap<(Place, Id), Id>,
+    pub pointers: HashMap<(Value, Option<Value>, Id), Id>,
 }
 
 impl FunctionEmitter<'_, '_> {

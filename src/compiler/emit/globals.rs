@@ -58,21 +58,6 @@ impl Emitter<'_> {
             .declare_type(Op::TypePointer, &[storage as u32, pointee])
     }
 
-    /// `struct { pointee elements[]; }` with elements of `stride_bytes`.
-    pub fn elements_type(&mut self, pointee: Id, stride_bytes: u32) -> Id {
-        if let Some(&made) = self.elements_types.get(&(pointee, stride_bytes)) {
-            return made;
-        }
-        let elements = self.asm.new_type(Op::TypeRuntimeArray, &[pointee]);
-        self.asm
-            .decorate(elements, Decoration::ArrayStride, &[stride_bytes]);
-        let block = self.asm.new_type(Op::TypeStruct, &[elements]);
-        self.asm.decorate(block, Decoration::Block, &[]);
-        self.asm.decorate_member(block, 0, Decoration::Offset, &[0]);
-        self.elements_types.insert((pointee, stride_bytes), block);
-        block
-    }
-
     pub fn constant(&mut self, ty: Type, bits: u64) -> Result<Id, CompileError> {
         let id = self.ty(ty)?;
         let bits = bits & ty.mask();

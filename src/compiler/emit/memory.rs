@@ -19,7 +19,7 @@ impl FunctionEmitter<'_, '_> {
         results: &[Value],
     ) -> Result<(), CompileError> {
         match place {
-            Place::Address(_) | Place::AddressPair { .. } | Place::Indexed { .. } => {
+            Place::Address(_) | Place::AddressPair { .. } => {
                 let (ty, vector) = self.memory_type(inst, results)?;
                 let words = self.wide_words(ty, results.len(), access)?;
                 let (word, accessed) = words.unwrap_or((ty, vector));
@@ -83,7 +83,7 @@ impl FunctionEmitter<'_, '_> {
         values: &[Value],
     ) -> Result<(), CompileError> {
         match place {
-            Place::Address(_) | Place::AddressPair { .. } | Place::Indexed { .. } => {
+            Place::Address(_) | Place::AddressPair { .. } => {
                 let (ty, vector) = self.memory_type(inst, values)?;
                 let words = self.wide_words(ty, values.len(), access)?;
                 let (word, accessed) = words.unwrap_or((ty, vector));
@@ -182,48 +182,33 @@ impl FunctionEmitter<'_, '_> {
         self.narrow_storage(inst, ty)?;
         let storage = StorageClass::PhysicalStorageBuffer;
         let pointer = self.emitter.pointer_type(storage, pointee);
-        if let Some(&made) = self.pointers.get(&(place, pointer)) {
+        let (address, upper) = match place {
+            Place::Address(address) if self.function.ty(address) == Type::I64 => (address, None),
+            Place::AddressPair { lo, hi }
+                if [lo, hi].map(|v| self.function.ty(v)) == [Type::I32; 2] =>
+            {
+                (lo, Some(hi))
+            }
+            _ => return Err(self.unexpected(inst)),
+        };
+        if let Some(&made) = self.pointers.get(&(address, upper, pointer)) {
             return Ok(made);
         }
-        let made = match place {
-            Place::Address(address) if self.function.ty(address) == Type::I64 => {
+        let made = match upper {
+            None => {
                 let address = self.value(address)?;
                 let asm = &mut self.emitter.asm;
                 asm.result(spirv::Op::ConvertUToPtr, pointer, &[address])
             }
-            Place::AddressPair { lo, hi }
-                if [lo, hi].map(|v| self.function.ty(v)) == [Type::I32; 2] =>
-            {
-                let parts = self.values(&[lo, hi])?;
+            Some(upper) => {
+                let parts = self.values(&[address, upper])?;
                 let vector = self.emitter.vector_type(Type::I32, 2)?;
                 let asm = &mut self.emitter.asm;
                 let pair = asm.result(spirv::Op::CompositeConstruct, vector, &parts);
                 asm.result(spirv::Op::Bitcast, pointer, &[pair])
             }
-            Place::Indexed {
-                base,
-                index,
-                stride_bytes,
-            } => {
-                let elements = self.emitter.elements_type(pointee, stride_bytes);
-                let ty = self.emitter.pointer_type(storage, elements);
-                let array = match self.pointers.get(&(Place::Address(base), ty)) {
-                    Some(&made) => made,
-                    None => {
-                        let address = self.value(base)?;
-                        let asm = &mut self.emitter.asm;
-                        let made = asm.result(spirv::Op::ConvertUToPtr, ty, &[address]);
-                        self.pointers.insert((Place::Address(base), ty), made);
-                        made
-                    }
-                };
-                let (zero, index) = (self.emitter.const_u32(0), self.value(index)?);
-                let asm = &mut self.emitter.asm;
-                asm.result(spirv::Op::AccessChain, pointer, &[array, zero, index])
-            }
-            _ => return Err(self.unexpected(inst)),
         };
-        self.pointers.insert((place, pointer), made);
+        self.pointers.insert((address, upper, pointer), made);
         Ok(made)
     }
 
@@ -501,7 +486,7 @@ impl FunctionEmitter<'_, '_> {
     ) -> Result<(Id, MemorySemantics), CompileError> {
         let caps = self.emitter.capabilities;
         let (pointer, storage, wide) = match place {
-            Place::Address(_) | Place::AddressPair { .. } | Place::Indexed { .. } => {
+            Place::Address(_) | Place::AddressPair { .. } => {
                 let pointee = self.emitter.ty(ty)?;
                 let pointer = self.physical_pointer(inst, place, ty, pointee)?;
                 let storage = MemorySemantics::UNIFORM_MEMORY;

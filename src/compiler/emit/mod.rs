@@ -56,7 +56,6 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         arrays: HashMap::new(),
         array_vectors: ArrayVectors::of(module, &reached, cx.capabilities),
         push_constants: None,
-        elements_types: HashMap::new(),
         textures: None,
         used_floats: BTreeSet::new(),
         uses_collectives: false,
@@ -113,8 +112,6 @@ struct Emitter<'a> {
     arrays: HashMap<ArrayId, (Id, Id)>,
     array_vectors: ArrayVectors,
     push_constants: Option<Id>,
-    /// See [`Emitter::elements_type`].
-    elements_types: HashMap<(Id, u32), Id>,
     textures: Option<texture::Variables>,
     /// Widths of the float types in the module.
     used_floats: BTreeSet<u32>,
@@ -201,10 +198,7 @@ fn has_barrier(function: &Function) -> bool {
 fn orders_device_memory(function: &Function) -> bool {
     ops_of(function).any(|op| match op {
         Op::Atomic { place, .. } => {
-            matches!(
-                place,
-                Place::Address(_) | Place::AddressPair { .. } | Place::Indexed { .. }
-            )
+            matches!(place, Place::Address(_) | Place::AddressPair { .. })
         }
         Op::ControlBarrier { semantics, .. } | Op::MemoryBarrier { semantics, .. } => {
             semantics.has(semantics::DEVICE_MEMORY)

@@ -201,35 +201,6 @@ fn addresses_may_come_in_two_halves() {
 }
 
 #[test]
-fn elements_in_device_memory_are_named_as_such() {
-    let module = straight(|b| {
-        let base = argument64(b, 0);
-        let index = b.i32(7);
-        for (ty, count, stride_bytes) in [(Type::F32, 1, 12), (Type::F32, 4, 16), (Type::I8, 1, 4)]
-        {
-            let place = Place::Indexed {
-                base,
-                index,
-                stride_bytes,
-            };
-            let access = Access::aligned(ty.size_bytes());
-            let values = b.load(place, ty, count, access);
-            b.store(place, values, access);
-        }
-    });
-    let kernel = emit_with(&module, &Capabilities::full()).unwrap();
-    assert_valid(&kernel.spirv);
-    if let Some(text) = disassemble(&kernel.spirv) {
-        // An array for each type, a pointer to each, and one element that is read and written.
-        assert_eq!(text.matches("OpTypeRuntimeArray").count(), 3, "{text}");
-        assert_eq!(text.matches("OpConvertUToPtr").count(), 3, "{text}");
-        for stride in [4, 12, 16] {
-            assert!(text.contains(&format!("ArrayStride {stride}")), "{text}");
-        }
-    }
-}
-
-#[test]
 fn arithmetic_of_every_kind() {
     emit_valid(&straight(|b| {
         use Binary::*;

@@ -374,15 +374,6 @@ impl<'a> Interpreter<'a> {
         Ok(match place {
             Place::Pointer(value) | Place::Address(value) => Some(frame.get(value)?),
             Place::AddressPair { lo, hi } => Some(frame.get(lo)? | frame.get(hi)? << 32),
-            Place::Indexed {
-                base,
-                index,
-                stride_bytes,
-            } => {
-                let index = scalar::signed(frame.function.ty(index), frame.get(index)?);
-                let offset = index.wrapping_mul(stride_bytes.into());
-                Some(frame.get(base)?.wrapping_add_signed(offset))
-            }
             Place::Element { .. } | Place::Argument { .. } => None,
         })
     }

@@ -125,7 +125,7 @@ pub enum DotFormat {
 }
 
 /// Where a memory operation reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Behind a pointer: what the parser makes; gone after `lower_pointers`.
     Pointer(Value),
@@ -133,13 +133,6 @@ pub enum Place {
     Address(Value),
     /// The same with the address as two I32, once 64-bit integers are legalized.
     AddressPair { lo: Value, hi: Value },
-    /// At the device address `base + sign_extend(index) * stride_bytes`: `base` is an I64, `index` an I32 or I64. Only
-    /// `index_memory` makes it.
-    Indexed {
-        base: Value,
-        index: Value,
-        stride_bytes: u32,
-    },
     /// Elements of an array starting at an I32 index; all results have the element's type.
     Element { array: ArrayId, index: Value },
     /// Words (I32) of the argument block in push constants.
@@ -151,7 +144,6 @@ impl Place {
         match *self {
             Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => smallvec![v],
             Self::AddressPair { lo, hi } => smallvec![lo, hi],
-            Self::Indexed { base, index, .. } => smallvec![base, index],
             Self::Argument { .. } => Values::new(),
         }
     }
@@ -162,10 +154,6 @@ impl Place {
             Self::AddressPair { lo, hi } => {
                 f(lo);
                 f(hi);
-            }
-            Self::Indexed { base, index, .. } => {
-                f(base);
-                f(index);
             }
             Self::Argument { .. } => {}
         }

@@ -166,7 +166,7 @@ impl<'a> Evaluator<'a> {
                 self.call(*callee, &args)
             }
             Op::Load(place, access) => {
-                let mut at = address(function, *place, values);
+                let mut at = address(*place, values);
                 assert_eq!(at % u64::from(access.align_bytes), 0, "alignment of a load");
                 let mut loaded = Vec::new();
                 for ty in types {
@@ -176,7 +176,7 @@ impl<'a> Evaluator<'a> {
                 loaded
             }
             Op::Store(place, stored, access) => {
-                let mut at = address(function, *place, values);
+                let mut at = address(*place, values);
                 assert_eq!(
                     at % u64::from(access.align_bytes),
                     0,
@@ -196,7 +196,7 @@ impl<'a> Evaluator<'a> {
                 values: operands,
                 ..
             } => {
-                let at = address(function, *place, values);
+                let at = address(*place, values);
                 let ty = *types.first().unwrap_or(&Type::I32);
                 assert_eq!(at % u64::from(ty.size_bytes()), 0);
                 let old = self.read(at, ty);
@@ -232,19 +232,10 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-fn address(function: &Function, place: Place, values: &[u64]) -> u64 {
+fn address(place: Place, values: &[u64]) -> u64 {
     match place {
         Place::Address(v) => values[v.index()],
         Place::AddressPair { lo, hi } => values[hi.index()] << 32 | values[lo.index()],
-        Place::Indexed {
-            base,
-            index,
-            stride_bytes,
-        } => {
-            let index = signed(values[index.index()], function.ty(index));
-            let offset = index.wrapping_mul(stride_bytes.into());
-            values[base.index()].wrapping_add_signed(offset)
-        }
         other => panic!("{other}"),
     }
 }

@@ -17,7 +17,6 @@ mod hidden_zero;
 pub mod hide_float_bits;
 pub mod hide_ranges;
 pub mod hold_loop_state;
-pub mod index_memory;
 pub mod infer_address_spaces;
 pub mod inline;
 #[cfg(test)]

@@ -178,9 +178,7 @@ fn make_volatile(function: &mut Function, arrays: &[Array]) {
             &mut function.inst_mut(inst).op
         {
             let is_shared = match place {
-                Place::Address(_) | Place::AddressPair { .. } | Place::Indexed { .. } => {
-                    !access.read_only
-                }
+                Place::Address(_) | Place::AddressPair { .. } => !access.read_only,
                 Place::Element { array, .. } => arrays
                     .get(array.index())
                     .is_some_and(|array| array.storage == ArrayStorage::Workgroup),

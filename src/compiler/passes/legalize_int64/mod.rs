@@ -311,8 +311,7 @@ fn address_pair(x: &Expansion<'_>, place: Place) -> Place {
             lo: x.one(lo),
             hi: x.one(hi),
         },
-        // The last is made later.
-        other @ (Place::Pointer(_) | Place::Argument { .. } | Place::Indexed { .. }) => other,
+        other @ (Place::Pointer(_) | Place::Argument { .. }) => other,
     }
 }
 

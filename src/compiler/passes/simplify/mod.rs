@@ -11,7 +11,7 @@
 //! moved, and a branch goes only when it is decided or its sides are empty.
 
 mod bits;
-pub(super) mod dead;
+mod dead;
 mod flow;
 pub(super) mod fold;
 mod high_half;
