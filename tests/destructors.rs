@@ -18,9 +18,11 @@ use opencl3::memory::{
     Buffer, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_R,
     CL_UNSIGNED_INT32, ClMem, Image, set_mem_object_destructor_callback, svm_alloc, svm_free,
 };
-use opencl3::types::{cl_event, cl_image_desc, cl_image_format, cl_mem};
+use opencl3::types::{cl_event, cl_image_desc, cl_image_format, cl_int, cl_mem};
 
 const WORDS: usize = 1024;
+/// Of a sub-buffer.
+const PART: usize = 256;
 
 /// What the callbacks tell: their numbers, and the event's status that they found.
 struct Log {
@@ -64,13 +66,18 @@ impl Log {
         self.calls.lock().unwrap().clone()
     }
 
-    /// Both have been made, in reverse order and when the command was complete.
-    fn expect_both(&self) {
+    /// The calls, as soon as there are two.
+    fn both(&self) -> Vec<(u32, i32)> {
         let start = Instant::now();
         while self.calls().len() < 2 && start.elapsed() < Duration::from_secs(20) {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(self.calls(), [(2, CL_COMPLETE), (1, CL_COMPLETE)]);
+        self.calls()
+    }
+
+    /// Both have been made, in reverse order and when the command was complete.
+    fn expect_both(&self) {
+        assert_eq!(self.both(), [(2, CL_COMPLETE), (1, CL_COMPLETE)]);
     }
 }
 
@@ -100,23 +107,41 @@ fn fill(queue: &CommandQueue, buffer: &mut Buffer<u32>, words: usize, waits: &[c
     unsafe { queue.enqueue_fill_buffer(buffer, &[7_u32], 0, words * 4, waits) }.unwrap()
 }
 
+/// A buffer, and a part of it.
+fn sub_buffer(context: &Context) -> (Buffer<u32>, Buffer<u32>) {
+    let parent = buffer(context);
+    // SAFETY: within the buffer.
+    let part = unsafe { parent.create_sub_buffer(CL_MEM_READ_WRITE, 0, PART) }.unwrap();
+    (parent, part)
+}
+
+/// Lets go of `object` while a command that uses it waits for the application, and has what it waits for end with
+/// `status`. The event is the command's.
+fn let_go_while_held<M: ClMem>(
+    context: &Context,
+    mut object: M,
+    enqueue: impl FnOnce(&mut M, &[cl_event]) -> Event,
+    status: cl_int,
+) -> (Event, &'static Log) {
+    let gate = user_event(context);
+    let event = enqueue(&mut object, &[gate.get()]);
+    let log = Log::new(&event);
+    log.register(&object);
+    drop(object);
+    assert_eq!(log.calls(), []);
+    set_user_event_status(gate.get(), status).unwrap();
+    (event, log)
+}
+
 /// The command waits for the application.
 #[test]
 fn of_a_sub_buffer_whose_command_is_held() {
     each(|_, context, queue| {
-        let parent = buffer(context);
-        // SAFETY: within the buffer.
-        let mut part = unsafe { parent.create_sub_buffer(CL_MEM_READ_WRITE, 0, 256) }.unwrap();
-        let gate = user_event(context);
-        let event = fill(queue, &mut part, 256, &[gate.get()]);
-        let log = Log::new(&event);
-        log.register(&part);
-        drop(part);
-        assert_eq!(log.calls(), []);
-        set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
+        let (_parent, part) = sub_buffer(context);
+        let enqueue = |part: &mut _, waits: &[_]| fill(queue, part, PART, waits);
+        let (_event, log) = let_go_while_held(context, part, enqueue, CL_COMPLETE);
         queue.finish().unwrap();
         log.expect_both();
-        drop(parent);
     });
 }
 
@@ -124,21 +149,10 @@ fn of_a_sub_buffer_whose_command_is_held() {
 #[test]
 fn of_a_sub_buffer_whose_command_fails() {
     each(|_, context, queue| {
-        let parent = buffer(context);
-        // SAFETY: within the buffer.
-        let mut part = unsafe { parent.create_sub_buffer(CL_MEM_READ_WRITE, 0, 256) }.unwrap();
-        let gate = user_event(context);
-        let event = fill(queue, &mut part, 256, &[gate.get()]);
-        let log = Log::new(&event);
-        log.register(&part);
-        drop(part);
-        assert_eq!(log.calls(), []);
-        set_user_event_status(gate.get(), -9).unwrap();
-        let start = Instant::now();
-        while log.calls().len() < 2 && start.elapsed() < Duration::from_secs(20) {
-            thread::sleep(Duration::from_millis(1));
-        }
-        let numbers: Vec<u32> = log.calls().iter().map(|call| call.0).collect();
+        let (_parent, part) = sub_buffer(context);
+        let enqueue = |part: &mut _, waits: &[_]| fill(queue, part, PART, waits);
+        let (_event, log) = let_go_while_held(context, part, enqueue, -9);
+        let numbers: Vec<u32> = log.both().iter().map(|call| call.0).collect();
         assert_eq!(numbers, [2, 1]);
     });
 }
@@ -147,17 +161,14 @@ fn of_a_sub_buffer_whose_command_fails() {
 #[test]
 fn of_a_sub_buffer_whose_command_is_not_flushed() {
     each(|_, context, queue| {
-        let parent = buffer(context);
-        // SAFETY: within the buffer.
-        let mut part = unsafe { parent.create_sub_buffer(CL_MEM_READ_WRITE, 0, 256) }.unwrap();
-        let event = fill(queue, &mut part, 256, &[]);
+        // The parent lives on: its end has nothing to do with it.
+        let (_parent, mut part) = sub_buffer(context);
+        let event = fill(queue, &mut part, PART, &[]);
         let log = Log::new(&event);
         log.register(&part);
         drop(part);
-        // The parent's own lives on: it has nothing to do with it.
         queue.finish().unwrap();
         log.expect_both();
-        drop(parent);
     });
 }
 
@@ -165,9 +176,7 @@ fn of_a_sub_buffer_whose_command_is_not_flushed() {
 #[test]
 fn of_a_sub_buffer_that_no_command_uses() {
     each(|_, context, queue| {
-        let (parent, mut other) = (buffer(context), buffer(context));
-        // SAFETY: within the buffer.
-        let part = unsafe { parent.create_sub_buffer(CL_MEM_READ_WRITE, 0, 256) }.unwrap();
+        let ((_parent, part), mut other) = (sub_buffer(context), buffer(context));
         let gate = user_event(context);
         let held = fill(queue, &mut other, WORDS, &[gate.get()]);
         let done = user_event(context);
@@ -200,28 +209,21 @@ fn of_an_image_over_a_buffer() {
             ..unsafe { std::mem::zeroed() }
         };
         // SAFETY: no host memory.
-        let mut image = unsafe {
+        let image = unsafe {
             let none = ptr::null_mut();
             Image::create(context, CL_MEM_READ_WRITE, &format, &description, none)
         }
         .unwrap();
-        let gate = user_event(context);
-        // SAFETY: within the image.
-        let event = unsafe {
-            queue.enqueue_fill_image(
-                &mut image,
-                [7_u32; 4].as_ptr().cast(),
-                [0_usize; 3].as_ptr(),
-                [256_usize, 1, 1].as_ptr(),
-                &[gate.get()],
-            )
-        }
-        .unwrap();
-        let log = Log::new(&event);
-        log.register(&image);
-        drop(image);
-        assert_eq!(log.calls(), []);
-        set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
+        let enqueue = |image: &mut Image, waits: &[cl_event]| {
+            let (colour, origin, region) = ([7_u32; 4], [0_usize; 3], [256_usize, 1, 1]);
+            let colour = colour.as_ptr().cast();
+            // SAFETY: within the image.
+            unsafe {
+                queue.enqueue_fill_image(image, colour, origin.as_ptr(), region.as_ptr(), waits)
+            }
+            .unwrap()
+        };
+        let (_event, log) = let_go_while_held(context, image, enqueue, CL_COMPLETE);
         queue.finish().unwrap();
         log.expect_both();
     });
@@ -238,14 +240,9 @@ fn of_a_buffer_over_shared_virtual_memory() {
         let shared = unsafe { svm_alloc(context.get(), CL_MEM_READ_WRITE, WORDS * 4, 0) }.unwrap();
         let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
         // SAFETY: the memory is freed when the buffer and its commands are gone.
-        let mut over = unsafe { Buffer::<u32>::create(context, flags, WORDS, shared) }.unwrap();
-        let gate = user_event(context);
-        let event = fill(queue, &mut over, WORDS, &[gate.get()]);
-        let log = Log::new(&event);
-        log.register(&over);
-        drop(over);
-        assert_eq!(log.calls(), []);
-        set_user_event_status(gate.get(), CL_COMPLETE).unwrap();
+        let over = unsafe { Buffer::<u32>::create(context, flags, WORDS, shared) }.unwrap();
+        let enqueue = |over: &mut _, waits: &[_]| fill(queue, over, WORDS, waits);
+        let (_event, log) = let_go_while_held(context, over, enqueue, CL_COMPLETE);
         queue.finish().unwrap();
         log.expect_both();
         // SAFETY: nothing uses it any more.
