@@ -5,13 +5,15 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::null;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ash::vk;
 
 /// Calls until the first that fails; negative when none is to.
 static CALLS_LEFT: AtomicI64 = AtomicI64::new(-1);
+/// Whether the last call that counted asked for the counter of a semaphore.
+static ASKED: AtomicBool = AtomicBool::new(false);
 /// What it returns.
 static CODE: AtomicI32 = AtomicI32::new(0);
 /// How many have failed.
@@ -45,6 +47,11 @@ fn fault(can_be_lost: bool, name: &str) -> Option<vk::Result> {
     // The counter of a semaphore, and the wait for it, return nothing else in practice.
     let only_lost = matches!(name, "vkGetSemaphoreCounterValue" | "vkWaitSemaphores");
     if CALLS_LEFT.load(Ordering::SeqCst) < 0 || is_loss && !can_be_lost || !is_loss && only_lost {
+        return None;
+    }
+    // A wait that stays awake asks again and again, as often as it likes: that counts once.
+    let asks = name == "vkGetSemaphoreCounterValue";
+    if ASKED.swap(asks, Ordering::SeqCst) && asks && CALLS_LEFT.load(Ordering::SeqCst) > 0 {
         return None;
     }
     let left = CALLS_LEFT.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| match left {
