@@ -82,7 +82,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             }
             changed = true;
         }
-        changed |= unroll_unknown(function, few);
+        changed |= unroll_unknown(function, local_sizes, few);
     }
     if changed {
         // What was indexed by a counter is now by constants.
@@ -154,7 +154,7 @@ fn unroll_one(
 
 /// Joins rounds of innermost loops, a number known when they begin: of those that only compute, or of all where the
 /// device makes few.
-fn unroll_unknown(function: &mut Function, few: bool) -> bool {
+fn unroll_unknown(function: &mut Function, local_sizes: [u32; 3], few: bool) -> bool {
     let plan = match few {
         true => &several_rounds::FEW,
         false => &several_rounds::FOUR,
@@ -164,7 +164,12 @@ fn unroll_unknown(function: &mut Function, few: bool) -> bool {
     let loops = Loops::new(function, &dominators);
     let mut changed = false;
     for (found, has_inner) in loops.all().iter().zip(loops.have_inner()).take(LOOPS) {
-        if !has_inner && several_rounds::run(function, found, plan) {
+        if has_inner {
+            continue;
+        }
+        let most_rounds = candidate(function, &dominators, found)
+            .and_then(|it| rounds::at_most(function, &it, local_sizes, plan.most()));
+        if several_rounds::run(function, found, plan, most_rounds) {
             function.layout = function.reverse_postorder();
             changed = true;
             if loops.is_irreducible() {

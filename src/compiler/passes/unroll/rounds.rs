@@ -86,6 +86,21 @@ fn evaluate(
     }
 }
 
+/// A number of rounds that the loop does not exceed, whatever its counters begin with; `most` at most.
+pub fn at_most(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    local_sizes: [u32; 3],
+    most: usize,
+) -> Option<usize> {
+    let (op, bits, [a, b]) = sides(function, candidate, local_sizes)?;
+    // Where a round is not the last one for all, it is for some, or for none: the numbers of the others are still in range.
+    let is_last = |&round: &usize| {
+        decided(op, a.range(round), b.range(round), bits) == Some(!candidate.continues_if)
+    };
+    (0..most).find(is_last).map(|round| round + 1)
+}
+
 /// The number of rounds of a loop that compares values which move by a step each round.
 fn by_steps(
     function: &Function,

@@ -44,6 +44,13 @@ pub const FEW: Plan = Plan {
     with_steps: true,
 };
 
+impl Plan {
+    /// How many rounds become one at most.
+    pub fn most(&self) -> usize {
+        self.factors.iter().copied().max().unwrap_or(0)
+    }
+}
+
 /// Steps in which a loop may compute what is the same in all rounds.
 const STEPS: u32 = 6;
 
@@ -91,9 +98,10 @@ enum Ends {
     Past(Compare),
 }
 
-/// Puts the loop of several rounds before `found`, if the plan asks for that and it can be done.
-pub fn run(function: &mut Function, found: &Loop, plan: &Plan) -> bool {
-    let Some(counted) = counted(function, found, plan) else {
+/// Puts the loop of several rounds before `found`, if the plan asks for that and it can be done. `most_rounds` is what the
+/// loop makes at most, if that is known.
+pub fn run(function: &mut Function, found: &Loop, plan: &Plan, most_rounds: Option<usize>) -> bool {
+    let Some(counted) = counted(function, found, plan, most_rounds) else {
         return false;
     };
     let header = found.header;
@@ -211,7 +219,12 @@ fn redirect(function: &mut Function, from: Block, header: Block, edge: Edge) {
     }
 }
 
-fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
+fn counted(
+    function: &Function,
+    found: &Loop,
+    plan: &Plan,
+    most_rounds: Option<usize>,
+) -> Option<Counted> {
     let header = found.header;
     let is_inside = |block: Block| found.blocks.contains(&block);
     let insts = || {
@@ -221,7 +234,10 @@ fn counted(function: &Function, found: &Loop, plan: &Plan) -> Option<Counted> {
             .flat_map(|&block| &function.block(block).insts)
     };
     let size = insts().count();
-    let fits = |factor: &usize| size * factor <= plan.most_insts;
+    // As many as the factor are left to the loop itself.
+    let fits = |&factor: &usize| {
+        size * factor <= plan.most_insts && most_rounds.is_none_or(|most| factor < most)
+    };
     let factor = plan.factors.iter().copied().find(fits)?;
     if found.blocks.len() > plan.most_blocks
         || !plan.with_effects && insts().any(|&inst| !function.inst(inst).op.is_pure())

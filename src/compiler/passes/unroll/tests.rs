@@ -587,6 +587,35 @@ fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
     }
 }
 
+/// A loop over a tile, say, makes two.
+#[test]
+fn no_more_rounds_are_joined_than_the_loop_makes() {
+    let capabilities = Capabilities {
+        defects: Defects::LIMITS_LOOP_ROUNDS,
+        ..Capabilities::full()
+    };
+    // Up to where it goes on, and how many rounds become one.
+    for (last, joined) in [(24, 0), (25, 4), (64, 8), (1000, 32)] {
+        let mut module = kernel(
+            Type::I64,
+            |b, _| {
+                let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(1)), Type::I32);
+                b.convert(Convert::ZeroExtend, id, Type::I64)
+            },
+            8,
+            |b, next| {
+                let last = b.i64(last + 8);
+                b.compare(Compare::ULess, next, last)
+            },
+            word,
+        );
+        module.kernels[0].attributes.required_work_group_size = Some([8, 40, 1]);
+        testing::run_on(&mut module, &capabilities, run).unwrap();
+        let text = module.functions[0].to_string();
+        assert_eq!(text.matches("load ").count(), 1 + joined, "{text}");
+    }
+}
+
 /// A kernel of 16 rounds that load from where `id` says, and the sum of what they load.
 fn tile_rounds(id: BuiltIn) -> Module {
     let mut function = Function::new("k");
