@@ -37,7 +37,9 @@ struct Request {
 
 pub fn command(arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
     let request = parse(arguments)?;
-    let front_end = FrontEnd::new(&Config::from_environment());
+    let config = Config::from_environment();
+    config.start_logging();
+    let front_end = FrontEnd::new(&config);
     let module = opencl_module(&request, &front_end)?;
     if request.emit == Emit::Il {
         write(request.output.as_deref(), &words::to_bytes(&module))?;

@@ -60,18 +60,14 @@ fn share(function: &mut Function, uniformity: &Uniformity) {
 struct Key {
     /// None for device memory.
     array: Option<ArrayId>,
-    /// What the distance is from, and what happens to it on the way.
-    root: Value,
-    steps: SmallVec<[Step; 4]>,
+    /// What the distance is from.
+    terms: Terms,
     types: SmallVec<[Type; 4]>,
     access: Access,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Step {
-    Truncate(Type),
-    Shl(u64),
-}
+/// The terms of a sum and what each is multiplied by, in order.
+type Terms = SmallVec<[(Value, i64); 4]>;
 
 /// A load, at `distance` elements or bytes from what its key says.
 #[derive(Clone, Copy)]
@@ -162,58 +158,65 @@ fn key_of(
         Place::Element { array, .. } => Some(array),
         _ => None,
     };
-    let (root, steps, distance) = from_root(function, address_of(place)?, DEPTH);
+    let (terms, distance) = sum_of(function, address_of(place)?);
     let key = Key {
         array,
-        root,
-        steps,
+        terms,
         types,
         access,
     };
     Some((key, distance))
 }
 
-/// What a value is a constant distance from. Sums in addresses are taken not to wrap around, as in `lower_pointers`.
-fn from_root(function: &Function, value: Value, depth: u32) -> (Value, SmallVec<[Step; 4]>, i64) {
-    let unknown = (value, SmallVec::new(), 0);
-    let Some(op) = function.op_of(value).filter(|_| depth > 0) else {
-        return unknown;
-    };
+/// A value as a sum, and the constant in it. Sums in addresses are taken not to wrap around, as in `lower_pointers`.
+fn sum_of(function: &Function, value: Value) -> (Terms, i64) {
+    let mut sum = (Terms::new(), 0);
+    match add_to(function, &mut sum, (value, 1), DEPTH) {
+        Some(()) => {
+            sum.0.sort_unstable();
+            sum
+        }
+        None => (smallvec![(value, 1)], 0),
+    }
+}
+
+/// Adds a value times `factor` to a sum, if that is small enough.
+fn add_to(
+    function: &Function,
+    sum: &mut (Terms, i64),
+    (value, factor): (Value, i64),
+    depth: u32,
+) -> Option<()> {
     let signed = |constant: Value| {
         let unused = 64 - function.ty(constant).bits();
         let bits = function.constant(constant)?;
         Some((bits << unused) as i64 >> unused)
     };
-    match *op {
-        Op::Binary(Binary::Add, a, b) => {
-            let (from, by) = match (signed(a), signed(b)) {
-                (_, Some(by)) => (a, by),
-                (Some(by), None) => (b, by),
-                (None, None) => return unknown,
-            };
-            let (root, steps, distance) = from_root(function, from, depth - 1);
-            match distance.checked_add(by) {
-                Some(distance) => (root, steps, distance),
-                None => unknown,
+    if let Some(by) = signed(value) {
+        sum.1 = sum.1.checked_add(by.checked_mul(factor)?)?;
+        return Some(());
+    }
+    let mut add = |value, factor| add_to(function, sum, (value, factor), depth - 1);
+    match function.op_of(value).filter(|_| depth > 0) {
+        Some(&Op::Binary(Binary::Add, a, b)) => {
+            add(a, factor)?;
+            add(b, factor)
+        }
+        Some(&Op::Binary(Binary::Shl, from, amount)) => match function.constant(amount) {
+            Some(amount) if amount < 32 => add(from, factor.checked_mul(1 << amount)?),
+            _ => {
+                sum.0.push((value, factor));
+                Some(())
             }
+        },
+        Some(&Op::Binary(Binary::Mul, from, by)) if signed(by).is_some() => {
+            add(from, factor.checked_mul(signed(by)?)?)
         }
-        Op::Binary(Binary::Shl, from, amount) => {
-            let Some(amount) = function.constant(amount).filter(|&amount| amount < 32) else {
-                return unknown;
-            };
-            let (root, mut steps, distance) = from_root(function, from, depth - 1);
-            let Some(distance) = distance.checked_mul(1 << amount) else {
-                return unknown;
-            };
-            steps.push(Step::Shl(amount));
-            (root, steps, distance)
+        Some(&Op::Convert(Convert::Truncate, from)) => add(from, factor),
+        _ => {
+            sum.0.push((value, factor));
+            Some(())
         }
-        Op::Convert(Convert::Truncate, from) => {
-            let (root, mut steps, distance) = from_root(function, from, depth - 1);
-            steps.push(Step::Truncate(function.ty(value)));
-            (root, steps, distance)
-        }
-        _ => unknown,
     }
 }
 
@@ -318,6 +321,17 @@ mod tests {
     /// A block that loads from `places` of an array, and between two of them does `between`; how many loads and shuffles
     /// are left.
     fn left(places: &[i64], dimension: u8, between: impl Fn(&mut Builder<'_>)) -> [usize; 2] {
+        let place = |b: &mut Builder<'_>, id, place| b.binary_const(Binary::Add, id, place as u64);
+        left_of(places, dimension, place, between)
+    }
+
+    /// The same where `index` makes an index of the id and the place.
+    fn left_of(
+        places: &[i64],
+        dimension: u8,
+        index: impl Fn(&mut Builder<'_>, Value, i64) -> Value,
+        between: impl Fn(&mut Builder<'_>),
+    ) -> [usize; 2] {
         let mut function = Function::new("k");
         function.return_types = vec![Type::F32; places.len()];
         let entry = function.entry();
@@ -328,7 +342,7 @@ mod tests {
         );
         let mut loaded = Values::new();
         for &place in places {
-            let index = b.binary_const(Binary::Add, id, place as u64);
+            let index = index(&mut b, id, place);
             let array = ArrayId(0);
             let place = Place::Element { array, index };
             loaded.push(b.load1(place, Type::F32, Access::aligned(4)));
@@ -357,6 +371,19 @@ mod tests {
         let twelve: Vec<i64> = (0..12).collect();
         assert_eq!(left(&twelve, 1, nothing), [2, 12]);
         assert_eq!(left(&[0, 4, 9], 1, nothing), [2, 2]);
+    }
+
+    /// `tile[id + place][id]`: the constant is within a product of a sum.
+    #[test]
+    fn distances_are_found_within_sums_and_products() {
+        let index = |b: &mut Builder<'_>, id, place: i64| {
+            let row = b.binary_const(Binary::Add, id, place as u64);
+            let row = b.binary_const(Binary::Mul, row, 68);
+            let column = b.binary_const(Binary::Shl, id, 2);
+            b.binary(Binary::Add, column, row)
+        };
+        assert_eq!(left_of(&[0, 1, 2, 3], 1, index, nothing), [1, 4]);
+        assert_eq!(left_of(&[0, 1, 2, 3], 0, index, nothing), [4, 0]);
     }
 
     #[test]
