@@ -4,10 +4,10 @@
 use super::enqueue::{self, WaitList};
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use crate::runtime::command::{Command, HostPointer, Ordering};
+use crate::runtime::command::{Command, HostPointer};
 use crate::runtime::layout::{Extent, Layout, Shape};
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::queue::Queue;
 use crate::runtime::residence::Use;
 use crate::runtime::storage::Place;
 use opencl_sys::{
@@ -86,10 +86,9 @@ impl Transfer {
         mut wait_list: WaitList,
         events: EventArguments,
     ) -> Result<()> {
-        queue.bring(&self.uses, &mut wait_list)?;
-        let waits = Waits::on(&wait_list);
-        let (order, wanted) = (Ordering::default(), events.wants_event());
-        events.give_if(queue.enqueue_if(wanted, kind, &mut self.command, waits, order)?);
+        let (command, wanted) = (&mut self.command, events.wants_event());
+        let event = queue.enqueue_using(&self.uses, wanted, kind, command, &mut wait_list)?;
+        events.give_if(event);
         Ok(())
     }
 }

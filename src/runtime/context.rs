@@ -10,7 +10,7 @@ use super::residence::{Mode, Use};
 use super::shared::SharedMemories;
 use opencl_sys::cl_context_properties;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A context.
 pub struct Context {
@@ -20,8 +20,6 @@ pub struct Context {
     notify: (ContextNotify, UserData),
     shared: SharedMemories,
     queues: Mutex<Vec<Weak<Queue>>>,
-    /// Held while something is enqueued on several queues at once.
-    several_queues: Mutex<()>,
     /// Buffers whose device addresses the application may use.
     addressed: Mutex<Vec<Weak<Memory>>>,
     destructors: Mutex<Vec<(ContextDestructor, UserData)>>,
@@ -51,7 +49,6 @@ impl Context {
             notify: (notify, user_data),
             shared: SharedMemories::default(),
             queues: Mutex::default(),
-            several_queues: Mutex::default(),
             addressed: Mutex::default(),
             destructors: Mutex::default(),
         })
@@ -78,13 +75,6 @@ impl Context {
     pub fn queues(&self) -> Vec<Arc<Queue>> {
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.iter().filter_map(Weak::upgrade).collect()
-    }
-
-    /// Nobody else enqueues on several queues at once meanwhile.
-    pub(super) fn take_queues(&self) -> MutexGuard<'_, ()> {
-        self.several_queues
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// There is a new queue.

@@ -10,7 +10,9 @@ use super::callback::{MemoryDestructor, UserData};
 use super::context::Context;
 use super::process;
 use super::queue::State;
+use super::turn;
 use std::any::Any;
+use std::mem::take;
 use std::sync::Arc;
 
 /// What is dropped when commands are done.
@@ -38,6 +40,12 @@ impl Destruction {
 
 impl Drop for Destruction {
     fn drop(&mut self) {
+        if turn::is_taken() && !self.callbacks.is_empty() {
+            turn::keep(Box::new(Self {
+                handle: self.handle,
+                callbacks: take(&mut self.callbacks),
+            }));
+        }
         // "… called in the reverse order in which they were registered".
         for (notify, user_data) in self.callbacks.drain(..).rev() {
             if let Some(notify) = notify {

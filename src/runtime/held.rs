@@ -215,7 +215,7 @@ impl Queue {
         waits: Waits,
         order: Order,
     ) {
-        let mut state = self.lock();
+        let mut state = self.lock_in_turn();
         let number = state.held.next;
         state.held.next += 1;
         let asked = SmallVec::from_elem(Question::None, waits.events.len() + waits.done.len());

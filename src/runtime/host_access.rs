@@ -46,7 +46,7 @@ impl Queue {
         if !self.host_may_touch(allocation, wait_list) {
             return Ok(None);
         }
-        let state = self.lock();
+        let state = self.lock_in_turn();
         let in_turn = self.is_free(&state) || state.is_idle() && state.holds_nothing();
         if !in_turn || !allocation.is_idle() {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Queue {
         if !self.host_may_touch(allocation, &waits.events) {
             return Ok(None);
         }
-        let state = self.lock();
+        let state = self.lock_in_turn();
         // Commands before it may use memory that they don't name.
         let is_free = self.is_free(&state);
         let in_turn = is_free

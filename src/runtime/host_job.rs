@@ -11,6 +11,7 @@ use super::event::{Event, Stage};
 use super::notifier;
 use super::queue::{Queue, Waits};
 use super::transfer::{done_on_host, finish_blocking, wait_for_all};
+use super::turn::Turn;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, cl_command_type};
 use std::sync::Arc;
@@ -76,6 +77,8 @@ impl Queue {
                 self.finish()?;
             }
         }
+        // Nobody comes between its two commands, or while the host carries it out.
+        let turn = Turn::take([self]);
         let job = match job {
             HostJob::Own(job) if self.is_turn_of_host(wait_list) => {
                 let event = Event::of_command(self, kind, host_now_ns());
@@ -108,6 +111,7 @@ impl Queue {
         self.watch();
         let waits = Waits::on(&[gate]);
         let event = self.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
+        drop(turn);
         if blocking {
             finish_blocking(&event)?;
         }

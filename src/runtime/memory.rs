@@ -449,24 +449,9 @@ impl Memory {
         place.allocation.texture(&description, queue.vk_queue())
     }
 
-    /// What has to be fetched before a command of the device at place `device` uses `range`.
-    /// The command `may_fail` before its turn comes.
-    pub(super) fn fetch(
-        &self,
-        device: usize,
-        range: &Range<usize>,
-        mode: Mode,
-        may_fail: bool,
-    ) -> Option<Fetch> {
-        let range = self.in_storage(range);
-        Fetch::new(&self.storage, device, &range, mode, may_fail)
-    }
-
-    /// The host writes `range` of the copy of the device at place `device`.
-    pub(super) fn note_write(&self, device: usize, range: &Range<usize>) {
-        if let Some(residence) = self.storage.residence() {
-            residence.note_write(device, &self.in_storage(range));
-        }
+    /// What a command of the device at place `device` has to have there before it uses `range`.
+    pub(super) fn fetch(&self, device: usize, range: &Range<usize>, mode: Mode) -> Option<Fetch> {
+        Fetch::new(&self.storage, device, self.in_storage(range), mode)
     }
 
     fn in_storage(&self, range: &Range<usize>) -> Range<usize> {

@@ -55,6 +55,7 @@ pub mod target;
 mod test_bench;
 mod trace;
 pub mod transfer;
+mod turn;
 pub mod upload;
 pub mod work_size;
 

@@ -23,6 +23,7 @@ use super::object::{Handle, Kind, Object};
 use super::process;
 use super::retire;
 use super::trace::{self, Trace};
+use super::turn;
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
 use opencl_sys::{
@@ -76,6 +77,8 @@ pub struct Queue {
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
     pub(super) new_work: Condvar,
+    /// Told when a thread's turn is over.
+    pub(super) turn_over: Condvar,
     /// The application has let go of it.
     pub(super) abandoned: AtomicBool,
 }
@@ -100,6 +103,8 @@ pub(super) struct State {
     )]
     pub(super) spare: Vec<Box<Batch>>,
     pub(super) held: HeldCommands,
+    /// The thread that enqueues alone.
+    pub(super) turn: Option<turn::Owner>,
     hazards: Hazards,
     /// The next command's number, and that of the first after the last barrier.
     sequence: u64,
@@ -155,6 +160,7 @@ impl Queue {
             failure: Failure::default(),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
+            turn_over: Condvar::new(),
             abandoned: AtomicBool::new(false),
         });
         context.add_queue(&queue);
@@ -293,7 +299,7 @@ impl Queue {
             }
             Resolution::NotYet => self.hold(take(command), held_event(), waits, order),
             Resolution::Ready(ready) => {
-                let mut state = self.lock();
+                let mut state = self.lock_in_turn();
                 if self.must_hold(&state, order) {
                     drop(state);
                     self.hold(take(command), held_event(), waits, order);

@@ -1,29 +1,31 @@
 //! Where the contents of a memory object are, in a context of several devices.
 //!
 //! Every device that uses the object has a copy of its own. The object's bytes are divided into pieces, and each
-//! piece has an owner: the device that writes it last, in the order in which commands are enqueued. That order
-//! is the right one: an application that uses a memory object on two devices orders the commands by events, and
-//! an event exists before anything can wait for it.
+//! piece has an owner: the device that writes it last. An application that uses a memory object on two devices orders the
+//! commands by events, so each command claims what it writes when what it waits for has done so: as it is
+//! enqueued, where all that it waits for is known to be under way, which it is only if it has claimed what it
+//! writes and has what it reads. Whoever waits for what is held itself may be enqueued first and run last: it claims when
+//! its turn comes.
 //!
-//! A command on a device that lacks the latest contents of a piece is preceded by a *fetch*, which the host
-//! carries out when the command's own turn comes: what the command waits for is done then, and so is whoever
-//! wrote the contents. Nothing is fetched where the command overwrites, and nothing twice.
-//!
-//! Where the command may not run at all, as it waits for what is held, the fetch also keeps who had the contents before:
-//! if what it waits for fails, they have them again.
+//! So does a command on a device that lacks the latest contents of a piece. It is preceded by a *fetch*, which the host
+//! carries out in that turn: whoever wrote the contents is done then. Nothing is fetched where the command overwrites, and
+//! nothing twice. An owner has the contents, then, but for what it overwrites; and a command that fails before its turn
+//! changes nothing.
 
 use super::allocation::Allocation;
+use super::command::{Command, Ordering};
 use super::device::Device;
 use super::error::{Error, Result};
 use super::event::{Event, Stage};
 use super::host_job::HostJob;
 use super::layout::{Extent, Layout};
 use super::memory::Memory;
-use super::queue::Queue;
+use super::queue::{Queue, Waits};
 use super::storage::{self, Storage};
+use super::turn::Turn;
 use super::upload;
 use crate::vulkan::{self, MemoryKind};
-use opencl_sys::CL_COMMAND_MIGRATE_MEM_OBJECTS;
+use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMPLETE, cl_command_type};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,21 +160,12 @@ struct Missing {
     owner: Owner,
 }
 
-/// Brings contents to a device.
+/// What a command of a device uses, and has to have there.
 pub(super) struct Fetch {
     storage: Arc<Storage>,
     device: usize,
-    missing: Vec<Missing>,
-    claim: Option<Claim>,
-}
-
-/// A write to come. Dropped before its turn has come (what it waits for failed), it is taken back.
-struct Claim {
-    storage: Arc<Storage>,
-    /// Of what it writes.
-    version: u64,
-    /// What there was before, in order.
-    before: Vec<(Range<usize>, Piece)>,
+    range: Range<usize>,
+    mode: Mode,
 }
 
 impl Residence {
@@ -222,11 +215,6 @@ impl Residence {
         copies.map(|copy| Arc::clone(&copy.allocation)).collect()
     }
 
-    /// A command of the device at place `device` writes `range` without a fetch before it.
-    pub fn note_write(&self, device: usize, range: &Range<usize>) {
-        self.lock().pieces.take(device, range, Mode::Overwrite);
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -245,44 +233,8 @@ impl Pieces {
         }
     }
 
-    /// The device uses `range`: what it has to fetch for that.
-    fn take(&mut self, device: usize, range: &Range<usize>, mode: Mode) -> Vec<Missing> {
-        if range.is_empty() {
-            return Vec::new();
-        }
-        let first = self.cut(range.start);
-        let end = self.cut(range.end);
-        let mut missing = Vec::new();
-        let mut start = range.start;
-        for piece in self.list.get(first..end).unwrap_or_default() {
-            let span = start..piece.end_bytes;
-            start = piece.end_bytes;
-            if mode != Mode::Overwrite && !piece.is_on(device) {
-                missing.push(Missing {
-                    range: span,
-                    version: piece.version,
-                    owner: piece.owner.clone(),
-                });
-            }
-        }
-        if mode.writes() {
-            self.last_version += 1;
-            let piece = Piece {
-                end_bytes: range.end,
-                version: self.last_version,
-                owner: Owner::Device(device),
-                fetched: 0,
-            };
-            self.list.splice(first..end, [piece]);
-        }
-        if self.list.len() > MANY_PIECES {
-            self.join();
-        }
-        missing
-    }
-
-    /// Who has what in `range`.
-    fn within(&self, range: &Range<usize>) -> Vec<(Range<usize>, Piece)> {
+    /// What of `range` the device lacks.
+    fn missing(&self, device: usize, range: &Range<usize>) -> Vec<Missing> {
         let mut start = 0;
         let spans = self.list.iter().map(|piece| {
             let span = start.max(range.start)..piece.end_bytes.min(range.end);
@@ -290,31 +242,33 @@ impl Pieces {
             (span, piece)
         });
         spans
-            .filter(|(span, _)| !span.is_empty())
-            .map(|(span, piece)| (span, piece.clone()))
+            .filter(|(span, piece)| !span.is_empty() && !piece.is_on(device))
+            .map(|(span, piece)| Missing {
+                range: span,
+                version: piece.version,
+                owner: piece.owner.clone(),
+            })
             .collect()
     }
 
-    /// Puts `before` in the place of what is of that version.
-    fn put_back(&mut self, version: u64, before: &[(Range<usize>, Piece)]) {
-        let mut start = 0;
-        let mut list = Vec::with_capacity(self.list.len());
-        for piece in self.list.drain(..) {
-            let span = start..piece.end_bytes;
-            start = piece.end_bytes;
-            if piece.version != version {
-                list.push(piece);
-                continue;
-            }
-            let overlapping = before
-                .iter()
-                .filter(|(range, _)| range.start < span.end && span.start < range.end);
-            list.extend(overlapping.map(|(range, old)| Piece {
-                end_bytes: range.end.min(span.end),
-                ..old.clone()
-            }));
+    /// The device writes `range`.
+    fn claim(&mut self, device: usize, range: &Range<usize>) {
+        if range.is_empty() {
+            return;
         }
-        self.list = list;
+        let first = self.cut(range.start);
+        let end = self.cut(range.end);
+        self.last_version += 1;
+        let piece = Piece {
+            end_bytes: range.end,
+            version: self.last_version,
+            owner: Owner::Device(device),
+            fetched: 0,
+        };
+        self.list.splice(first..end, [piece]);
+        if self.list.len() > MANY_PIECES {
+            self.join();
+        }
     }
 
     /// Has a piece begin at `at`, and tells its number.
@@ -357,23 +311,10 @@ impl Pieces {
         self.list = joined;
     }
 
-    /// Whether the device has fetched `missing` meanwhile.
-    fn has_fetched(&self, device: usize, missing: &Missing) -> bool {
-        let mut start = 0;
-        let mut found = false;
-        for piece in &self.list {
-            let overlaps = start < missing.range.end && missing.range.start < piece.end_bytes;
-            if overlaps && (piece.version != missing.version || !piece.is_fetched(device)) {
-                return false;
-            }
-            found |= overlaps;
-            start = piece.end_bytes;
-        }
-        found
-    }
-
     /// The device has fetched `missing`.
     fn note_fetched(&mut self, device: usize, missing: &Missing) {
+        self.cut(missing.range.start);
+        self.cut(missing.range.end);
         let mut start = 0;
         for piece in &mut self.list {
             let inside = missing.range.start <= start && piece.end_bytes <= missing.range.end;
@@ -381,6 +322,9 @@ impl Pieces {
                 piece.fetched |= bit(device);
             }
             start = piece.end_bytes;
+        }
+        if self.list.len() > MANY_PIECES {
+            self.join();
         }
     }
 }
@@ -416,41 +360,46 @@ fn bit(device: usize) -> u64 {
 }
 
 impl Fetch {
-    /// `None` where there is nothing to do. From here on the device is the owner of what it writes; if the command
-    /// `may_fail`, as long as the fetch is not dropped before its turn.
+    /// `None` where the copies are all in one place.
     pub fn new(
         storage: &Arc<Storage>,
         device: usize,
-        range: &Range<usize>,
+        range: Range<usize>,
         mode: Mode,
-        may_fail: bool,
     ) -> Option<Self> {
-        let residence = storage.residence()?;
-        let mut state = residence.lock();
-        let before = (may_fail && mode.writes()).then(|| state.pieces.within(range));
-        let missing = state.pieces.take(device, range, mode);
-        let claim = before.map(|before| Claim {
-            storage: Arc::clone(storage),
-            version: state.pieces.last_version,
-            before,
-        });
-        (!missing.is_empty() || claim.is_some()).then(|| Self {
+        storage.residence()?;
+        Some(Self {
             storage: Arc::clone(storage),
             device,
-            missing,
-            claim,
+            range,
+            mode,
         })
     }
 
-    /// Copies the contents. What wrote them is done, and nothing uses those bytes on the device.
-    fn run(mut self) -> Result<()> {
-        self.carry()?;
-        if let Some(claim) = &mut self.claim {
-            claim.before.clear();
+    /// What the device lacks.
+    fn missing(&self, residence: &Residence) -> Vec<Missing> {
+        match self.mode {
+            Mode::Overwrite => Vec::new(),
+            _ => residence.lock().pieces.missing(self.device, &self.range),
         }
-        Ok(())
     }
 
+    /// Whether the device lacks nothing.
+    fn is_there(&self) -> bool {
+        let residence = self.storage.residence();
+        residence.is_none_or(|residence| self.missing(residence).is_empty())
+    }
+
+    /// From here on the device is the owner of what is written.
+    pub fn claim(&self) {
+        if let Some(residence) = self.storage.residence()
+            && self.mode.writes()
+        {
+            residence.lock().pieces.claim(self.device, &self.range);
+        }
+    }
+
+    /// Copies what the device lacks. What wrote it is done, and nothing uses those bytes on the device.
     fn carry(&self) -> Result<()> {
         let Some(residence) = self.storage.residence() else {
             return Ok(());
@@ -460,12 +409,9 @@ impl Fetch {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let gone = || Error::out_of_resources("a copy of a memory object is missing");
-        for missing in &self.missing {
+        for missing in self.missing(residence) {
             let (source, target) = {
                 let state = residence.lock();
-                if state.pieces.has_fetched(self.device, missing) {
-                    continue;
-                }
                 let copy = |device: usize| state.copies.get(device).cloned().flatten();
                 let source = match missing.owner {
                     Owner::Device(owner) => Some(copy(owner).ok_or_else(gone)?),
@@ -487,26 +433,16 @@ impl Fetch {
                 }
                 (None, _) => {}
             }
-            residence.lock().pieces.note_fetched(self.device, missing);
+            residence.lock().pieces.note_fetched(self.device, &missing);
         }
         Ok(())
     }
 }
 
-impl Drop for Claim {
-    fn drop(&mut self) {
-        if !self.before.is_empty()
-            && let Some(residence) = self.storage.residence()
-        {
-            let mut state = residence.lock();
-            state.pieces.put_back(self.version, &self.before);
-        }
-    }
-}
-
 impl Queue {
     /// Has what a command uses brought to this queue's device before it. `wait_list` are the events that the
-    /// command waits for, and from here on must wait for.
+    /// command waits for, and from here on must wait for. Whoever enqueues what overwrites has a [`Turn`] until
+    /// it is enqueued: other threads must not find the device the owner of what is not there yet.
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`, and as [`Queue::enqueue`].
@@ -521,21 +457,58 @@ impl Queue {
         let device = self.context().device_index(self.device());
         let device = device
             .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
-        let mut fetches = Vec::new();
-        let may_fail = wait_list.iter().any(|event| event.stage() == Stage::Held);
+        let mut fetches: SmallVec<[Fetch; 2]> = SmallVec::new();
         for it in uses {
             // Before it is the owner of anything, the device has room for it.
             it.memory.place(self)?;
-            fetches.extend(it.memory.fetch(device, &it.range, it.mode, may_fail));
+            fetches.extend(it.memory.fetch(device, &it.range, it.mode));
         }
         if fetches.is_empty() {
             return Ok(());
         }
-        let job = move || fetches.into_iter().try_for_each(Fetch::run);
+        if self.is_after_claims(wait_list) && fetches.iter().all(Fetch::is_there) {
+            fetches.iter().for_each(Fetch::claim);
+            return Ok(());
+        }
+        let job = move || {
+            fetches.iter().try_for_each(Fetch::carry)?;
+            fetches.iter().for_each(Fetch::claim);
+            Ok(())
+        };
         let kind = CL_COMMAND_MIGRATE_MEM_OBJECTS;
         let event = self.enqueue_host_job(kind, HostJob::Own(Box::new(job)), false, wait_list)?;
         wait_list.push(event);
         Ok(())
+    }
+
+    /// [`Queue::enqueue_if`] of a command with what it uses brought to the device before it.
+    ///
+    /// # Errors
+    /// As there, and as [`Queue::bring`].
+    pub fn enqueue_using(
+        self: &Arc<Self>,
+        uses: &[Use],
+        wants_event: bool,
+        kind: cl_command_type,
+        command: &mut Command,
+        wait_list: &mut WaitList,
+    ) -> Result<Option<Arc<Event>>> {
+        let travels = uses.iter().any(|it| it.memory.travels());
+        let _turn = travels.then(|| Turn::take([self]));
+        self.bring(uses, wait_list)?;
+        let (waits, order) = (Waits::on(wait_list), Ordering::default());
+        self.enqueue_if(wants_event, kind, command, waits, order)
+    }
+
+    /// Whether all that comes before a command with this wait list has claimed what it writes.
+    fn is_after_claims(&self, wait_list: &[Arc<Event>]) -> bool {
+        let has_claimed = |event: &Arc<Event>| {
+            matches!(
+                event.stage(),
+                Stage::Issued { .. } | Stage::Done(CL_COMPLETE)
+            )
+        };
+        wait_list.iter().all(has_claimed) && !self.must_hold(&self.lock(), Ordering::default())
     }
 }
 
@@ -554,79 +527,49 @@ mod tests {
     fn contents_are_fetched_from_whoever_wrote_them_last() {
         let mut pieces = Pieces::new(100, Owner::Nobody);
         // Never written: nothing to fetch.
-        assert!(pieces.take(1, &(0..100), Mode::Read).is_empty());
-        assert!(pieces.take(0, &(0..100), Mode::Modify).is_empty());
-        let missing = pieces.take(1, &(20..40), Mode::Read);
+        assert!(pieces.missing(1, &(0..100)).is_empty());
+        pieces.claim(0, &(0..100));
+        let missing = pieces.missing(1, &(20..40));
         assert_eq!(ranges(&missing), [(20, 40)]);
         assert!(matches!(missing[0].owner, Owner::Device(0)));
         // Asked for, not there yet.
-        assert_eq!(ranges(&pieces.take(1, &(20..40), Mode::Read)), [(20, 40)]);
+        assert_eq!(ranges(&pieces.missing(1, &(20..40))), [(20, 40)]);
         pieces.note_fetched(1, &missing[0]);
-        assert!(pieces.has_fetched(1, &missing[0]));
-        assert!(pieces.take(1, &(20..40), Mode::Read).is_empty());
-        assert_eq!(
-            ranges(&pieces.take(1, &(0..100), Mode::Read)),
-            [(0, 20), (40, 100)]
-        );
+        assert!(pieces.missing(1, &(20..40)).is_empty());
+        assert_eq!(ranges(&pieces.missing(1, &(0..100))), [(0, 20), (40, 100)]);
     }
 
     #[test]
     fn halves_written_on_two_devices_are_both_kept() {
         let mut pieces = Pieces::new(100, Owner::Host(Arc::new(vec![0; 100])));
-        assert_eq!(ranges(&pieces.take(0, &(0..50), Mode::Modify)), [(0, 50)]);
-        assert!(pieces.take(1, &(50..100), Mode::Overwrite).is_empty());
-        assert_eq!(ranges(&pieces.take(0, &(0..100), Mode::Read)), [(50, 100)]);
-        assert_eq!(ranges(&pieces.take(1, &(0..100), Mode::Read)), [(0, 50)]);
+        assert_eq!(ranges(&pieces.missing(0, &(0..50))), [(0, 50)]);
+        pieces.claim(0, &(0..50));
+        pieces.claim(1, &(50..100));
+        assert_eq!(ranges(&pieces.missing(0, &(0..100))), [(50, 100)]);
+        assert_eq!(ranges(&pieces.missing(1, &(0..100))), [(0, 50)]);
         assert_eq!(pieces.list.len(), 2);
     }
 
     #[test]
     fn a_fetch_that_comes_late_says_nothing_of_newer_contents() {
         let mut pieces = Pieces::new(10, Owner::Nobody);
-        pieces.take(0, &(0..10), Mode::Modify);
-        let old = pieces.take(1, &(0..10), Mode::Read);
-        pieces.take(0, &(0..10), Mode::Modify);
+        pieces.claim(0, &(0..10));
+        let old = pieces.missing(1, &(0..10));
+        pieces.claim(0, &(0..5));
         pieces.note_fetched(1, &old[0]);
-        assert!(!pieces.has_fetched(1, &old[0]));
-        assert_eq!(ranges(&pieces.take(1, &(0..10), Mode::Read)), [(0, 10)]);
-    }
-
-    #[test]
-    fn a_write_is_taken_back_as_far_as_nothing_came_after_it() {
-        let mut pieces = Pieces::new(100, Owner::Nobody);
-        pieces.take(0, &(0..50), Mode::Overwrite);
-        pieces.take(1, &(50..100), Mode::Overwrite);
-        let before = pieces.within(&(20..80));
-        pieces.take(2, &(20..80), Mode::Overwrite);
-        let version = pieces.last_version;
-        pieces.take(3, &(70..90), Mode::Overwrite);
-        pieces.put_back(version, &before);
-        let owners: Vec<_> = (pieces.within(&(0..100)).into_iter())
-            .map(|(range, piece)| match piece.owner {
-                Owner::Device(device) => (range, device),
-                _ => (range, usize::MAX),
-            })
-            .collect();
-        let expected = [
-            (0..20, 0),
-            (20..50, 0),
-            (50..70, 1),
-            (70..90, 3),
-            (90..100, 1),
-        ];
-        assert_eq!(owners, expected);
+        assert_eq!(ranges(&pieces.missing(1, &(0..10))), [(0, 5)]);
     }
 
     #[test]
     fn many_pieces_are_joined() {
         let mut pieces = Pieces::new(10_000, Owner::Nobody);
         for start in (0..10_000).step_by(10) {
-            pieces.take(0, &(start..start + 10), Mode::Overwrite);
+            pieces.claim(0, &(start..start + 10));
         }
         assert!(pieces.list.len() <= MANY_PIECES + 2);
-        let missing = pieces.take(1, &(0..10_000), Mode::Read);
+        let missing = pieces.missing(1, &(0..10_000));
         let covered: usize = missing.iter().map(|it| it.range.len()).sum();
         assert_eq!(covered, 10_000);
-        assert!(pieces.take(0, &(0..10_000), Mode::Read).is_empty());
+        assert!(pieces.missing(0, &(0..10_000)).is_empty());
     }
 }

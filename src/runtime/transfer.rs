@@ -13,6 +13,7 @@ use super::memory::Memory;
 use super::queue::{Queue, Waits};
 use super::residence::{Mode, Use, WaitList};
 use super::storage::Place;
+use super::turn::Turn;
 use super::{host_job::HostJob, upload};
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{
@@ -75,12 +76,24 @@ impl Queue {
         blocking: bool,
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
-        if target.travels() {
-            let used = Use::write(Arc::clone(target), shape.target, shape.extent);
-            self.bring([&used], &mut wait_list)?;
+        if !target.travels() {
+            let target = target.place(self)?;
+            return self.enqueue_write(kind, &target, shape, source, blocking, &wait_list);
         }
+        if blocking {
+            wait_for_all(&wait_list)?;
+        }
+        let turn = Turn::take([self]);
+        let used = Use::write(Arc::clone(target), shape.target, shape.extent);
+        self.bring([&used], &mut wait_list)?;
         let target = target.place(self)?;
-        self.enqueue_write(kind, &target, shape, source, blocking, &wait_list)
+        let event = self.enqueue_write(kind, &target, shape, source, false, &wait_list)?;
+        // Others may have to enqueue what this comes after.
+        drop(turn);
+        if blocking {
+            finish_blocking(&event)?;
+        }
+        Ok(event)
     }
 
     /// Device to host. `shape.source` counts from the memory object's first byte, `shape.target` from
@@ -279,13 +292,17 @@ impl Queue {
     ) -> Result<(HostPointer, Arc<Event>)> {
         let offset_bytes = layout.offset_bytes;
         let size_bytes = layout.end_bytes(extent) - offset_bytes;
+        let overwrites = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
+        let takes_turn = overwrites && memory.travels();
+        if takes_turn && blocking {
+            wait_for_all(&wait_list)?;
+        }
+        let turn = takes_turn.then(|| Turn::take([self]));
         if memory.travels() {
             let memory = Arc::clone(memory);
-            let used = match flags {
-                flags if flags & CL_MAP_WRITE_INVALIDATE_REGION != 0 => {
-                    Use::write(memory, layout, extent)
-                }
-                flags => Use {
+            let used = match overwrites {
+                true => Use::write(memory, layout, extent),
+                false => Use {
                     mode: Mode::of(flags & CL_MAP_WRITE != 0),
                     ..Use::read(memory, layout, extent)
                 },
@@ -304,7 +321,7 @@ impl Queue {
             },
         };
         let source = Arc::clone(&place.allocation);
-        let needs_contents = flags & CL_MAP_WRITE_INVALIDATE_REGION == 0;
+        let needs_contents = !overwrites;
         let command = match &way {
             MappingWay::Staged(staging) if needs_contents => Command::Copy {
                 source,
@@ -324,7 +341,7 @@ impl Queue {
             },
             _ => Command::Nothing,
         };
-        if blocking {
+        if blocking && !takes_turn {
             wait_for_all(wait_list)?;
         }
         memory.add_mapping(Mapping {
@@ -367,6 +384,7 @@ impl Queue {
                 .enqueue(kind, command, Waits::on(wait_list), Ordering::default())
                 .map_err(unmapped)?,
         };
+        drop(turn);
         if blocking {
             finish_blocking(&event).map_err(unmapped)?;
         } else if matches!(way, MappingWay::HostPointer) {
@@ -465,17 +483,19 @@ impl Queue {
         let devices = self.context().devices();
         let device = mapping.device.and_then(|device| devices.get(device));
         let vulkan = Arc::clone(device.unwrap_or(self.device()).vulkan()?);
-        if let Some(device) = mapping.device {
-            memory.note_write(device, &(mapping.layout.offset_bytes..end_bytes));
-        }
+        let written = mapping.layout.offset_bytes..end_bytes;
+        let write = (mapping.device).and_then(|it| memory.fetch(it, &written, Mode::Overwrite));
         let mapping = mapping.clone();
-        let job = move || match &mapping.way {
-            MappingWay::Staged(source) => {
+        let job = move || {
+            if let MappingWay::Staged(source) = &mapping.way {
                 let mut shape = mapping.shape(&mapping.place);
                 shape.source.offset_bytes += offset_in(source, mapping.pointer);
-                upload::copy(&vulkan, source, &mapping.place.allocation, &shape)
+                upload::copy(&vulkan, source, &mapping.place.allocation, &shape)?;
             }
-            _ => Ok(()),
+            if let Some(write) = write {
+                write.claim();
+            }
+            Ok(())
         };
         let kind = CL_COMMAND_UNMAP_MEM_OBJECT;
         self.enqueue_host_job(kind, HostJob::Own(Box::new(job)), false, wait_list)

@@ -1,8 +1,9 @@
 //! Executing a command buffer.
 //!
 //! A command buffer of one device is one command of a queue. One of several devices is a command for each of its
-//! parts, which wait for each other by events, as commands of different devices always do: on the host. Whatever goes to
-//! several queues has a [`Turn`], so that any two executions come in the same order on each of their queues.
+//! parts, which wait for each other by events, as commands of different devices always do: on the host. They are enqueued
+//! in a [`Turn`] on all queues, so that whatever else is enqueued comes before the whole or after it, and any two executions
+//! come in the same order on each of their queues.
 
 use super::travellers::Travellers;
 use super::versions::Leftovers;
@@ -13,12 +14,12 @@ use crate::runtime::context::Context;
 use crate::runtime::event::Event;
 use crate::runtime::queue::{Queue, Waits};
 use crate::runtime::residence::{Use, WaitList};
+use crate::runtime::turn::Turn;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
 use smallvec::SmallVec;
-use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 /// A part to be enqueued.
 struct PartExecution {
@@ -93,8 +94,7 @@ impl CommandBuffer {
                 );
             }
             let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
-            queue.bring(&uses, &mut waits)?;
-            return queue.enqueue_if(wants_event, kind, &mut replay, Waits::on(&waits), order);
+            return queue.enqueue_using(&uses, wants_event, kind, &mut replay, &mut waits);
         }
         let plans = state.schedule.parts.iter().zip(&state.uses);
         let parts = plans
@@ -135,33 +135,6 @@ impl State {
     fn needs_recording(&self) -> bool {
         let current = self.versions.current();
         current.is_some_and(|it| it.is_exclusive() && !it.is_idle())
-    }
-}
-
-thread_local! {
-    /// This thread has a [`Turn`].
-    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The turn of one thread to enqueue on several queues of a context.
-struct Turn<'a>(Option<MutexGuard<'a, ()>>);
-
-impl<'a> Turn<'a> {
-    /// Waits for it. A thread that has one need not: an object may go while it enqueues, which calls the application, which
-    /// may enqueue.
-    fn take(context: &'a Context) -> Self {
-        match HAS_TURN.replace(true) {
-            true => Self(None),
-            false => Self(Some(context.take_queues())),
-        }
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        if self.0.is_some() {
-            HAS_TURN.set(false);
-        }
     }
 }
 
@@ -223,10 +196,7 @@ fn enqueue_parts(
         };
         parts.iter().any(own)
     };
-    let _turn = match distinct.as_slice() {
-        [first, _, ..] => Some(Turn::take(first.context())),
-        _ => None,
-    };
+    let _turn = Turn::take(distinct.iter().copied());
     let mut begin = WaitList::from_iter(wait_list.iter().map(Arc::clone));
     for queue in distinct
         .iter()

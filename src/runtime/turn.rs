@@ -1,0 +1,105 @@
+//! The turn of a thread to enqueue.
+//!
+//! Some calls enqueue several commands that belong together: the parts of a command buffer, or what has memory belong to
+//! a device and the command that overwrites it there. In its [`Turn`] on a queue a thread enqueues alone: what others
+//! enqueue comes before all of it or after all of it. They wait for as long as it takes to enqueue, so in its turn a thread
+//! waits for nothing that the application does, and does not call the application: what would as it is dropped is kept
+//! until the turn is over ([`keep`]).
+
+use super::queue::{Queue, State};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+thread_local! {
+    /// The turns that this thread has, one within the other.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// What is dropped when they are over.
+    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whose turn it is on a queue.
+pub(super) struct Owner {
+    /// See [`this_thread`].
+    thread: usize,
+    depth: usize,
+}
+
+/// The turn of this thread on some queues, until it is dropped.
+pub(super) struct Turn<'a> {
+    queues: SmallVec<[&'a Arc<Queue>; 2]>,
+}
+
+impl<'a> Turn<'a> {
+    /// Waits for it. Hold no lock. A thread that has a turn may take another on some of its queues, not on others.
+    pub fn take(queues: impl IntoIterator<Item = &'a Arc<Queue>>) -> Self {
+        let mut queues: SmallVec<[_; 2]> = queues.into_iter().collect();
+        // In one order, whoever takes them: no two threads wait for each other.
+        queues.sort_unstable_by_key(|queue| Arc::as_ptr(queue));
+        queues.dedup_by_key(|queue| Arc::as_ptr(queue));
+        DEPTH.set(DEPTH.get() + 1);
+        for queue in &queues {
+            let mut state = queue.lock_in_turn();
+            let thread = this_thread();
+            let owner = state.turn.get_or_insert(Owner { thread, depth: 0 });
+            owner.depth += 1;
+        }
+        Self { queues }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        for queue in &self.queues {
+            let mut state = queue.lock();
+            let owner = state.turn.take();
+            state.turn = owner.filter(|it| it.depth > 1).map(|it| Owner {
+                depth: it.depth - 1,
+                ..it
+            });
+            if state.turn.is_none() {
+                queue.turn_over.notify_all();
+            }
+        }
+        DEPTH.set(DEPTH.get() - 1);
+        if !is_taken() {
+            let kept = KEPT.take();
+            // May call the application.
+            drop(kept);
+        }
+    }
+}
+
+/// Tells this thread from the others that there are.
+fn this_thread() -> usize {
+    DEPTH.with(|depth| std::ptr::from_ref(depth).addr())
+}
+
+/// Whether this thread has a turn.
+pub(super) fn is_taken() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Keeps what calls the application as it is dropped until this thread's turn is over.
+pub(super) fn keep(object: Box<dyn Any>) {
+    KEPT.with_borrow_mut(|kept| kept.push(object));
+}
+
+impl Queue {
+    /// Locks the queue to enqueue a command, or to have the host carry one out: not in the turn of another thread.
+    pub(super) fn lock_in_turn(&self) -> MutexGuard<'_, State> {
+        let is_of_another = |state: &mut State| {
+            let owner = state.turn.as_ref();
+            owner.is_some_and(|it| it.thread != this_thread())
+        };
+        let mut state = self.lock();
+        if state.turn.is_some() {
+            state = self
+                .turn_over
+                .wait_while(state, is_of_another)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+}
