@@ -8,7 +8,8 @@ use super::setup::{
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
@@ -18,7 +19,7 @@ use opencl3::context::Context;
 use opencl3::device::CL_DEVICE_TYPE_ALL;
 use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, ClMem};
+use opencl3::memory::{Buffer, ClMem, set_mem_object_destructor_callback};
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 
@@ -56,6 +57,13 @@ impl Pair {
         })
     }
 
+    /// With the program of the setup, where it can be built.
+    fn with_program(flags: u64) -> Option<(Self, Program)> {
+        let pair = Self::new(flags)?;
+        let program = pair.setup.program()?;
+        Some((pair, program))
+    }
+
     fn queues(&self) -> [&CommandQueue; 2] {
         [&self.setup.queue, &self.other]
     }
@@ -80,8 +88,7 @@ fn kernel(program: &Program, name: &str, target: &Buffer<u32>, value: u32) -> Ke
 #[test]
 fn commands_of_several_devices_follow_their_sync_points() {
     for flags in [IN_ORDER, OUT_OF_ORDER, CL_QUEUE_PROFILING_ENABLE] {
-        let Some(pair) = Pair::new(flags) else { return };
-        let Some(program) = pair.setup.program() else {
+        let Some((pair, program)) = Pair::with_program(flags) else {
             return;
         };
         let [here, there] = pair.queues();
@@ -121,10 +128,7 @@ fn commands_of_several_devices_follow_their_sync_points() {
 
 #[test]
 fn one_queue_that_takes_times_is_enough() {
-    let Some(pair) = Pair::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = pair.setup.program() else {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
     let here = &pair.setup.queue;
@@ -214,10 +218,7 @@ fn devices_write_parts_of_one_buffer_at_the_same_time() {
 
 #[test]
 fn many_executions_wait_for_what_the_application_says() {
-    let Some(pair) = Pair::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = pair.setup.program() else {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
     let [here, there] = pair.queues();
@@ -242,10 +243,7 @@ fn many_executions_wait_for_what_the_application_says() {
 fn executions_by_several_threads_come_one_after_the_other() {
     const THREADS: u32 = 3;
     const ROUNDS: u32 = 40;
-    let Some(pair) = Pair::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = pair.setup.program() else {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
     let sum = pair.buffer_of(0);
@@ -278,6 +276,51 @@ fn executions_by_several_threads_come_one_after_the_other() {
     assert_eq!(pair.setup.read(sum), vec![3 * THREADS * ROUNDS; COUNT]);
 }
 
+/// What another thread enqueues on one of the queues comes before an execution or after it, not between its parts.
+#[test]
+fn nothing_comes_between_the_parts_of_an_execution() {
+    const ROUNDS: u32 = 60;
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
+        return;
+    };
+    let [here, there] = pair.queues();
+    let (sum, other) = (pair.buffer_of(0), pair.buffer_of(0));
+    let one = kernel(&program, "add", &sum, 1);
+    let elsewhere = kernel(&program, "add", &other, 1);
+    let buffer = pair.setup.command_buffer_of(&[here, there], 0);
+    // Twice on one device, with a part of the other between.
+    let mut last = buffer.on(there).launch(&one, &[]);
+    for _ in 0..4 {
+        let between = buffer.on(here).launch(&elsewhere, &[last]);
+        last = buffer.on(there).launch(&one, &[between]);
+    }
+    assert_eq!(buffer.finalize(), 0);
+    buffer.enqueue().wait().unwrap();
+    let (is_over, start) = (AtomicBool::new(false), Barrier::new(2));
+    let seen = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut seen = Vec::new();
+            start.wait();
+            while !is_over.load(Ordering::SeqCst) {
+                let mut data = vec![0_u32; COUNT];
+                // SAFETY: blocking.
+                unsafe { there.enqueue_read_buffer(&sum, 1, 0, &mut data, &[]) }.unwrap();
+                seen.push(data[0]);
+            }
+            seen
+        });
+        start.wait();
+        for _ in 0..ROUNDS {
+            buffer.enqueue().wait().unwrap();
+        }
+        is_over.store(true, Ordering::SeqCst);
+        reader.join().unwrap()
+    });
+    let torn: Vec<u32> = seen.into_iter().filter(|it| it % 5 != 0).collect();
+    assert!(torn.is_empty(), "{torn:?}");
+    assert_eq!(pair.setup.read(&sum), vec![5 * (ROUNDS + 1); COUNT]);
+}
+
 /// What a destructor callback enqueues: a command buffer, and whether it has.
 type Enqueued<'a> = (&'a CommandBuffer<'a>, AtomicBool);
 
@@ -290,10 +333,7 @@ extern "C" fn enqueue_another(_memory: cl::cl_mem, user_data: *mut c_void) {
 
 #[test]
 fn memory_that_goes_during_an_execution_may_enqueue_another() {
-    let Some(pair) = Pair::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = pair.setup.program() else {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
     let [here, there] = pair.queues();
@@ -304,15 +344,10 @@ fn memory_that_goes_during_an_execution_may_enqueue_another() {
     assert_eq!(buffer.finalize(), 0);
     let enqueued: Enqueued<'_> = (&buffer, AtomicBool::new(false));
     let short_lived = pair.buffer_of(0);
-    let notify = entry!(
-        cl::cl_function_types::clSetMemObjectDestructorCallback_t,
-        "clSetMemObjectDestructorCallback"
-    );
     let user_data = ptr::from_ref(&enqueued).cast_mut().cast();
     // SAFETY: a live buffer; one dimension.
     unsafe {
-        let code = notify(short_lived.get(), Some(enqueue_another), user_data);
-        assert_eq!(code, 0);
+        set_mem_object_destructor_callback(short_lived.get(), enqueue_another, user_data).unwrap();
         let last = kernel(&program, "add", &short_lived, 1);
         here.enqueue_nd_range_kernel(last.get(), 1, ptr::null(), &COUNT, ptr::null(), &[])
             .unwrap();
@@ -330,12 +365,81 @@ fn memory_that_goes_during_an_execution_may_enqueue_another() {
     assert_eq!(pair.setup.read(&sum), vec![executions; COUNT]);
 }
 
+/// What a destructor callback waits for: another thread, asked to go on, and whether it has.
+struct Helper {
+    ask: Mutex<Sender<()>>,
+    answer: Mutex<Receiver<()>>,
+    /// Once the callback was made: whether the answer came.
+    came: Mutex<Option<bool>>,
+}
+
+extern "C" fn wait_for_another(_memory: cl::cl_mem, user_data: *mut c_void) {
+    // SAFETY: what the test below gave, which lives until this is over.
+    let helper = unsafe { &*user_data.cast::<Helper>() };
+    helper.ask.lock().unwrap().send(()).unwrap();
+    let answer = helper.answer.lock().unwrap();
+    let came = answer.recv_timeout(Duration::from_secs(5)).is_ok();
+    *helper.came.lock().unwrap() = Some(came);
+}
+
 #[test]
-fn an_update_brings_other_memory_to_the_device() {
-    let Some(pair) = Pair::new(IN_ORDER) else {
+fn memory_that_goes_during_an_execution_keeps_nobody_waiting() {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
-    let Some(program) = pair.setup.program() else {
+    let [here, there] = pair.queues();
+    let (sum, short_lived) = (pair.buffer_of(0), pair.buffer_of(0));
+    let one = kernel(&program, "add", &sum, 1);
+    let buffer = pair.setup.command_buffer_of(&[here, there], 0);
+    buffer.on(here).launch(&one, &[]);
+    assert_eq!(buffer.finalize(), 0);
+    let ((ask, asked), (answer, answered)) = (channel(), channel());
+    let helper = Helper {
+        ask: Mutex::new(ask),
+        answer: Mutex::new(answered),
+        came: Mutex::new(None),
+    };
+    let user_data = ptr::from_ref(&helper).cast_mut().cast();
+    // SAFETY: a live buffer.
+    unsafe { set_mem_object_destructor_callback(short_lived.get(), wait_for_another, user_data) }
+        .unwrap();
+    let last = kernel(&program, "add", &short_lived, 1);
+    // SAFETY: one dimension.
+    unsafe { here.enqueue_nd_range_kernel(last.get(), 1, ptr::null(), &COUNT, ptr::null(), &[]) }
+        .unwrap();
+    drop((short_lived, last));
+    let mut executions = 1;
+    std::thread::scope(|scope| {
+        scope.spawn({
+            let (pair, program, sum) = (&pair, &program, &sum);
+            move || {
+                let [here, there] = pair.queues();
+                let one = kernel(program, "add", sum, 1);
+                let buffer = pair.setup.command_buffer_of(&[here, there], 0);
+                buffer.on(here).launch(&one, &[]);
+                assert_eq!(buffer.finalize(), 0);
+                if asked.recv_timeout(Duration::from_secs(30)).is_ok() {
+                    buffer.enqueue_unseen();
+                    // Nobody may listen any more.
+                    let _ = answer.send(());
+                }
+            }
+        });
+        let end = Instant::now() + Duration::from_secs(20);
+        // An execution sees sooner or later that the launch is done.
+        while helper.came.lock().unwrap().is_none() && Instant::now() < end {
+            buffer.enqueue_unseen();
+            executions += 1;
+        }
+        here.finish().unwrap();
+    });
+    assert_eq!(helper.came.into_inner().unwrap(), Some(true));
+    assert_eq!(pair.setup.read(&sum), vec![executions; COUNT]);
+}
+
+#[test]
+fn an_update_brings_other_memory_to_the_device() {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
     let [here, there] = pair.queues();
@@ -420,10 +524,7 @@ fn remap<'a>(
 
 #[test]
 fn a_copy_runs_on_other_queues() {
-    let Some(pair) = Pair::new(IN_ORDER) else {
-        return;
-    };
-    let Some(program) = pair.setup.program() else {
+    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
         return;
     };
     let [here, there] = pair.queues();
