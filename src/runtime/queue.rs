@@ -111,7 +111,7 @@ pub(super) struct State {
     barrier_sequence: u64,
     /// The time of the last command that all later ones come after.
     ordered_value: u64,
-    last_value: u64,
+    pub(super) last_value: u64,
     /// So many commands are enough for an idle device.
     enough: u32,
     /// A waiter thread runs.

@@ -103,3 +103,101 @@ impl Queue {
         state
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::callback::UserData;
+    use crate::runtime::command::{Command, Ordering as Order};
+    use crate::runtime::context::Context;
+    use crate::runtime::destruction::Destruction;
+    use crate::runtime::event::Event;
+    use crate::runtime::platform::Platform;
+    use crate::runtime::queue::Waits;
+    use crate::vulkan::Priority;
+    use opencl_sys::{CL_COMMAND_MARKER, cl_mem};
+    use std::ffi::c_void;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    fn queues() -> Option<[Arc<Queue>; 2]> {
+        let Some(device) = Platform::instance().devices().first() else {
+            eprintln!("skipped: no usable Vulkan device");
+            return None;
+        };
+        let user_data = UserData(std::ptr::null_mut());
+        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+        let vulkan = device.vulkan().unwrap();
+        let queue = |()| Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
+        Some([(); 2].map(queue))
+    }
+
+    fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
+        let waits = Waits::on(wait_list);
+        queue
+            .enqueue(CL_COMMAND_MARKER, Command::Nothing, waits, Order::default())
+            .unwrap()
+    }
+
+    /// Whether what is recorded at once or held, another thread's comes after the turn.
+    #[test]
+    fn others_enqueue_when_the_turn_is_over() {
+        let Some([queue, other]) = queues() else {
+            return;
+        };
+        let gate = Event::of_user(queue.context());
+        let place = AtomicU32::new(0);
+        let next = || place.fetch_add(1, Ordering::SeqCst);
+        std::thread::scope(|scope| {
+            let turn = Turn::take([&other, &queue, &other]);
+            let lists = [Vec::new(), vec![Arc::clone(&gate)]];
+            let theirs = lists.map(|list| {
+                let queue = &queue;
+                scope.spawn(move || {
+                    marker(queue, &list);
+                    next()
+                })
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            // Its own go on, in a turn within the turn too.
+            let within = Turn::take([&queue]);
+            marker(&queue, &[]);
+            drop(within);
+            marker(&other, &[]);
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(next(), 0);
+            drop(turn);
+            for their in theirs {
+                assert!(their.join().unwrap() > 0);
+            }
+        });
+        gate.set_user_status(0).unwrap();
+        queue.finish().unwrap();
+    }
+
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "C" fn called(_: cl_mem, _: *mut c_void) {
+        assert!(!is_taken());
+        CALLS.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn the_application_is_called_when_the_turn_is_over() {
+        let Some([queue, other]) = queues() else {
+            return;
+        };
+        let destruction = || Destruction {
+            handle: UserData(std::ptr::null_mut()),
+            callbacks: vec![(Some(called), UserData(std::ptr::null_mut())); 2],
+        };
+        let turn = Turn::take([&queue, &other]);
+        drop(destruction());
+        drop(Turn::take([&other]));
+        assert_eq!(CALLS.load(Ordering::SeqCst), 0);
+        drop(turn);
+        assert_eq!(CALLS.load(Ordering::SeqCst), 2);
+        drop(destruction());
+        assert_eq!(CALLS.load(Ordering::SeqCst), 4);
+    }
+}

@@ -8,8 +8,7 @@ use super::setup::{
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
@@ -362,78 +361,6 @@ fn memory_that_goes_during_an_execution_may_enqueue_another() {
         executions += 1;
     }
     here.finish().unwrap();
-    assert_eq!(pair.setup.read(&sum), vec![executions; COUNT]);
-}
-
-/// What a destructor callback waits for: another thread, asked to go on, and whether it has.
-struct Helper {
-    ask: Mutex<Sender<()>>,
-    answer: Mutex<Receiver<()>>,
-    /// Once the callback was made: whether the answer came.
-    came: Mutex<Option<bool>>,
-}
-
-extern "C" fn wait_for_another(_memory: cl::cl_mem, user_data: *mut c_void) {
-    // SAFETY: what the test below gave, which lives until this is over.
-    let helper = unsafe { &*user_data.cast::<Helper>() };
-    helper.ask.lock().unwrap().send(()).unwrap();
-    let answer = helper.answer.lock().unwrap();
-    let came = answer.recv_timeout(Duration::from_secs(5)).is_ok();
-    *helper.came.lock().unwrap() = Some(came);
-}
-
-#[test]
-fn memory_that_goes_during_an_execution_keeps_nobody_waiting() {
-    let Some((pair, program)) = Pair::with_program(IN_ORDER) else {
-        return;
-    };
-    let [here, there] = pair.queues();
-    let (sum, short_lived) = (pair.buffer_of(0), pair.buffer_of(0));
-    let one = kernel(&program, "add", &sum, 1);
-    let buffer = pair.setup.command_buffer_of(&[here, there], 0);
-    buffer.on(here).launch(&one, &[]);
-    assert_eq!(buffer.finalize(), 0);
-    let ((ask, asked), (answer, answered)) = (channel(), channel());
-    let helper = Helper {
-        ask: Mutex::new(ask),
-        answer: Mutex::new(answered),
-        came: Mutex::new(None),
-    };
-    let user_data = ptr::from_ref(&helper).cast_mut().cast();
-    // SAFETY: a live buffer.
-    unsafe { set_mem_object_destructor_callback(short_lived.get(), wait_for_another, user_data) }
-        .unwrap();
-    let last = kernel(&program, "add", &short_lived, 1);
-    // SAFETY: one dimension.
-    unsafe { here.enqueue_nd_range_kernel(last.get(), 1, ptr::null(), &COUNT, ptr::null(), &[]) }
-        .unwrap();
-    drop((short_lived, last));
-    let mut executions = 1;
-    std::thread::scope(|scope| {
-        scope.spawn({
-            let (pair, program, sum) = (&pair, &program, &sum);
-            move || {
-                let [here, there] = pair.queues();
-                let one = kernel(program, "add", sum, 1);
-                let buffer = pair.setup.command_buffer_of(&[here, there], 0);
-                buffer.on(here).launch(&one, &[]);
-                assert_eq!(buffer.finalize(), 0);
-                if asked.recv_timeout(Duration::from_secs(30)).is_ok() {
-                    buffer.enqueue_unseen();
-                    // Nobody may listen any more.
-                    let _ = answer.send(());
-                }
-            }
-        });
-        let end = Instant::now() + Duration::from_secs(20);
-        // An execution sees sooner or later that the launch is done.
-        while helper.came.lock().unwrap().is_none() && Instant::now() < end {
-            buffer.enqueue_unseen();
-            executions += 1;
-        }
-        here.finish().unwrap();
-    });
-    assert_eq!(helper.came.into_inner().unwrap(), Some(true));
     assert_eq!(pair.setup.read(&sum), vec![executions; COUNT]);
 }
 
