@@ -388,6 +388,59 @@ fn a_mapped_region_may_be_unmapped_on_the_other_device() {
     }
 }
 
+/// The same for a part of a buffer, where the unmap has to wait.
+#[test]
+fn a_mapped_sub_buffer_may_be_unmapped_on_the_other_device() {
+    let kinds = [0, CL_MEM_ALLOC_HOST_PTR, CL_MEM_USE_HOST_PTR];
+    let hows = [
+        CL_MAP_WRITE | CL_MAP_READ,
+        CL_MAP_WRITE_INVALIDATE_REGION,
+        CL_MAP_WRITE,
+        CL_MAP_READ,
+    ];
+    let Some(pair) = pair(0) else { return };
+    for kind in kinds {
+        let mut numbers = vec![5_u32; 4096];
+        let mut whole = pair.buffer(CL_MEM_READ_WRITE | kind, &mut numbers);
+        let mut expected = vec![9_u32; 4096];
+        // SAFETY: within the buffers; the host memory lives until the last, blocking, call.
+        unsafe {
+            pair.queues[1]
+                .enqueue_fill_buffer(&mut whole, &[9_u32], 0, 4096 * 4, &[])
+                .unwrap()
+                .wait()
+                .unwrap();
+            let part = whole.create_sub_buffer(0, 1024, 2048).unwrap();
+            for (round, how) in hows.into_iter().chain(hows).enumerate() {
+                let [here, there] = [0, 1].map(|other| &pair.queues[(round / 2 + other) % 2]);
+                let mut mapped: *mut c_void = ptr::null_mut();
+                let queue = here;
+                queue
+                    .enqueue_map_buffer(&part, CL_BLOCKING, how, 400, 800, &mut mapped, &[])
+                    .unwrap();
+                if how & CL_MAP_READ != 0 {
+                    let view = std::slice::from_raw_parts(mapped.cast::<u32>(), 200);
+                    assert_eq!(view, &expected[1124..1324], "{kind}, round {round}");
+                }
+                if how != CL_MAP_READ {
+                    let new = 100 + round as u32;
+                    std::slice::from_raw_parts_mut(mapped.cast::<u32>(), 200).fill(new);
+                    expected[1124..1324].fill(new);
+                }
+                let gate = Gate::new(&pair);
+                let unmapped = there
+                    .enqueue_unmap_mem_object(part.get(), mapped, &[gate.0])
+                    .unwrap();
+                gate.set(CL_COMPLETE);
+                for queue in [here, there] {
+                    let result = read(queue, &whole, 4096, &[unmapped.get()]);
+                    assert!(result == expected, "{kind}, round {round}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn memory_objects_migrate() {
     let Some(pair) = pair(0) else { return };

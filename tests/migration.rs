@@ -5,10 +5,13 @@ mod common;
 #[macro_use]
 #[path = "common/entry.rs"]
 mod entry;
+#[path = "common/enqueued.rs"]
+mod enqueued;
 
 use std::ffi::c_void;
 use std::ptr;
 
+use enqueued::{BAD_LIST, List, NO_LIST, ended};
 use opencl_sys::cl_function_types::{
     clEnqueueMigrateMemObjects_t, clEnqueueSVMMemcpy_t, clEnqueueSVMMigrateMem_t, clSVMAlloc_t,
     clSVMFree_t,
@@ -18,9 +21,8 @@ use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT,
     CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_MEM_OBJECT, CL_INVALID_VALUE, CL_MEM_OBJECT_IMAGE2D,
     CL_MEM_READ_WRITE, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, CL_R,
-    CL_SUCCESS, CL_TRUE, CL_UNSIGNED_INT32, cl_command_queue, cl_event, cl_image_desc,
-    cl_image_format, cl_int, cl_mem, cl_mem_migration_flags, cl_uint, clDeviceMemAllocINTEL_t,
-    clMemFreeINTEL_t,
+    CL_SUCCESS, CL_TRUE, CL_UNSIGNED_INT32, cl_command_queue, cl_image_desc, cl_image_format,
+    cl_int, cl_mem, cl_mem_migration_flags, cl_uint, clDeviceMemAllocINTEL_t, clMemFreeINTEL_t,
 };
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
@@ -39,13 +41,6 @@ const LOSE: [cl_mem_migration_flags; 2] = [
     CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED | CL_MIGRATE_MEM_OBJECT_HOST,
 ];
 const UNKNOWN: cl_mem_migration_flags = 1 << 2;
-
-/// A wait list as a call gets it.
-type List = (cl_uint, *const cl_event);
-
-const NO_LIST: List = (0, ptr::null());
-/// `CL_INVALID_EVENT_WAIT_LIST`
-const BAD_LIST: List = (1, ptr::null());
 
 struct Bench {
     device: Device,
@@ -155,17 +150,6 @@ fn migrate_shared(
         )
     };
     ended(code, event)
-}
-
-/// The event, or the error.
-fn ended(code: cl_int, event: cl_event) -> Result<Event, cl_int> {
-    match code {
-        CL_SUCCESS => Ok(Event::new(event)),
-        code => {
-            assert!(event.is_null());
-            Err(code)
-        }
-    }
 }
 
 fn code(result: Result<Event, cl_int>) -> cl_int {

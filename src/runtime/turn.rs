@@ -178,8 +178,8 @@ mod tests {
     static CALLS: AtomicU32 = AtomicU32::new(0);
 
     unsafe extern "C" fn called(_: cl_mem, _: *mut c_void) {
-        assert!(!is_taken());
-        CALLS.fetch_add(1, Ordering::SeqCst);
+        // Never in a turn.
+        CALLS.fetch_add(1 + 100 * u32::from(is_taken()), Ordering::SeqCst);
     }
 
     #[test]

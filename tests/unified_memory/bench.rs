@@ -1,6 +1,7 @@
 //! A device's unified shared memory, and the calls of the extension.
 
 use crate::common;
+use crate::enqueued::{List, NO_LIST, ended};
 use opencl_sys::cl_function_types::clSetKernelExecInfo_t;
 use opencl_sys::*;
 use opencl3::command_queue::CommandQueue;
@@ -51,13 +52,6 @@ impl Kind {
         }
     }
 }
-
-/// A wait list as a call gets it.
-pub type List = (cl_uint, *const cl_event);
-
-pub const NO_LIST: List = (0, ptr::null());
-/// `CL_INVALID_EVENT_WAIT_LIST`
-pub const BAD_LIST: List = (1, ptr::null());
 
 impl Bench {
     pub fn new() -> Option<Self> {
@@ -249,17 +243,6 @@ pub fn set_exec_info<T>(kernel: &Kernel, name: cl_kernel_exec_info, values: &[T]
     let size_bytes = size_of_val(values);
     // SAFETY: as many bytes as are said.
     unsafe { set(kernel.get(), name, size_bytes, values.as_ptr().cast()) }
-}
-
-/// The event, or the error.
-pub fn ended(code: cl_int, event: cl_event) -> Result<Event, cl_int> {
-    match code {
-        CL_SUCCESS => Ok(Event::new(event)),
-        code => {
-            assert!(event.is_null());
-            Err(code)
-        }
-    }
 }
 
 pub fn memcpy(

@@ -6,12 +6,15 @@ mod common;
 #[macro_use]
 #[path = "../common/entry.rs"]
 mod entry;
+#[path = "../common/enqueued.rs"]
+mod enqueued;
 
 mod bench;
 mod refused;
 
-use bench::{Bench, Host, KINDS, Kind, LARGEST_TYPE_BYTES, NO_LIST, Shared, SharedByAll, UNKNOWN};
+use bench::{Bench, Host, KINDS, Kind, LARGEST_TYPE_BYTES, Shared, SharedByAll, UNKNOWN};
 use bench::{advise, allocate, fill, memcpy, migrate, set_exec_info};
+use enqueued::NO_LIST;
 use opencl_sys::cl_function_types::{clSVMAlloc_t, clSVMFree_t};
 use opencl_sys::*;
 use opencl3::command_queue::CommandQueue;

@@ -1,9 +1,10 @@
 //! Calls with faults: each has its code, and of several the one that the extension's document lists first.
 
 use crate::bench::{
-    BAD_LIST, Bench, Host, Kind, LARGEST_TYPE_BYTES, List, NO_LIST, Shared, SharedByAll, advise,
-    allocate, fill, info, memcpy, migrate, set_exec_info, set_pointer,
+    Bench, Host, Kind, LARGEST_TYPE_BYTES, Shared, SharedByAll, advise, allocate, fill, info,
+    memcpy, migrate, set_exec_info, set_pointer,
 };
+use crate::enqueued::{BAD_LIST, List, NO_LIST};
 use opencl_sys::*;
 use opencl3::context::Context;
 use opencl3::event::{create_user_event, set_user_event_status};
