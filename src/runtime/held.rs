@@ -15,7 +15,8 @@ use super::command::{Command, Ordering as Order};
 use super::destruction::Kept;
 use super::event::{Aftermath, Event, Stage};
 use super::queue::{Queue, State, Waits};
-use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use super::residence::Fetches;
+use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -50,6 +51,8 @@ struct Held {
     pending: i64,
     /// One of the events has failed.
     has_failed: bool,
+    /// What the device has to have when the command counts as issued.
+    fetches: Option<Fetches>,
     /// Dropped when the command is done.
     kept: Kept,
 }
@@ -90,6 +93,7 @@ pub(super) enum Resolution {
 }
 
 /// What a command that can be recorded comes after.
+#[derive(Default)]
 pub(super) struct Ready {
     pub device: DeviceWaits,
     /// The latest command of its own queue among the events.
@@ -141,6 +145,16 @@ impl HeldCommands {
             if held.pending == 0 || held.has_failed {
                 self.due.push(told.number);
             }
+        }
+    }
+
+    /// The command is to wait for `event` instead.
+    fn put_off(&mut self, number: u64, event: Arc<Event>) {
+        if let Some(held) = self.commands.get_mut(&number) {
+            held.waits = Waits::on(&[event]);
+            held.asked = SmallVec::from_elem(Question::None, 1);
+            // What others have still to tell stays counted.
+            self.due.push(number);
         }
     }
 
@@ -215,6 +229,26 @@ impl Queue {
         waits: Waits,
         order: Order,
     ) {
+        self.hold_with(command, event, waits, order, None);
+    }
+
+    /// Holds a place in the order: when its turn has come, its event is issued once the device has what is to be
+    /// fetched.
+    pub(super) fn hold_fetches(self: &Arc<Self>, fetches: Fetches, waits: Waits) -> Arc<Event> {
+        let event = self.new_event(CL_COMMAND_MIGRATE_MEM_OBJECTS);
+        let (its, order) = (Arc::clone(&event), Order::default());
+        self.hold_with(Command::Nothing, its, waits, order, Some(fetches));
+        event
+    }
+
+    fn hold_with(
+        self: &Arc<Self>,
+        command: Command,
+        event: Arc<Event>,
+        waits: Waits,
+        order: Order,
+        fetches: Option<Fetches>,
+    ) {
         let mut state = self.lock_in_turn();
         let number = state.held.next;
         state.held.next += 1;
@@ -227,6 +261,7 @@ impl Queue {
             asked,
             pending: 0,
             has_failed: false,
+            fetches,
             kept: Kept::new(),
         };
         state.held.commands.insert(number, held);
@@ -322,7 +357,7 @@ impl Queue {
     fn advance(self: &Arc<Self>) -> Aftermath {
         let mut aftermath = Aftermath::default();
         // What they hold may call the application as it goes: after the lock.
-        let mut dropped = Vec::new();
+        let (mut dropped, mut done_fetches) = (Vec::new(), Vec::new());
         let mut state = self.lock();
         if state.held.advancing || state.held.due.is_empty() {
             return aftermath;
@@ -330,7 +365,7 @@ impl Queue {
         state.held.advancing = true;
         let in_order = self.is_in_order();
         let mut others = Vec::new();
-        let mut issued = false;
+        let (mut issued, mut is_watched) = (false, false);
         while !state.held.due.is_empty() {
             let mut due = take(&mut state.held.due);
             due.sort_unstable();
@@ -366,6 +401,26 @@ impl Queue {
                         }
                     }
                     continue;
+                }
+                let held = state.held.commands.get_mut(&number);
+                let fetches = held.and_then(|held| held.fetches.take());
+                match (&mut resolution, fetches) {
+                    (Resolution::Ready(ready), Some(fetches)) if !fetches.claim_if_there() => {
+                        // The host fetches when what the command waits for is done.
+                        let (mut first, fetched) = fetches.into_job().begin(self.context());
+                        let ready = take(ready);
+                        match self.issue(&mut state, &mut first, None, ready, order, true) {
+                            Ok(more) => aftermath.merge(more),
+                            Err(error) => {
+                                log::debug!("a fetch failed: {error}");
+                                dropped.push((first, Kept::new()));
+                            }
+                        }
+                        state.held.put_off(number, fetched);
+                        (issued, is_watched) = (true, true);
+                        continue;
+                    }
+                    (_, fetches) => done_fetches.extend(fetches),
                 }
                 let Some(held) = state.held.remove(number, in_order) else {
                     continue;
@@ -408,6 +463,11 @@ impl Queue {
         if issued {
             // A flush that came while they were held was for them as well.
             self.submit_open(&mut state);
+        }
+        drop(state);
+        if is_watched {
+            // Nobody waits for the first command.
+            self.watch();
         }
         aftermath
     }

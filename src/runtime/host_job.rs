@@ -58,6 +58,30 @@ impl Drop for Gate {
     }
 }
 
+impl HostJob {
+    /// The first of the two commands, and the user event that holds the second.
+    pub(super) fn begin(self, context: &Arc<Context>) -> (Command, Arc<Event>) {
+        let (key, gate) = Gate::new(context);
+        let on_complete: Box<dyn FnOnce() + Send> = match self {
+            Self::Own(job) => Box::new(move || match job() {
+                Ok(()) => key.open(),
+                Err(error) => log::error!("a host command failed: {error}"),
+            }),
+            Self::CallsApplication(job) => Box::new(move || {
+                notifier::send(Box::new(move || {
+                    job();
+                    key.open();
+                }));
+            }),
+        };
+        let first = Command::Dispatch(Dispatch {
+            on_complete: Some(on_complete),
+            ..Dispatch::default()
+        });
+        (first, gate)
+    }
+}
+
 impl Queue {
     /// Enqueues `job`, whose event says it is a `kind`.
     ///
@@ -88,23 +112,7 @@ impl Queue {
             }
             job => job,
         };
-        let (key, gate) = Gate::new(self.context());
-        let on_complete: Box<dyn FnOnce() + Send> = match job {
-            HostJob::Own(job) => Box::new(move || match job() {
-                Ok(()) => key.open(),
-                Err(error) => log::error!("a host command failed: {error}"),
-            }),
-            HostJob::CallsApplication(job) => Box::new(move || {
-                notifier::send(Box::new(move || {
-                    job();
-                    key.open();
-                }));
-            }),
-        };
-        let first = Command::Dispatch(Dispatch {
-            on_complete: Some(on_complete),
-            ..Dispatch::default()
-        });
+        let (first, gate) = job.begin(self.context());
         self.enqueue(kind, first, Waits::on(wait_list), Ordering::default())?;
         self.flush();
         // Nobody waits for the first command.

@@ -271,7 +271,7 @@ impl Queue {
         Ok(event)
     }
 
-    fn new_event(self: &Arc<Self>, kind: cl_command_type) -> Arc<Event> {
+    pub(super) fn new_event(self: &Arc<Self>, kind: cl_command_type) -> Arc<Event> {
         let queued_ns = match self.times_commands() {
             true => host_now_ns(),
             false => 0,

@@ -160,6 +160,9 @@ struct Missing {
     owner: Owner,
 }
 
+/// All that a command uses.
+pub(super) struct Fetches(SmallVec<[Fetch; 2]>);
+
 /// What a command of a device uses, and has to have there.
 pub(super) struct Fetch {
     storage: Arc<Storage>,
@@ -359,6 +362,26 @@ fn bit(device: usize) -> u64 {
     1_u64.checked_shl(device as u32).unwrap_or(0)
 }
 
+impl Fetches {
+    /// Claims what the command writes, unless the device lacks something.
+    pub fn claim_if_there(&self) -> bool {
+        let are_there = self.0.iter().all(Fetch::is_there);
+        if are_there {
+            self.0.iter().for_each(Fetch::claim);
+        }
+        are_there
+    }
+
+    /// Fetches what the device lacks, and claims what the command writes.
+    pub fn into_job(self) -> HostJob {
+        HostJob::Own(Box::new(move || {
+            self.0.iter().try_for_each(Fetch::carry)?;
+            self.0.iter().for_each(Fetch::claim);
+            Ok(())
+        }))
+    }
+}
+
 impl Fetch {
     /// `None` where the copies are all in one place.
     pub fn new(
@@ -457,26 +480,25 @@ impl Queue {
         let device = self.context().device_index(self.device());
         let device = device
             .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
-        let mut fetches: SmallVec<[Fetch; 2]> = SmallVec::new();
+        let mut fetches = Fetches(SmallVec::new());
         for it in uses {
             // Before it is the owner of anything, the device has room for it.
             it.memory.place(self)?;
-            fetches.extend(it.memory.fetch(device, &it.range, it.mode));
+            fetches
+                .0
+                .extend(it.memory.fetch(device, &it.range, it.mode));
         }
-        if fetches.is_empty() {
+        if fetches.0.is_empty() {
             return Ok(());
         }
-        if self.is_after_claims(wait_list) && fetches.iter().all(Fetch::is_there) {
-            fetches.iter().for_each(Fetch::claim);
-            return Ok(());
-        }
-        let job = move || {
-            fetches.iter().try_for_each(Fetch::carry)?;
-            fetches.iter().for_each(Fetch::claim);
-            Ok(())
+        let event = match self.is_after_claims(wait_list) {
+            true if fetches.claim_if_there() => return Ok(()),
+            true => {
+                let kind = CL_COMMAND_MIGRATE_MEM_OBJECTS;
+                self.enqueue_host_job(kind, fetches.into_job(), false, wait_list)?
+            }
+            false => self.hold_fetches(fetches, Waits::on(wait_list)),
         };
-        let kind = CL_COMMAND_MIGRATE_MEM_OBJECTS;
-        let event = self.enqueue_host_job(kind, HostJob::Own(Box::new(job)), false, wait_list)?;
         wait_list.push(event);
         Ok(())
     }
