@@ -2,15 +2,14 @@
 //!
 //! Every device that uses the object has a copy of its own. The object's bytes are divided into pieces, and each
 //! piece has an owner: the device that writes it last. An application that uses a memory object on two devices orders the
-//! commands by events, so each command claims what it writes when what it waits for has done so: as it is
-//! enqueued, where all that it waits for is known to be under way, which it is only if it has claimed what it
-//! writes and has what it reads. Whoever waits for what is held itself may be enqueued first and run last: it claims when
-//! its turn comes.
+//! commands by events, not by the order of its calls: what it enqueues first, held by an event of its own, may run last. So a
+//! command *claims* what it writes after all that it waits for. It does so as it is enqueued if nothing of that is
+//! held, since what is under way has claimed; a command that is held claims when its turn comes.
 //!
-//! So does a command on a device that lacks the latest contents of a piece. It is preceded by a *fetch*, which the host
-//! carries out in that turn: whoever wrote the contents is done then. Nothing is fetched where the command overwrites, and
-//! nothing twice. An owner has the contents, then, but for what it overwrites; and a command that fails before its turn
-//! changes nothing.
+//! A command on a device that lacks the latest contents of a piece is preceded by a *fetch*, which the host carries out
+//! when the command's own turn comes: whoever wrote the contents is done then. It claims after that, so an owner has the
+//! contents, but for what it overwrites. Nothing is fetched where the command overwrites, and nothing twice. A command that
+//! fails before its turn has claimed nothing.
 
 use super::allocation::Allocation;
 use super::command::{Command, Ordering};
