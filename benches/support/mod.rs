@@ -1,6 +1,7 @@
 //! What the benchmarks share: devices, timing, arguments, tables and plots.
 #![allow(dead_code, reason = "each benchmark uses its part")]
 
+pub mod child;
 pub mod opencl;
 pub mod plot;
 pub mod report;

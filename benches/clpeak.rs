@@ -1,0 +1,185 @@
+//! What clpeak, an OpenCL benchmark that others made, says of each device.
+//!
+//! ```text
+//! cargo bench --bench clpeak -- [--quick] [--only bandwidth|compute|transfers|latency]… [--out FOLDER] [NAME…]
+//! ```
+//!
+//! It runs the `clpeak` that is installed, through the system's loader like everything here. With names, only devices
+//! whose platform or device name contains one take part, in that order; the first is the one that the others are
+//! compared with. Figures are medians of three runs, in which the devices take turns; of one run with `--quick`. Maps
+//! have a table of their own: where nothing has to move, clpeak's rate tells how long a call takes. The launch latency
+//! comes from profiling timestamps, which not every driver takes of what really happens.
+
+mod support;
+
+use opencl3::device::CL_DEVICE_TYPE_ALL;
+use opencl3::platform::get_platforms;
+use std::io::ErrorKind;
+use std::process::Command;
+use support::opencl::{Subject, subjects};
+use support::report::Report;
+use support::table::{Table, Unit};
+use support::{Arguments, Result, median};
+
+/// What `--only` may name, and clpeak's options for it.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("bandwidth", &["--global-bandwidth"]),
+    (
+        "compute",
+        &[
+            "--compute-sp",
+            "--compute-dp",
+            "--compute-integer",
+            "--compute-intfast",
+        ],
+    ),
+    ("transfers", &["--transfer-bandwidth"]),
+    ("latency", &["--kernel-latency"]),
+];
+
+/// Units as clpeak writes them.
+const UNITS: [(&str, Unit); 4] = [
+    ("GBPS", Unit::GIGABYTES_PER_SECOND),
+    ("GFLOPS", Unit::more("GFLOPS")),
+    ("GIOPS", Unit::more("GIOPS")),
+    ("us", Unit::MICROSECONDS),
+];
+
+/// A figure of clpeak's.
+struct Figure {
+    name: String,
+    unit: Unit,
+    value: f64,
+}
+
+impl Figure {
+    /// Whether it is the rate of a map or an unmap, which need not move anything.
+    fn is_of_a_map(&self) -> bool {
+        self.name.contains("enqueueMap") || self.name.contains("enqueueUnmap")
+    }
+}
+
+fn unit(name: &str) -> Option<Unit> {
+    let found = UNITS.iter().find(|(known, _)| *known == name)?;
+    Some(found.1)
+}
+
+/// Reads what clpeak prints: `Heading (UNIT)` with lines `row : figure` below, and `Heading : figure UNIT`.
+fn figures(text: &str) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let mut heading = None;
+    for line in text.lines().map(str::trim) {
+        if let Some((row, value)) = line.rsplit_once(" : ") {
+            let (row, mut words) = (row.trim_end(), value.split_whitespace());
+            let Some(Ok(value)) = words.next().map(str::parse) else {
+                continue;
+            };
+            let found = match (words.next().map(unit), heading) {
+                (Some(Some(unit)), _) => Some((row.to_owned(), unit)),
+                (None, Some((heading, unit))) => Some((format!("{heading}: {row}"), unit)),
+                // Something about the device.
+                _ => None,
+            };
+            figures.extend(found.map(|(name, unit)| Figure { name, unit, value }));
+        } else if let Some((name, rest)) = line.rsplit_once(" (") {
+            heading = unit(rest.trim_end_matches(')')).map(|unit| (name, unit));
+        }
+    }
+    figures
+}
+
+/// The numbers by which clpeak knows a device: its platform's, and its own there.
+fn numbers(subject: &Subject) -> Result<(usize, usize)> {
+    for (platform, found) in get_platforms()?.iter().enumerate() {
+        let devices = found.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default();
+        if let Some(device) = devices.iter().position(|id| *id == subject.device.id()) {
+            return Ok((platform, device));
+        }
+    }
+    Err("the loader has it no longer".into())
+}
+
+fn run(subject: &Subject, options: &[&str]) -> Result<Vec<Figure>> {
+    let (platform, device) = numbers(subject)?;
+    let output = Command::new("clpeak")
+        .args(["-p", &platform.to_string(), "-d", &device.to_string()])
+        .args(options)
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Device: "))
+        .collect();
+    let figures = figures(&text);
+    // Another one's figures are worse than none.
+    let is_it = matches!(names[..], [name] if subject.name.ends_with(name.trim()));
+    match is_it && output.status.success() && !figures.is_empty() {
+        true => Ok(figures),
+        false => {
+            let error = String::from_utf8_lossy(&output.stderr);
+            let (ran_on, error) = (names.join(", "), error.trim());
+            Err(format!("clpeak ran on \"{ran_on}\", {}: {error}", output.status).into())
+        }
+    }
+}
+
+/// Whether clpeak can be run at all.
+fn is_installed() -> Result<bool> {
+    match Command::new("clpeak").arg("--version").output() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse(&PARTS.map(|(part, _)| part))?;
+    if !is_installed()? {
+        println!("clpeak is not installed: there is no such program on PATH");
+        return Ok(());
+    }
+    let subjects = subjects(&arguments.names)?;
+    let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    let wanted = PARTS.iter().filter(|(part, _)| arguments.wants(part));
+    // Without options it does everything, also what has none (half precision).
+    let options = match wanted.clone().count() == PARTS.len() {
+        true => Vec::new(),
+        false => wanted.flat_map(|(_, options)| options.to_vec()).collect(),
+    };
+    let mut samples: Vec<Vec<(Figure, Vec<f64>)>> = Vec::new();
+    samples.resize_with(subjects.len(), Vec::new);
+    for _ in 0..if arguments.quick { 1 } else { 3 } {
+        for (subject, rows) in subjects.iter().zip(&mut samples) {
+            let figures = run(subject, &options).unwrap_or_else(|error| {
+                println!("{}: {error}", subject.name);
+                Vec::new()
+            });
+            for figure in figures {
+                let known = |(row, _): &&mut (Figure, Vec<f64>)| row.name == figure.name;
+                match rows.iter_mut().find(known) {
+                    Some((_, values)) => values.push(figure.value),
+                    None => {
+                        let value = figure.value;
+                        rows.push((figure, vec![value]));
+                    }
+                }
+            }
+        }
+    }
+    let mut figures = Table::new("clpeak", &columns);
+    let mut maps = Table::new("clpeak: maps, which need not move anything", &columns);
+    for (column, rows) in samples.into_iter().enumerate() {
+        for (row, values) in rows {
+            let table = match row.is_of_a_map() {
+                true => &mut maps,
+                false => &mut figures,
+            };
+            table.put(column, &row.name, row.unit, median(values));
+        }
+    }
+    let report = Report {
+        tables: vec![figures, maps],
+        ..Report::default()
+    };
+    report.show("clpeak", arguments.out.as_deref())
+}
