@@ -1,17 +1,22 @@
 //! How time and memory grow: with the kernels of a program, arguments, commands in flight or held, and buffers.
 //!
 //! ```text
-//! cargo bench --bench growth -- [--quick] [--only idle|kernels|arguments|commands|held|buffers]… [--out FOLDER] [NAME…]
+//! cargo bench --bench growth -- [--quick] [--only idle|kernels|arguments|commands|behind|waiting|held|buffers|touched]…
+//!     [--out FOLDER] [NAME…]
 //! ```
 //!
 //! It speaks OpenCL through the system's loader, so that every ICD takes the same test. With names, only devices
 //! whose platform or device name contains one take part, in that order. Each point is measured in a process of its
 //! own, since memory that was once used is seldom given back. Where the cost of each is the same at every size,
 //! growth is linear; curves on logarithmic axes that rise with slope one are quadratic growth of the whole.
+//!
+//! `commands` are launches that the device runs while the next ones are enqueued; `behind` are such that come after a
+//! kernel that runs until all are enqueued, and `waiting` such whose first waits for a user event. An idle process
+//! knows only the platform that is measured, as its loader is shown one `.icd` file.
 
 mod support;
 
-use opencl3::command_queue::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::error_codes::ClError;
 use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
@@ -19,16 +24,22 @@ use opencl3::kernel::Kernel;
 use opencl3::memory::Buffer;
 use opencl3::program::Program;
 use std::fmt::Write;
-use std::process::Command;
+use std::fs;
+use std::path::PathBuf;
+use std::ptr;
 use std::time::Instant;
-use support::opencl::{Subject, buffer, kernel, launch, queue, set_buffer, subjects};
+use support::opencl::{Subject, buffer, kernel, launch, queue, set_buffer, set_value, subjects};
 use support::report::Report;
 use support::table::{Table, Unit};
-use support::{Arguments, Result, median, resident_bytes};
+use support::{Arguments, Result, child, median, resident_bytes, time};
 
-/// The child's arguments, in an environment variable: the quantity's name, the count and the device's name.
-const CHILD: &str = "PUMICE_BENCH_GROWTH";
 const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
+const TOUCH: &str = "kernel void touch(global int *p) { p[get_global_id(0)] = 1; }";
+const SPIN: &str = "kernel void spin(global int *p, int n) {
+    int x = p[0];
+    for (int i = 0; i < n; i++) x = x * 1664525 + (x >> 3);
+    p[0] = x;
+}";
 const ITEMS: usize = 64;
 const BUFFER_BYTES: usize = 256;
 const MIB: f64 = (1 << 20) as f64;
@@ -53,7 +64,7 @@ struct Quantity {
     measure: fn(&Subject, usize) -> Result<Cost>,
 }
 
-const QUANTITIES: [Quantity; 5] = [
+const QUANTITIES: [Quantity; 8] = [
     Quantity {
         name: "kernels",
         axis: "kernels",
@@ -82,6 +93,24 @@ const QUANTITIES: [Quantity; 5] = [
         measure: commands,
     },
     Quantity {
+        name: "behind",
+        axis: "commands",
+        time: "Enqueueing each of so many launches behind a kernel that runs until all are enqueued",
+        memory: "Memory of each of so many launches behind a kernel that runs",
+        counts: &[1, 10, 100, 1000, 10_000, 100_000],
+        quick_counts: &[1, 10, 100, 1000],
+        measure: behind,
+    },
+    Quantity {
+        name: "waiting",
+        axis: "commands",
+        time: "Enqueueing each of so many launches, in order behind a user event, and letting them go",
+        memory: "Memory of each of so many launches behind a user event",
+        counts: &[1, 10, 100, 1000, 10_000, 100_000],
+        quick_counts: &[1, 10, 100, 1000],
+        measure: waiting,
+    },
+    Quantity {
         name: "held",
         axis: "commands",
         time: "Enqueueing each of a chain of so many markers, out of order behind a user event, and letting them go",
@@ -98,6 +127,15 @@ const QUANTITIES: [Quantity; 5] = [
         counts: &[1, 10, 100, 1000, 10_000, 100_000],
         quick_counts: &[1, 10, 100, 1000, 10_000],
         measure: buffers,
+    },
+    Quantity {
+        name: "touched",
+        axis: "buffers",
+        time: "Creating, filling by a kernel and releasing each of so many buffers",
+        memory: "Memory of each of so many buffers of 256 bytes that a kernel has filled",
+        counts: &[1, 10, 100, 1000, 10_000, 100_000],
+        quick_counts: &[1, 10, 100, 1000, 10_000],
+        measure: touched,
     },
 ];
 
@@ -199,6 +237,114 @@ fn commands(subject: &Subject, count: usize) -> Result<Cost> {
     Ok(each(median(samples), bytes, count))
 }
 
+/// A kernel of one work-item, and how long it spins.
+struct Spin {
+    kernel: Kernel,
+    _argument: Buffer<u8>,
+    seconds_each: f64,
+}
+
+impl Spin {
+    fn new(context: &Context, queue: &CommandQueue) -> Result<Self> {
+        const ROUNDS: i32 = 1 << 20;
+        let (kernel, argument) = (kernel(context, SPIN, "spin", "")?, buffer(context, 64)?);
+        set_buffer(&kernel, 0, &argument)?;
+        set_value(&kernel, 1, ROUNDS)?;
+        let seconds = time(3, || {
+            launch(queue, &kernel, 1, 1)?;
+            Ok(queue.finish()?)
+        })?;
+        Ok(Self {
+            kernel,
+            _argument: argument,
+            seconds_each: seconds / f64::from(ROUNDS),
+        })
+    }
+
+    /// Has it run for about so long.
+    fn start(&self, queue: &CommandQueue, seconds: f64) -> Result<Event> {
+        set_value(&self.kernel, 1, (seconds / self.seconds_each) as i32)?;
+        // SAFETY: one dimension.
+        let event = unsafe {
+            queue.enqueue_nd_range_kernel(self.kernel.get(), 1, ptr::null(), &1, &1, &[])?
+        };
+        queue.flush()?;
+        Ok(event)
+    }
+}
+
+/// The device is busy with another kernel all the time: a round in which it wasn't counts for nothing.
+fn behind(subject: &Subject, count: usize) -> Result<Cost> {
+    const LONGEST: f64 = 20.0;
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let (empty, argument) = (
+        kernel(&context, EMPTY, "empty", "")?,
+        buffer::<u8>(&context, 64)?,
+    );
+    set_buffer(&empty, 0, &argument)?;
+    launch(&queue, &empty, ITEMS, ITEMS)?;
+    let spin = Spin::new(&context, &queue)?;
+    let (mut samples, mut bytes) = (Vec::new(), f64::NAN);
+    let mut seconds = 0.02 + count as f64 * 2e-6;
+    let before = resident_bytes();
+    while samples.len() < 5 {
+        let long = spin.start(&queue, seconds)?;
+        let start = Instant::now();
+        for _ in 0..count {
+            launch(&queue, &empty, ITEMS, ITEMS)?;
+        }
+        let enqueued = start.elapsed();
+        let has_ended = long.command_execution_status()?.0 == CL_COMPLETE;
+        let after = resident_bytes();
+        queue.finish()?;
+        if !has_ended {
+            samples.push(enqueued.as_secs_f64() * 1e6);
+            bytes = if bytes.is_nan() {
+                after - before
+            } else {
+                bytes
+            };
+        } else if seconds < LONGEST {
+            // Long enough for what has been seen, too.
+            seconds = (2.0 * seconds).max(1.5 * enqueued.as_secs_f64());
+        } else {
+            return Err("a kernel of 20 s ends before all are enqueued".into());
+        }
+    }
+    Ok(each(median(samples), bytes, count))
+}
+
+fn waiting(subject: &Subject, count: usize) -> Result<Cost> {
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let (empty, argument) = (
+        kernel(&context, EMPTY, "empty", "")?,
+        buffer::<u8>(&context, 64)?,
+    );
+    set_buffer(&empty, 0, &argument)?;
+    launch(&queue, &empty, ITEMS, ITEMS)?;
+    queue.finish()?;
+    let (mut samples, mut bytes) = (Vec::new(), f64::NAN);
+    for round in 0..5 {
+        let gate = Event::new(create_user_event(context.get()).map_err(ClError)?);
+        let before = resident_bytes();
+        let start = Instant::now();
+        // SAFETY: nothing to promise.
+        unsafe { queue.enqueue_barrier_with_wait_list(&[gate.get()])? };
+        for _ in 0..count {
+            launch(&queue, &empty, ITEMS, ITEMS)?;
+        }
+        if round == 0 {
+            bytes = resident_bytes() - before;
+        }
+        set_user_event_status(gate.get(), CL_COMPLETE).map_err(ClError)?;
+        queue.finish()?;
+        samples.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    Ok(each(median(samples), bytes, count))
+}
+
 fn held(subject: &Subject, count: usize) -> Result<Cost> {
     let context = Context::from_device(&subject.device)?;
     let queue = queue(&context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)?;
@@ -241,52 +387,109 @@ fn buffers(subject: &Subject, count: usize) -> Result<Cost> {
     Ok(each(us, bytes, count))
 }
 
-/// A process that has one context with one queue and does nothing, beyond one that only knows the device.
-fn idle(subject: &Subject, _: usize) -> Result<Cost> {
+/// Each is written by a kernel, so that it really has memory.
+fn touched(subject: &Subject, count: usize) -> Result<Cost> {
+    const ITEMS: usize = BUFFER_BYTES / size_of::<i32>();
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let touch = kernel(&context, TOUCH, "touch", "")?;
+    let fill = |buffer: &Buffer<u8>| {
+        set_buffer(&touch, 0, buffer)?;
+        launch(&queue, &touch, ITEMS, ITEMS)
+    };
+    let first = buffer::<u8>(&context, BUFFER_BYTES)?;
+    // What so many launches need is no part of it.
+    (0..count).try_for_each(|_| fill(&first))?;
+    queue.finish()?;
+    let before = resident_bytes();
+    let start = Instant::now();
+    let buffers: Vec<Buffer<u8>> = (0..count)
+        .map(|_| {
+            let buffer = buffer(&context, BUFFER_BYTES)?;
+            fill(&buffer)?;
+            Ok(buffer)
+        })
+        .collect::<Result<_>>()?;
+    queue.finish()?;
+    let filled = start.elapsed();
+    let bytes = resident_bytes() - before;
+    let start = Instant::now();
+    drop(buffers);
+    let us = (filled + start.elapsed()).as_secs_f64() * 1e6;
+    drop(first);
+    Ok(each(us, bytes, count))
+}
+
+/// A process that has one context with one queue and does nothing: its bytes beyond one that only knows the device, and
+/// all that it occupies.
+fn idle(subject: &Subject) -> Result<[f64; 2]> {
     let before = resident_bytes();
     let context = Context::from_device(&subject.device)?;
     queue(&context, 0)?.finish()?;
-    Ok(Cost {
-        us: f64::NAN,
-        bytes: resident_bytes() - before,
-    })
+    let all = resident_bytes();
+    Ok([all - before, all])
+}
+
+/// [`idle`] in a process whose loader knows no other platform: one for each `.icd` file, until one has the device.
+fn idle_alone(subject: &Subject) -> Result<Vec<f64>> {
+    let vendors = std::env::var_os("OCL_ICD_VENDORS");
+    let vendors = vendors.map_or_else(|| PathBuf::from("/etc/OpenCL/vendors"), PathBuf::from);
+    let alone = std::env::temp_dir().join(format!("pumice-bench-{}", std::process::id()));
+    let mut found = Err(format!("no file of {} names it", vendors.display()).into());
+    for file in fs::read_dir(&vendors)? {
+        let file = file?.path();
+        if file.extension().is_none_or(|it| it != "icd") {
+            continue;
+        }
+        fs::create_dir_all(&alone)?;
+        fs::copy(&file, alone.join("one.icd"))?;
+        found = child::ask(&["idle", "1", &subject.name], Some(&alone));
+        if found.is_ok() {
+            break;
+        }
+    }
+    // Nothing is lost with a folder that stays.
+    let _ = fs::remove_dir_all(&alone);
+    found
 }
 
 /// Measures in a process of its own.
 fn in_a_child(name: &str, count: usize, subject: &Subject) -> Result<Cost> {
-    let output = Command::new(std::env::current_exe()?)
-        .env(CHILD, format!("{name}\n{count}\n{}", subject.name))
-        .output()?;
-    let text = String::from_utf8(output.stdout)?;
-    let numbers = text.split_whitespace().map(str::parse);
-    match numbers.collect::<std::result::Result<Vec<f64>, _>>() {
-        Ok(numbers) if output.status.success() && numbers.len() == 2 => Ok(Cost {
-            us: numbers[0],
-            bytes: numbers[1],
-        }),
-        _ => Err(String::from_utf8_lossy(&output.stderr).trim().into()),
+    match child::ask(&[name, &count.to_string(), &subject.name], None)?[..] {
+        [us, bytes] => Ok(Cost { us, bytes }),
+        _ => Err("not two figures".into()),
     }
 }
 
-/// What [`in_a_child`] asks for.
-fn child(request: &str) -> Result<()> {
-    let mut parts = request.splitn(3, '\n');
-    let (Some(name), Some(count), Some(device)) = (parts.next(), parts.next(), parts.next()) else {
+/// What [`in_a_child`] and [`idle_alone`] ask for.
+fn answer(request: &[String]) -> Result<()> {
+    let [name, count, device] = request else {
         return Err("not a request".into());
     };
     let subjects = subjects(&[device.to_owned()])?;
-    let measure = match QUANTITIES.iter().find(|it| it.name == name) {
-        Some(quantity) => quantity.measure,
-        None => idle,
+    let figures = match QUANTITIES.iter().find(|it| it.name == name) {
+        Some(quantity) => {
+            let cost = (quantity.measure)(&subjects[0], count.parse()?)?;
+            [cost.us, cost.bytes]
+        }
+        None => idle(&subjects[0])?,
     };
-    let cost = measure(&subjects[0], count.parse()?)?;
-    println!("{} {}", cost.us, cost.bytes);
+    child::answer(&figures);
     Ok(())
 }
 
+/// What a small buffer takes besides its bytes, of the greatest number that was measured: they lie in the process where
+/// the device shares the host's memory.
+fn beyond_its_bytes(subject: &Subject, cost: &Cost) -> f64 {
+    match subject.device.host_unified_memory() {
+        Ok(true) => cost.bytes - BUFFER_BYTES as f64,
+        _ => cost.bytes,
+    }
+}
+
 fn main() -> Result<()> {
-    if let Ok(request) = std::env::var(CHILD) {
-        return child(&request);
+    if let Some(request) = child::request() {
+        return answer(&request);
     }
     let names = QUANTITIES.map(|quantity| quantity.name);
     let arguments = Arguments::parse(&[&["idle"][..], &names].concat())?;
@@ -296,10 +499,17 @@ fn main() -> Result<()> {
     let mut report = Report::default();
     for (column, subject) in subjects.iter().enumerate() {
         if arguments.wants("idle") {
-            match in_a_child("idle", 1, subject) {
-                Ok(cost) => {
-                    let name = "an idle context with one queue";
-                    table.put(column, name, Unit::MEBIBYTES, cost.bytes / MIB);
+            match idle_alone(subject).as_deref() {
+                Ok(figures) => {
+                    for (name, bytes) in [
+                        "an idle context with one queue",
+                        "an idle process with one context, all of it",
+                    ]
+                    .into_iter()
+                    .zip(figures)
+                    {
+                        table.put(column, name, Unit::MEBIBYTES, bytes / MIB);
+                    }
                 }
                 Err(error) => println!("{}: idle: {error}", subject.name),
             }
@@ -317,6 +527,11 @@ fn main() -> Result<()> {
                         break;
                     }
                 };
+                if quantity.name == "touched" && counts.last() == Some(&count) {
+                    let name = format!("each of {count} filled buffers of 256 bytes beyond these");
+                    let bytes = beyond_its_bytes(subject, &cost);
+                    table.put(column, &name, Unit::BYTES, bytes);
+                }
                 for (title, unit, value) in [
                     (quantity.time, "us", cost.us),
                     (quantity.memory, "bytes", cost.bytes),
