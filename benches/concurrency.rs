@@ -23,7 +23,9 @@ use opencl3::memory::Buffer;
 use std::ptr;
 use std::sync::Barrier;
 use std::time::Instant;
-use support::opencl::{buffer, kernel, launch, queue, set_buffer, set_value, subjects, write};
+use support::opencl::{
+    buffer, kernel, launch, queue, read, set_buffer, set_value, subjects, write,
+};
 use support::report::Report;
 use support::table::{Table, Unit};
 use support::{Arguments, Result, median, time};
@@ -217,29 +219,34 @@ fn beside_a_transfer(
     table: &mut Table,
 ) -> Result<()> {
     let (computes, transfers) = (queue(context, 0)?, queue(context, 0)?);
-    let (host, device) = (vec![1_u8; TRANSFER_BYTES], buffer(context, TRANSFER_BYTES)?);
-    let alone = time(ROUNDS, || {
-        write(&transfers, &device, false, &host)?;
-        Ok(transfers.finish()?)
-    })?;
-    table.put(
-        column,
-        "64 MiB write alone",
-        TIMES_ONE,
-        alone / spinning.alone,
-    );
-    let both = time(ROUNDS, || {
-        launch(&computes, &spinning.work[0].0, 1, 1)?;
-        computes.flush()?;
-        write(&transfers, &device, false, &host)?;
-        transfers.finish()?;
-        Ok(computes.finish()?)
-    })?;
-    let name = "a kernel and a 64 MiB write, two queues";
-    table.put(column, name, TIMES_ONE, both / spinning.alone);
-    // 1 where one hides behind the other.
-    let longer = alone.max(spinning.alone);
-    table.put(column, name, TIMES_LONGER, both / longer);
+    let mut host = vec![1_u8; TRANSFER_BYTES];
+    let device = buffer(context, TRANSFER_BYTES)?;
+    // So that what is read is there, and not only what was never written.
+    write(&transfers, &device, true, &host)?;
+    for what in ["write", "read"] {
+        let mut transfer = || match what {
+            "write" => write(&transfers, &device, false, &host),
+            _ => read(&transfers, &device, false, &mut host),
+        };
+        let alone = time(ROUNDS, || {
+            transfer()?;
+            Ok(transfers.finish()?)
+        })?;
+        let name = format!("64 MiB {what} alone");
+        table.put(column, &name, TIMES_ONE, alone / spinning.alone);
+        let both = time(ROUNDS, || {
+            launch(&computes, &spinning.work[0].0, 1, 1)?;
+            computes.flush()?;
+            transfer()?;
+            transfers.finish()?;
+            Ok(computes.finish()?)
+        })?;
+        let name = format!("a kernel and a 64 MiB {what}, two queues");
+        table.put(column, &name, TIMES_ONE, both / spinning.alone);
+        // 1 where one hides behind the other.
+        let longer = alone.max(spinning.alone);
+        table.put(column, &name, TIMES_LONGER, both / longer);
+    }
     Ok(())
 }
 

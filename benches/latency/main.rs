@@ -27,6 +27,7 @@ use vulkan::Raw;
 struct Figures {
     launches: Table,
     transfers: Table,
+    pinned: Table,
 }
 
 fn measure(
@@ -40,8 +41,8 @@ fn measure(
         launches::measure(&context, column, &mut figures.launches, rounds(arguments))?;
     }
     if arguments.wants("transfers") {
-        let table = &mut figures.transfers;
-        transfers::measure(&subject.device, &context, column, table, arguments.quick)?;
+        let tables = (&mut figures.transfers, &mut figures.pinned);
+        transfers::measure(&subject.device, &context, column, tables, arguments.quick)?;
     }
     Ok(())
 }
@@ -73,6 +74,7 @@ fn main() -> Result<()> {
     let mut figures = Figures {
         launches: Table::new("Launches", &columns),
         transfers: Table::new("Transfers of pageable memory", &devices),
+        pinned: Table::new("Transfers of pinned memory", &devices),
     };
     for (column, subject) in subjects.iter().enumerate() {
         if let Err(error) = measure(subject, column, &mut figures, &arguments) {
@@ -88,7 +90,7 @@ fn main() -> Result<()> {
         }
         parts.push(dissection::dissect(&mut raw, rounds(&arguments))?);
     }
-    report.tables = vec![figures.launches, figures.transfers];
+    report.tables = vec![figures.launches, figures.transfers, figures.pinned];
     report.tables.extend(parts);
     report.show("latency", arguments.out.as_deref())
 }

@@ -1,11 +1,12 @@
-//! What moving pageable memory costs, for small and large sizes.
+//! What moving memory costs, pageable and pinned, for small and large sizes.
 
-use crate::support::opencl::{buffer, map_and_unmap, queue, read, write};
+use crate::support::opencl::{Pinned, buffer, map_and_unmap, queue, read, write};
 use crate::support::table::{Table, Unit};
-use crate::support::{Result, time};
+use crate::support::{Result, time, time_handing_over};
+use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::Device;
-use opencl3::memory::{CL_MAP_READ, CL_MAP_WRITE_INVALIDATE_REGION};
+use opencl3::memory::{Buffer, CL_MAP_READ, CL_MAP_WRITE_INVALIDATE_REGION};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -17,44 +18,17 @@ pub fn measure(
     device: &Device,
     context: &Context,
     column: usize,
-    table: &mut Table,
+    (pageable, pinned): (&mut Table, &mut Table),
     quick: bool,
 ) -> Result<()> {
     let most = device.max_mem_alloc_size()? as usize;
     let most = if quick { most.min(64 * MIB) } else { most };
     let queue = queue(context, 0)?;
     for bytes in SIZES.into_iter().filter(|&bytes| bytes <= most) {
-        let device = buffer::<u8>(context, bytes)?;
-        let mut host = vec![1_u8; bytes];
+        let (device, mut host) = (buffer::<u8>(context, bytes)?, vec![1; bytes]);
         let rounds = (ENOUGH / bytes).clamp(3, 300);
-        let size = match bytes {
-            small if small < MIB => format!("{} KiB", bytes / KIB),
-            _ => format!("{} MiB", bytes / MIB),
-        };
-        let mut put = |what: &str, seconds: f64| {
-            let name = format!("{what}, {size}");
-            match bytes < MIB {
-                true => table.put(column, &name, Unit::MICROSECONDS, seconds * 1e6),
-                false => {
-                    let rate = bytes as f64 / seconds / 1e9;
-                    table.put(column, &name, Unit::GIGABYTES_PER_SECOND, rate);
-                }
-            }
-        };
-        let seconds = time(rounds, || write(&queue, &device, true, &host))?;
-        put("write, blocking", seconds);
-        let seconds = time(rounds, || {
-            write(&queue, &device, false, &host)?;
-            Ok(queue.finish()?)
-        })?;
-        put("write and finish", seconds);
-        let seconds = time(rounds, || read(&queue, &device, true, &mut host))?;
-        put("read, blocking", seconds);
-        let seconds = time(rounds, || {
-            read(&queue, &device, false, &mut host)?;
-            Ok(queue.finish()?)
-        })?;
-        put("read and finish", seconds);
+        let mut put = |what: &str, seconds| put(pageable, column, what, bytes, seconds);
+        both_ways(&queue, &device, &mut host, rounds, &mut put)?;
         for (what, flags) in [
             ("map to read and unmap", CL_MAP_READ),
             ("map to overwrite and unmap", CL_MAP_WRITE_INVALIDATE_REGION),
@@ -65,6 +39,73 @@ pub fn measure(
             })?;
             put(what, seconds);
         }
+        between_maps(&queue, &device, &host, rounds, &mut put)?;
     }
+    for bytes in SIZES.into_iter().filter(|&bytes| bytes <= most) {
+        let device = buffer::<u8>(context, bytes)?;
+        let mut host = Pinned::new(context, bytes)?;
+        host.bytes().fill(1);
+        let rounds = (ENOUGH / bytes).clamp(3, 300);
+        let mut put = |what: &str, seconds| put(pinned, column, what, bytes, seconds);
+        both_ways(&queue, &device, host.bytes(), rounds, &mut put)?;
+    }
+    Ok(())
+}
+
+/// Puts the time of what moves little, and the rate of what moves much.
+fn put(table: &mut Table, column: usize, what: &str, bytes: usize, seconds: f64) {
+    if bytes < MIB {
+        let name = format!("{what}, {} KiB", bytes / KIB);
+        table.put(column, &name, Unit::MICROSECONDS, seconds * 1e6);
+    } else {
+        let name = format!("{what}, {} MiB", bytes / MIB);
+        let rate = bytes as f64 / seconds / 1e9;
+        table.put(column, &name, Unit::GIGABYTES_PER_SECOND, rate);
+    }
+}
+
+/// Writes and reads, blocking or not.
+fn both_ways(
+    queue: &CommandQueue,
+    device: &Buffer<u8>,
+    host: &mut [u8],
+    rounds: usize,
+    put: &mut impl FnMut(&str, f64),
+) -> Result<()> {
+    let seconds = time(rounds, || write(queue, device, true, host))?;
+    put("write, blocking", seconds);
+    let seconds = time(rounds, || {
+        write(queue, device, false, host)?;
+        Ok(queue.finish()?)
+    })?;
+    put("write and finish", seconds);
+    let seconds = time(rounds, || read(queue, device, true, host))?;
+    put("read, blocking", seconds);
+    let seconds = time(rounds, || {
+        read(queue, device, false, host)?;
+        Ok(queue.finish()?)
+    })?;
+    put("read and finish", seconds);
+    Ok(())
+}
+
+/// Writes to a buffer that the host looked at just before, and maps of one that was just written, each alone: what a
+/// driver keeps of a map can get in the way of the other.
+fn between_maps(
+    queue: &CommandQueue,
+    device: &Buffer<u8>,
+    host: &[u8],
+    rounds: usize,
+    put: &mut impl FnMut(&str, f64),
+) -> Result<()> {
+    let written = || write(queue, device, true, host);
+    let mapped = || {
+        map_and_unmap(queue, device, host.len(), CL_MAP_READ)?;
+        Ok(queue.finish()?)
+    };
+    let (seconds, _) = time_handing_over(rounds, written, mapped)?;
+    put("write, blocking, a map before and after", seconds);
+    let (seconds, _) = time_handing_over(rounds, mapped, written)?;
+    put("map to read and unmap, a write before and after", seconds);
     Ok(())
 }

@@ -10,7 +10,9 @@ use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_GPU, Device};
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
+use opencl3::memory::{
+    Buffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
+};
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use std::ffi::{CStr, c_void};
@@ -66,6 +68,45 @@ pub fn queue(context: &Context, properties: u64) -> Result<CommandQueue> {
 pub fn buffer<T>(context: &Context, count: usize) -> Result<Buffer<T>> {
     // SAFETY: no host pointer is given.
     Ok(unsafe { Buffer::create(context, CL_MEM_READ_WRITE, count, ptr::null_mut())? })
+}
+
+/// Host memory that the driver can move from and to without another copy: a buffer in it that stays mapped.
+pub struct Pinned {
+    queue: CommandQueue,
+    buffer: Buffer<u8>,
+    pointer: *mut c_void,
+    size_bytes: usize,
+}
+
+impl Pinned {
+    pub fn new(context: &Context, size_bytes: usize) -> Result<Self> {
+        let (queue, flags) = (
+            queue(context, 0)?,
+            CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+        );
+        // SAFETY: no host pointer is given.
+        let buffer = unsafe { Buffer::create(context, flags, size_bytes, ptr::null_mut())? };
+        let pointer = map(&queue, &buffer, size_bytes, CL_MAP_READ | CL_MAP_WRITE)?;
+        Ok(Self {
+            queue,
+            buffer,
+            pointer,
+            size_bytes,
+        })
+    }
+
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: mapped for as long as it lives, and for nobody else.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.cast(), self.size_bytes) }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // What fails here, nobody misses.
+        let _ = unmap(&self.queue, &self.buffer, self.pointer);
+        let _ = self.queue.finish();
+    }
 }
 
 /// Builds `source` and takes its kernel `name`, which keeps the program.
@@ -160,13 +201,8 @@ pub fn read(
     ))
 }
 
-/// Maps the first `bytes` of a buffer, blocking, and unmaps them, without events.
-pub fn map_and_unmap(
-    queue: &CommandQueue,
-    buffer: &Buffer<u8>,
-    bytes: usize,
-    flags: u64,
-) -> Result<()> {
+/// Maps the first `bytes` of a buffer, blocking, without an event.
+fn map(queue: &CommandQueue, buffer: &Buffer<u8>, bytes: usize, flags: u64) -> Result<*mut c_void> {
     let mut code = 0;
     let pointer = loader()?.clEnqueueMapBuffer(
         queue.get(),
@@ -181,7 +217,11 @@ pub fn map_and_unmap(
         &mut code,
     );
     check(pointer.and(Some(code)))?;
-    let pointer = pointer.unwrap_or(ptr::null_mut());
+    Ok(pointer.unwrap_or(ptr::null_mut()))
+}
+
+/// Unmaps what [`map`] mapped.
+fn unmap(queue: &CommandQueue, buffer: &Buffer<u8>, pointer: *mut c_void) -> Result<()> {
     check(loader()?.clEnqueueUnmapMemObject(
         queue.get(),
         buffer.get(),
@@ -190,4 +230,15 @@ pub fn map_and_unmap(
         ptr::null(),
         ptr::null_mut(),
     ))
+}
+
+/// Maps the first `bytes` of a buffer, blocking, and unmaps them, without events.
+pub fn map_and_unmap(
+    queue: &CommandQueue,
+    buffer: &Buffer<u8>,
+    bytes: usize,
+    flags: u64,
+) -> Result<()> {
+    let pointer = map(queue, buffer, bytes, flags)?;
+    unmap(queue, buffer, pointer)
 }
