@@ -1,13 +1,17 @@
 //! What a user notices first of a driver: how long a launch, a transfer and a build take.
 //!
 //! ```text
-//! cargo bench --bench host -- [--only launches|transfers|builds]… [--out FOLDER] [NAME…]
+//! cargo bench --bench host -- [--only launches|transfers|builds|starts]… [--out FOLDER] [NAME…]
 //! ```
 //!
 //! It speaks OpenCL through the system's loader and as applications do, by way of a wrapper that asks for an event
 //! with every command. With names, only devices whose platform or device name contains one of them take part, in
 //! the order of the names; the first is the one that the others are compared with. Figures are medians; a ratio above
 //! 1 means that the first is better. `--bench latency` tells launches and transfers apart more finely.
+//!
+//! What an application meets each time that it starts is measured in processes of their own, five programs of a thousand
+//! lines that nothing has seen: one process builds, the next one builds again and launches, and so does a third, by when the
+//! caches know the program and what the device runs of it.
 
 mod support;
 
@@ -18,13 +22,14 @@ use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 use std::fmt::Write;
 use std::time::Instant;
-use support::opencl::{Subject, buffer, kernel, queue, subjects};
+use support::opencl::{Subject, buffer, kernel, launch, queue, set_buffer, set_value, subjects};
 use support::report::Report;
 use support::table::{Table, Unit};
-use support::{Arguments, Result, median, time, time_handing_over};
+use support::{Arguments, Result, child, median, time, time_handing_over};
 
 const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
 const LAUNCHES: usize = 1000;
+const ITEMS: usize = 64;
 const TRANSFER_BYTES: [usize; 3] = [4 << 10, 1 << 20, 64 << 20];
 const KERNELS: [usize; 2] = [1, 16];
 
@@ -132,6 +137,94 @@ fn builds(context: &Context, mut put: impl FnMut(&str, Unit, f64)) -> Result<()>
     Ok(())
 }
 
+/// A program of about a thousand lines, all of which its kernel `k0` comes to, unless `n` is 0. Neither source nor code have
+/// been seen before where the salt is new.
+fn long_source(salt: u32) -> Result<String> {
+    const FUNCTIONS: usize = 124;
+    let mut source = String::new();
+    for f in 0..FUNCTIONS {
+        let call = match f % 4 {
+            0 => "x * 0.5f".to_owned(),
+            _ => format!("f{}(x * 0.5f, n)", f - 1),
+        };
+        writeln!(
+            source,
+            "float f{f}(float x, uint n) {{\n    float sum = {f}.0f;\n    for (uint i = 0; i < n; i++) {{\n\
+             \x20       sum = sum * x + (float)(i % {m}u);\n        if (sum > {f}00.0f) sum = x;\n    }}\n\
+             \x20   return sum + {call};\n}}",
+            m = f + 2
+        )?;
+    }
+    writeln!(
+        source,
+        "kernel void k0(global float *p, uint n) {{\n    float x = p[get_global_id(0)];\n    if (n == {salt}u) x = 1;"
+    )?;
+    for f in (3..FUNCTIONS).step_by(4) {
+        writeln!(source, "    x += f{f}(x, n);")?;
+    }
+    source.push_str("    p[get_global_id(0)] = x;\n}\n");
+    Ok(source)
+}
+
+/// What a child does: builds, in this process the first time, and where it is to launches. Milliseconds of each.
+fn start(subject: &Subject, salt: u32, launches: bool) -> Result<Vec<f64>> {
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let buffer = buffer::<f32>(&context, ITEMS)?;
+    let source = long_source(salt)?;
+    let start = Instant::now();
+    let program = Program::create_and_build_from_source(&context, &source, "")?;
+    let mut figures = vec![start.elapsed().as_secs_f64() * 1e3];
+    if launches {
+        let start = Instant::now();
+        let kernel = Kernel::create(&program, "k0")?;
+        set_buffer(&kernel, 0, &buffer)?;
+        set_value(&kernel, 1, 0_u32)?;
+        launch(&queue, &kernel, ITEMS, ITEMS)?;
+        queue.finish()?;
+        figures.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(figures)
+}
+
+/// Builds and first launches of processes that have only begun.
+fn starts(subject: &Subject, mut put: impl FnMut(&str, Unit, f64)) -> Result<()> {
+    const PROGRAMS: u32 = 5;
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed()?;
+    let (mut unseen, mut seen, mut first, mut later) = (vec![], vec![], vec![], vec![]);
+    for program in 0..PROGRAMS {
+        let salt = (since.as_micros() as u32).wrapping_add(program).to_string();
+        let ask = |what: &str| child::ask(&[what, &salt, &subject.name], None);
+        unseen.extend(ask("build")?);
+        for launches in [&mut first, &mut later] {
+            let [build, launch] = ask("launch")?[..] else {
+                return Err("not two figures".into());
+            };
+            seen.push(build);
+            launches.push(launch);
+        }
+    }
+    for (name, samples) in [
+        ("1000 lines in a new process: build, unseen", unseen),
+        ("1000 lines in a new process: build, seen", seen),
+        ("1000 lines in a new process: first launch, unseen", first),
+        ("1000 lines in a new process: first launch, seen", later),
+    ] {
+        put(name, Unit::MILLISECONDS, median(samples));
+    }
+    Ok(())
+}
+
+/// What [`starts`] asks for.
+fn answer(request: &[String]) -> Result<()> {
+    let [what, salt, device] = request else {
+        return Err("not a request".into());
+    };
+    let subjects = subjects(&[device.to_owned()])?;
+    child::answer(&start(&subjects[0], salt.parse()?, what == "launch")?);
+    Ok(())
+}
+
 fn measure(
     subject: &Subject,
     arguments: &Arguments,
@@ -148,11 +241,17 @@ fn measure(
     if arguments.wants("builds") {
         builds(&context, &mut put)?;
     }
+    if arguments.wants("starts") {
+        starts(subject, &mut put)?;
+    }
     Ok(())
 }
 
 fn main() -> Result<()> {
-    let arguments = Arguments::parse(&["launches", "transfers", "builds"])?;
+    if let Some(request) = child::request() {
+        return answer(&request);
+    }
+    let arguments = Arguments::parse(&["launches", "transfers", "builds", "starts"])?;
     let subjects = subjects(&arguments.names)?;
     let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
     let mut table = Table::new("What OpenCL costs the host", &columns);
