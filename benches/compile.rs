@@ -7,11 +7,11 @@
 //!
 //! Programs of several shapes are made in growing sizes and compiled without any cache. The columns: clang's front end
 //! (source to OpenCL SPIR-V), our passes (to Vulkan SPIR-V) and their ratio to clang, with `--driver` the Vulkan
-//! driver's pipelines (one for each kernel). `clBuildProgram` is that of the first platform named Pumice: with `--cold` of
-//! a program that no cache knows, beside one run of clang alone by a command line that asks for no more than SPIR-V; with
-//! `--warm` the first one of a process whose disk cache knows the program. Growth is the exponent between a size and the one before: 1 is linear, 2
-//! quadratic. `--device-like` compiles for another device than the first, as `pumice compile` does. `--passes` tells the
-//! passes of the largest program of each shape apart.
+//! driver's pipelines (one for each kernel). `clBuildProgram` is that of the first platform named Pumice: with `--cold`
+//! of a program that no cache knows, beside one run of clang alone, by a command line as one would write it to get
+//! SPIR-V; with `--warm` the first one of a process whose disk cache knows the program. Growth is the exponent between
+//! a size and the one before: 1 is linear, 2 quadratic. `--device-like` compiles for another device than the first, as
+//! `pumice compile` does. `--passes` tells the passes of the largest program of each shape apart.
 
 mod support;
 
@@ -340,8 +340,8 @@ impl Bench {
         outcome.spirv.ok_or_else(|| outcome.log.into())
     }
 
-    /// Runs clang once, as one would by hand to get SPIR-V, but without what Pumice has to leave out for its passes' sake:
-    /// vectors that clang makes itself, and unrolled loops.
+    /// Runs clang once, as one would by hand to get SPIR-V, but without what Pumice leaves out as well: vectors that
+    /// clang makes itself, and unrolled loops.
     fn clang_alone(&self, source: &str) -> Result<()> {
         let clang = self.front_end.clang().map_err(Clone::clone)?;
         let mut child = Command::new(&clang.path)

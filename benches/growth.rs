@@ -26,7 +26,6 @@ use opencl3::program::Program;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
-use std::ptr;
 use std::time::Instant;
 use support::opencl::{Subject, buffer, kernel, launch, queue, set_buffer, set_value, subjects};
 use support::report::Report;
@@ -35,9 +34,16 @@ use support::{Arguments, Result, child, median, resident_bytes, time};
 
 const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
 const TOUCH: &str = "kernel void touch(global int *p) { p[get_global_id(0)] = 1; }";
-const SPIN: &str = "kernel void spin(global int *p, int n) {
+/// Rounds are long, for llvmpipe ends a kernel's loops after 65,535 rounds.
+const SPIN: &str = "
+#define STEP x = x * 1664525 + (x >> 3);
+#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP
+#define MANY STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS
+kernel void spin(global int *p, int n) {
     int x = p[0];
-    for (int i = 0; i < n; i++) x = x * 1664525 + (x >> 3);
+    for (int i = 0; i < n; i++) {
+        MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY MANY
+    }
     p[0] = x;
 }";
 const ITEMS: usize = 64;
@@ -155,7 +161,7 @@ fn kernels(subject: &Subject, count: usize) -> Result<Cost> {
     let context = Context::from_device(&subject.device)?;
     // What the first build loads is no part of it.
     kernel(&context, EMPTY, "empty", "")?;
-    let before = resident_bytes();
+    let before = settled_bytes();
     let start = Instant::now();
     let program = Program::create_and_build_from_source(&context, &source, "")?;
     let kernels: Vec<Kernel> = (0..count)
@@ -165,6 +171,16 @@ fn kernels(subject: &Subject, count: usize) -> Result<Cost> {
     let bytes = resident_bytes() - before;
     drop(kernels);
     Ok(each(us, bytes, count))
+}
+
+/// Resident memory, without what was freed and would be taken again without a trace.
+fn settled_bytes() -> f64 {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: nothing to promise.
+    unsafe {
+        libc::malloc_trim(0)
+    };
+    resident_bytes()
 }
 
 fn each(us: f64, bytes: f64, count: usize) -> Cost {
@@ -223,7 +239,7 @@ fn commands(subject: &Subject, count: usize) -> Result<Cost> {
     queue.finish()?;
     let (mut samples, mut bytes) = (Vec::new(), f64::NAN);
     for round in 0..5 {
-        let before = resident_bytes();
+        let before = settled_bytes();
         let start = Instant::now();
         for _ in 0..count {
             launch(&queue, &empty, ITEMS, ITEMS)?;
@@ -237,45 +253,46 @@ fn commands(subject: &Subject, count: usize) -> Result<Cost> {
     Ok(each(median(samples), bytes, count))
 }
 
-/// A kernel of one work-item, and how long it spins.
+/// A kernel of one work-item that spins.
 struct Spin {
     kernel: Kernel,
     _argument: Buffer<u8>,
-    seconds_each: f64,
+    rounds: i32,
 }
 
 impl Spin {
-    fn new(context: &Context, queue: &CommandQueue) -> Result<Self> {
-        const ROUNDS: i32 = 1 << 20;
+    fn new(context: &Context) -> Result<Self> {
         let (kernel, argument) = (kernel(context, SPIN, "spin", "")?, buffer(context, 64)?);
         set_buffer(&kernel, 0, &argument)?;
-        set_value(&kernel, 1, ROUNDS)?;
-        let seconds = time(3, || {
-            launch(queue, &kernel, 1, 1)?;
-            Ok(queue.finish()?)
-        })?;
         Ok(Self {
             kernel,
             _argument: argument,
-            seconds_each: seconds / f64::from(ROUNDS),
+            rounds: 64,
         })
     }
 
-    /// Has it run for about so long.
-    fn start(&self, queue: &CommandQueue, seconds: f64) -> Result<Event> {
-        set_value(&self.kernel, 1, (seconds / self.seconds_each) as i32)?;
-        // SAFETY: one dimension.
-        let event = unsafe {
-            queue.enqueue_nd_range_kernel(self.kernel.get(), 1, ptr::null(), &1, &1, &[])?
-        };
-        queue.flush()?;
-        Ok(event)
+    fn start(&self, queue: &CommandQueue) -> Result<()> {
+        set_value(&self.kernel, 1, self.rounds)?;
+        launch(queue, &self.kernel, 1, 1)
+    }
+
+    /// Has it run twice as long as before; tells how long it runs alone, in seconds.
+    fn double(&mut self, queue: &CommandQueue) -> Result<f64> {
+        const MOST_ROUNDS: i32 = 65_535;
+        if self.rounds == MOST_ROUNDS {
+            // The driver, too, may have who enqueues so many wait.
+            return Err("no kernel runs until all are enqueued".into());
+        }
+        self.rounds = (2 * self.rounds).min(MOST_ROUNDS);
+        time(1, || {
+            self.start(queue)?;
+            Ok(queue.finish()?)
+        })
     }
 }
 
 /// The device is busy with another kernel all the time: a round in which it wasn't counts for nothing.
 fn behind(subject: &Subject, count: usize) -> Result<Cost> {
-    const LONGEST: f64 = 20.0;
     let context = Context::from_device(&subject.device)?;
     let queue = queue(&context, 0)?;
     let (empty, argument) = (
@@ -284,32 +301,29 @@ fn behind(subject: &Subject, count: usize) -> Result<Cost> {
     );
     set_buffer(&empty, 0, &argument)?;
     launch(&queue, &empty, ITEMS, ITEMS)?;
-    let spin = Spin::new(&context, &queue)?;
+    let mut spin = Spin::new(&context)?;
+    let mut alone = spin.double(&queue)?;
     let (mut samples, mut bytes) = (Vec::new(), f64::NAN);
-    let mut seconds = 0.02 + count as f64 * 2e-6;
-    let before = resident_bytes();
+    let before = settled_bytes();
     while samples.len() < 5 {
-        let long = spin.start(&queue, seconds)?;
+        spin.start(&queue)?;
+        queue.flush()?;
         let start = Instant::now();
         for _ in 0..count {
             launch(&queue, &empty, ITEMS, ITEMS)?;
         }
-        let enqueued = start.elapsed();
-        let has_ended = long.command_execution_status()?.0 == CL_COMPLETE;
+        let enqueued = start.elapsed().as_secs_f64();
         let after = resident_bytes();
         queue.finish()?;
-        if !has_ended {
-            samples.push(enqueued.as_secs_f64() * 1e6);
+        if enqueued < 0.8 * alone {
+            samples.push(enqueued * 1e6);
             bytes = if bytes.is_nan() {
                 after - before
             } else {
                 bytes
             };
-        } else if seconds < LONGEST {
-            // Long enough for what has been seen, too.
-            seconds = (2.0 * seconds).max(1.5 * enqueued.as_secs_f64());
         } else {
-            return Err("a kernel of 20 s ends before all are enqueued".into());
+            alone = spin.double(&queue)?;
         }
     }
     Ok(each(median(samples), bytes, count))
@@ -328,7 +342,7 @@ fn waiting(subject: &Subject, count: usize) -> Result<Cost> {
     let (mut samples, mut bytes) = (Vec::new(), f64::NAN);
     for round in 0..5 {
         let gate = Event::new(create_user_event(context.get()).map_err(ClError)?);
-        let before = resident_bytes();
+        let before = settled_bytes();
         let start = Instant::now();
         // SAFETY: nothing to promise.
         unsafe { queue.enqueue_barrier_with_wait_list(&[gate.get()])? };
@@ -353,7 +367,7 @@ fn held(subject: &Subject, count: usize) -> Result<Cost> {
         let mut events = vec![Event::new(
             create_user_event(context.get()).map_err(ClError)?,
         )];
-        let before = resident_bytes();
+        let before = settled_bytes();
         let start = Instant::now();
         for index in 0..count {
             // SAFETY: nothing to promise.
@@ -373,7 +387,7 @@ fn held(subject: &Subject, count: usize) -> Result<Cost> {
 fn buffers(subject: &Subject, count: usize) -> Result<Cost> {
     let context = Context::from_device(&subject.device)?;
     let first = buffer::<u8>(&context, BUFFER_BYTES)?;
-    let before = resident_bytes();
+    let before = settled_bytes();
     let start = Instant::now();
     let buffers: Vec<Buffer<u8>> = (0..count)
         .map(|_| buffer(&context, BUFFER_BYTES))
@@ -390,6 +404,7 @@ fn buffers(subject: &Subject, count: usize) -> Result<Cost> {
 /// Each is written by a kernel, so that it really has memory.
 fn touched(subject: &Subject, count: usize) -> Result<Cost> {
     const ITEMS: usize = BUFFER_BYTES / size_of::<i32>();
+    const IN_FLIGHT: usize = 100;
     let context = Context::from_device(&subject.device)?;
     let queue = queue(&context, 0)?;
     let touch = kernel(&context, TOUCH, "touch", "")?;
@@ -398,15 +413,18 @@ fn touched(subject: &Subject, count: usize) -> Result<Cost> {
         launch(&queue, &touch, ITEMS, ITEMS)
     };
     let first = buffer::<u8>(&context, BUFFER_BYTES)?;
-    // What so many launches need is no part of it.
-    (0..count).try_for_each(|_| fill(&first))?;
+    // What launches need is no part of it.
+    (0..IN_FLIGHT).try_for_each(|_| fill(&first))?;
     queue.finish()?;
-    let before = resident_bytes();
+    let before = settled_bytes();
     let start = Instant::now();
-    let buffers: Vec<Buffer<u8>> = (0..count)
-        .map(|_| {
+    let buffers: Vec<Buffer<u8>> = (1..=count)
+        .map(|index| {
             let buffer = buffer(&context, BUFFER_BYTES)?;
             fill(&buffer)?;
+            if index % IN_FLIGHT == 0 {
+                queue.finish()?;
+            }
             Ok(buffer)
         })
         .collect::<Result<_>>()?;
@@ -423,7 +441,7 @@ fn touched(subject: &Subject, count: usize) -> Result<Cost> {
 /// A process that has one context with one queue and does nothing: its bytes beyond one that only knows the device, and
 /// all that it occupies.
 fn idle(subject: &Subject) -> Result<[f64; 2]> {
-    let before = resident_bytes();
+    let before = settled_bytes();
     let context = Context::from_device(&subject.device)?;
     queue(&context, 0)?.finish()?;
     let all = resident_bytes();
@@ -478,8 +496,7 @@ fn answer(request: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What a small buffer takes besides its bytes, of the greatest number that was measured: they lie in the process where
-/// the device shares the host's memory.
+/// What a small buffer takes besides its bytes, which lie in the process where the device shares the host's memory.
 fn beyond_its_bytes(subject: &Subject, cost: &Cost) -> f64 {
     match subject.device.host_unified_memory() {
         Ok(true) => cost.bytes - BUFFER_BYTES as f64,
@@ -527,7 +544,8 @@ fn main() -> Result<()> {
                         break;
                     }
                 };
-                if quantity.name == "touched" && counts.last() == Some(&count) {
+                // Of fewer, much lies in what the process had freed before.
+                if quantity.name == "touched" && count >= 100_000 {
                     let name = format!("each of {count} filled buffers of 256 bytes beyond these");
                     let bytes = beyond_its_bytes(subject, &cost);
                     table.put(column, &name, Unit::BYTES, bytes);
