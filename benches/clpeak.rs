@@ -7,16 +7,22 @@
 //! It runs the `clpeak` that is installed, through the system's loader like everything here. With names, only devices
 //! whose platform or device name contains one take part, in that order; the first is the one that the others are
 //! compared with. Figures are medians of three runs, in which the devices take turns; of one run with `--quick`. Maps
-//! have a table of their own: where nothing has to move, clpeak's rate tells how long a call takes. The launch latency
-//! comes from profiling timestamps, which not every driver takes of what really happens.
+//! have a table of their own: where nothing has to move, clpeak's rate tells how long a call takes. clpeak flushes kernels,
+//! and takes the time until `clFinish` returns: of a device where that does not wait for what was flushed, which is found
+//! out before, its figures of kernels are left out.
 
 mod support;
 
+use opencl3::context::Context;
 use opencl3::device::CL_DEVICE_TYPE_ALL;
 use opencl3::platform::get_platforms;
+use std::error::Error;
 use std::io::ErrorKind;
 use std::process::Command;
-use support::opencl::{Subject, subjects};
+use std::time::Instant;
+use support::opencl::{
+    Subject, buffer, kernel, launch, queue, read, set_buffer, set_value, subjects,
+};
 use support::report::Report;
 use support::table::{Table, Unit};
 use support::{Arguments, Result, median};
@@ -37,6 +43,14 @@ const PARTS: [(&str, &[&str]); 4] = [
     ("latency", &["--kernel-latency"]),
 ];
 
+/// Runs for a while; llvmpipe ends loops after 65,535 rounds.
+const SPIN: &str = "kernel void spin(global int *p, int n) {
+    int x = p[0];
+    for (int i = 0; i < n; i++) x = x * 1664525 + (x >> 3);
+    p[0] = x;
+}";
+const ROUNDS: i32 = 65_000;
+
 /// Units as clpeak writes them.
 const UNITS: [(&str, Unit); 4] = [
     ("GBPS", Unit::GIGABYTES_PER_SECOND),
@@ -53,6 +67,11 @@ struct Figure {
 }
 
 impl Figure {
+    /// Whether kernels are what it tells of.
+    fn is_of_kernels(&self) -> bool {
+        !self.name.starts_with("Transfer bandwidth")
+    }
+
     /// Whether it is the rate of a map or an unmap, which need not move anything.
     fn is_of_a_map(&self) -> bool {
         self.name.contains("enqueueMap") || self.name.contains("enqueueUnmap")
@@ -123,6 +142,31 @@ fn run(subject: &Subject, options: &[&str]) -> Result<Vec<Figure>> {
     }
 }
 
+/// Whether `clFinish` waits for a kernel that was flushed, as it does for one that was not.
+fn waits_for_what_was_flushed(subject: &Subject) -> Result<bool> {
+    let context = Context::from_device(&subject.device)?;
+    let queue = queue(&context, 0)?;
+    let (spin, argument) = (kernel(&context, SPIN, "spin", "")?, buffer(&context, 64)?);
+    set_buffer(&spin, 0, &argument)?;
+    set_value(&spin, 1, ROUNDS)?;
+    let seconds = |flushes: bool| {
+        let mut samples = Vec::new();
+        for _ in 0..10 {
+            let start = Instant::now();
+            launch(&queue, &spin, 1, 1)?;
+            if flushes {
+                queue.flush()?;
+            }
+            queue.finish()?;
+            samples.push(start.elapsed().as_secs_f64());
+            // For this it waits in any case.
+            read(&queue, &argument, true, &mut [0; 64])?;
+        }
+        Ok::<f64, Box<dyn Error>>(median(samples))
+    };
+    Ok(seconds(true)? > 0.5 * seconds(false)?)
+}
+
 /// Whether clpeak can be run at all.
 fn is_installed() -> Result<bool> {
     match Command::new("clpeak").arg("--version").output() {
@@ -146,6 +190,17 @@ fn main() -> Result<()> {
         true => Vec::new(),
         false => wanted.flat_map(|(_, options)| options.to_vec()).collect(),
     };
+    let mut trusted = Vec::new();
+    for subject in &subjects {
+        let waits = waits_for_what_was_flushed(subject)?;
+        if !waits {
+            println!(
+                "{}: clFinish does not wait for what was flushed; figures of kernels are left out",
+                subject.name
+            );
+        }
+        trusted.push(waits);
+    }
     let mut samples: Vec<Vec<(Figure, Vec<f64>)>> = Vec::new();
     samples.resize_with(subjects.len(), Vec::new);
     for _ in 0..if arguments.quick { 1 } else { 3 } {
@@ -170,6 +225,9 @@ fn main() -> Result<()> {
     let mut maps = Table::new("clpeak: maps, which need not move anything", &columns);
     for (column, rows) in samples.into_iter().enumerate() {
         for (row, values) in rows {
+            if row.is_of_kernels() && !trusted[column] {
+                continue;
+            }
             let table = match row.is_of_a_map() {
                 true => &mut maps,
                 false => &mut figures,

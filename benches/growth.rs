@@ -322,7 +322,8 @@ fn behind(subject: &Subject, count: usize) -> Result<Cost> {
             } else {
                 bytes
             };
-        } else {
+        }
+        while enqueued >= 0.8 * alone {
             alone = spin.double(&queue)?;
         }
     }
