@@ -7,9 +7,9 @@
 //! It runs the `clpeak` that is installed, through the system's loader like everything here. With names, only devices
 //! whose platform or device name contains one take part, in that order; the first is the one that the others are
 //! compared with. Figures are medians of three runs, in which the devices take turns; of one run with `--quick`. Maps
-//! have a table of their own: where nothing has to move, clpeak's rate tells how long a call takes. clpeak flushes kernels,
-//! and takes the time until `clFinish` returns: of a device where that does not wait for what was flushed, which is found
-//! out before, its figures of kernels are left out.
+//! have a table of their own: where nothing has to move, clpeak's rate tells how long a call takes. clpeak flushes
+//! kernels, and takes the time until `clFinish` returns: of a device where that does not wait for what was flushed, which
+//! is found out before, its figures of kernels are left out.
 
 mod support;
 
@@ -90,9 +90,13 @@ fn figures(text: &str) -> Vec<Figure> {
     for line in text.lines().map(str::trim) {
         if let Some((row, value)) = line.rsplit_once(" : ") {
             let (row, mut words) = (row.trim_end(), value.split_whitespace());
-            let Some(Ok(value)) = words.next().map(str::parse) else {
+            let Some(Ok(value)) = words.next().map(str::parse::<f64>) else {
                 continue;
             };
+            // Its clock saw no time pass.
+            if !value.is_normal() {
+                continue;
+            }
             let found = match (words.next().map(unit), heading) {
                 (Some(Some(unit)), _) => Some((row.to_owned(), unit)),
                 (None, Some((heading, unit))) => Some((format!("{heading}: {row}"), unit)),

@@ -10,8 +10,8 @@
 //! 1 means that the first is better. `--bench latency` tells launches and transfers apart more finely.
 //!
 //! What an application meets each time that it starts is measured in processes of their own, with five programs of a
-//! thousand lines in 26 kernels that nothing has seen: one process builds, the next one builds again and launches one of
-//! the kernels, and so does a third, by when the caches know the program and what the device runs of it.
+//! thousand lines in 26 kernels that nothing has seen: one process builds, the next one builds again and launches one
+//! of the kernels, and so does a third, by when the caches know the program and what the device runs of it.
 
 mod support;
 
