@@ -7,7 +7,7 @@
 //! cache.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -15,9 +15,9 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 
 /// First bytes of every entry; the digit is the version of the layout.
-const MAGIC: &[u8; 8] = b"PUMICEC1";
-/// Magic and checksum.
-const HEADER_BYTES: usize = MAGIC.len() + 32;
+const MAGIC: &[u8; 8] = b"PUMICEC2";
+/// Magic and checksum, a CRC-32: it finds what a disk or a crash has damaged. Nobody is kept from writing a right one.
+const HEADER_BYTES: usize = MAGIC.len() + size_of::<u32>();
 /// Entries above this together are evicted, oldest first.
 pub const DEFAULT_LIMIT_BYTES: u64 = 1 << 30;
 /// The directory is measured at the first write of a process and again after this many.
@@ -42,6 +42,19 @@ impl KeyBuilder {
     pub fn field(mut self, bytes: &[u8]) -> Self {
         self.0.update((bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
+        self
+    }
+
+    /// Adds a SPIR-V module.
+    pub fn words(mut self, words: &[u32]) -> Self {
+        self.0.update((size_of_val(words) as u64).to_le_bytes());
+        let mut bytes = [0; 4096];
+        for part in words.chunks(bytes.len() / size_of::<u32>()) {
+            for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(part) {
+                *to = word.to_le_bytes();
+            }
+            self.0.update(&bytes[..size_of_val(part)]);
+        }
         self
     }
 
@@ -117,17 +130,15 @@ impl DiskCache {
     /// The contents kept under `key`.
     pub fn get(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.entry_path(key)?;
-        let file = fs::read(&path).ok()?;
-        let Some(payload) = checked_payload(&file) else {
+        let mut file = fs::File::open(&path).ok()?;
+        let Some(payload) = checked_payload(&mut file) else {
             log::warn!("damaged cache entry {} is ignored", path.display());
             // Another process may just have replaced it by a good one; losing that costs one compilation.
             let _ = fs::remove_file(&path);
             return None;
         };
-        if let Ok(file) = fs::File::open(&path) {
-            let _ = file.set_modified(SystemTime::now());
-        }
-        Some(payload.to_vec())
+        let _ = file.set_modified(SystemTime::now());
+        Some(payload)
     }
 
     /// Keeps `payload` under `key`. Failures are logged and otherwise ignored.
@@ -147,11 +158,14 @@ impl DiskCache {
     }
 }
 
-fn checked_payload(file: &[u8]) -> Option<&[u8]> {
-    let (header, payload) = file.split_at_checked(HEADER_BYTES)?;
-    let (magic, checksum) = header.split_at_checked(MAGIC.len())?;
-    let sum: [u8; 32] = Sha256::digest(payload).into();
-    (magic == MAGIC && checksum == sum).then_some(payload)
+fn checked_payload(file: &mut fs::File) -> Option<Vec<u8>> {
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact(&mut header).ok()?;
+    let mut payload = Vec::new();
+    file.read_to_end(&mut payload).ok()?;
+    let (magic, checksum) = header.split_at(MAGIC.len());
+    let is_whole = || checksum == crc32fast::hash(&payload).to_le_bytes();
+    (magic == MAGIC && is_whole()).then_some(payload)
 }
 
 fn write_entry(root: &Path, name: &str, payload: &[u8]) -> io::Result<()> {
@@ -166,8 +180,7 @@ fn write_entry(root: &Path, name: &str, payload: &[u8]) -> io::Result<()> {
     let write = || -> io::Result<()> {
         let mut file = fs::File::create(&temporary)?;
         file.write_all(MAGIC)?;
-        let sum: [u8; 32] = Sha256::digest(payload).into();
-        file.write_all(&sum)?;
+        file.write_all(&crc32fast::hash(payload).to_le_bytes())?;
         file.write_all(payload)?;
         fs::rename(&temporary, root.join(name))
     };
@@ -309,6 +322,16 @@ mod tests {
         cache.put(key("a"), b"x");
         assert_eq!(cache.get(key("a")), None);
         assert_eq!(cache.root(), None);
+    }
+
+    #[test]
+    fn words_are_hashed_as_their_bytes() {
+        let words: Vec<u32> = (0..3000u32)
+            .map(|word| word.wrapping_mul(0x9e37_79b9))
+            .collect();
+        let bytes = crate::toolchain::words::to_bytes(&words);
+        let key = KeyBuilder::new("t").words(&words).finish();
+        assert_eq!(key, KeyBuilder::new("t").field(&bytes).finish());
     }
 
     #[test]

@@ -119,8 +119,14 @@ impl Clang {
             None => candidates(search_path),
         };
         let mut tried = Vec::new();
+        let mut seen = BTreeSet::new();
         for path in candidates {
-            match probe(&path, cache) {
+            let probed = match path.canonicalize() {
+                Ok(real) if !seen.insert(real.clone()) => continue,
+                Ok(real) => probe(&path, &real, cache),
+                Err(error) => Err(format!("not found: {error}")),
+            };
+            match probed {
                 Ok(clang) => return Ok(clang),
                 Err(reason) => tried.push((path, reason)),
             }
@@ -148,11 +154,19 @@ fn locate(name: &OsStr, search_path: Option<&OsStr>) -> PathBuf {
 fn candidates(search_path: Option<&OsStr>) -> Vec<PathBuf> {
     let mut numbered: Vec<(u32, PathBuf)> = Vec::new();
     let mut plain = Vec::new();
+    // `/bin` is `/usr/bin` on most machines, and long.
+    let mut read = BTreeSet::new();
     for directory in std::env::split_paths(search_path.unwrap_or_default()) {
+        let is_new = |directory| read.insert(directory);
+        if !directory.canonicalize().is_ok_and(is_new) {
+            continue;
+        }
         let Ok(entries) = std::fs::read_dir(&directory) else {
             continue;
         };
-        let names: BTreeSet<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+        let is_one = |name: &OsString| name.as_encoded_bytes().starts_with(b"clang");
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let names: BTreeSet<OsString> = names.filter(is_one).collect();
         for name in names {
             let Some(text) = name.to_str() else { continue };
             if text == "clang" {
@@ -164,23 +178,13 @@ fn candidates(search_path: Option<&OsStr>) -> Vec<PathBuf> {
     }
     // Stable: of equal numbers the one earlier on the path stays first.
     numbered.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
-    let mut paths: Vec<PathBuf> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for path in numbered.into_iter().map(|(_, path)| path).chain(plain) {
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if seen.insert(real) {
-            paths.push(path);
-        }
-    }
-    paths
+    let numbered = numbered.into_iter().map(|(_, path)| path);
+    numbered.chain(plain).collect()
 }
 
-/// Tries the program, or remembers how that went.
-fn probe(path: &Path, cache: &DiskCache) -> Result<Clang, String> {
-    let real = path
-        .canonicalize()
-        .map_err(|error| format!("not found: {error}"))?;
-    let identity = file_identity(&real);
+/// Tries the program, whose file is `real`, or remembers how that went.
+fn probe(path: &Path, real: &Path, cache: &DiskCache) -> Result<Clang, String> {
+    let identity = file_identity(real);
     let key = KeyBuilder::new("clang probe")
         .field(identity.as_bytes())
         .finish();
@@ -308,5 +312,19 @@ pub(crate) mod tests {
             .collect();
         std::fs::remove_dir_all(&directory).unwrap();
         assert_eq!(names, ["clang-22", "clang-15", "clang-9", "clang"]);
+    }
+
+    /// As `/bin` is `/usr/bin`.
+    #[test]
+    fn a_folder_that_the_path_names_twice_is_read_once() {
+        let parent = std::env::temp_dir().join(format!("pumice-paths-{}", std::process::id()));
+        let [real, link] = ["real", "link"].map(|name| parent.join(name));
+        std::fs::create_dir_all(&real).unwrap();
+        std::fs::write(real.join("clang-22"), "").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let path = std::env::join_paths([&link, &real]).unwrap();
+        let found = candidates(Some(&path));
+        std::fs::remove_dir_all(&parent).unwrap();
+        assert_eq!(found, [link.join("clang-22")]);
     }
 }

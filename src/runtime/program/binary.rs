@@ -25,7 +25,7 @@ use crate::toolchain::cache::DRIVER_IDENTITY;
 use crate::toolchain::words;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER_BYTES: usize = 88;
 
 /// The contents of one program binary.

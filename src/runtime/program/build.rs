@@ -20,7 +20,7 @@ use crate::toolchain::cache::KeyBuilder;
 use crate::toolchain::options::{LanguageVersion, MathOptions};
 use crate::toolchain::source::SourceOutcome;
 use crate::toolchain::validate::validate;
-use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source, words};
+use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source};
 
 /// The outcome for one device.
 pub(super) struct Built {
@@ -456,7 +456,7 @@ fn compile_linked(
         builder = builder.field(&id.to_le_bytes()).field(value);
     }
     for module in &modules.modules {
-        builder = builder.field(&words::to_bytes(module));
+        builder = builder.words(module);
     }
     let key = builder.finish();
     let validating = Platform::instance().config().validate;
