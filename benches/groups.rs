@@ -387,7 +387,7 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
     let mut push = source.device_address().to_le_bytes().to_vec();
     push.extend(target.device_address().to_le_bytes());
     let timeline = Timeline::new(vulkan)?;
-    let queue = vulkan.assign_queue();
+    let queue = vulkan.spare_queue();
     let mut value = 0;
     for rounds in [1, 16] {
         for (name, operation) in [

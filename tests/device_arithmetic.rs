@@ -97,7 +97,7 @@ impl Machine {
         recorder.full_barrier();
         recorder.end().unwrap();
         device
-            .submit(device.assign_queue(), &[&recorder], &timeline, 1)
+            .submit(device.spare_queue(), &[&recorder], &timeline, 1)
             .unwrap();
         assert!(timeline.wait(1, Duration::from_secs(30)).unwrap());
         let to = target.mapped().unwrap().as_ptr().cast::<u64>();

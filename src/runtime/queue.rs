@@ -141,6 +141,7 @@ impl Queue {
         priority: Priority,
         properties: Option<Vec<cl_queue_properties>>,
     ) -> Result<Arc<Self>> {
+        let timeline = Timeline::new(vulkan)?;
         let queue = Arc::new(Self {
             handle: Handle::default(),
             context: Arc::clone(context),
@@ -148,9 +149,9 @@ impl Queue {
             vulkan: Arc::clone(vulkan),
             flags,
             properties,
-            vk_queue: vulkan.assign_queue_for(priority),
+            vk_queue: vulkan.assign_queue(priority),
             trace: trace::get().map(|trace| (trace, trace.queue())),
-            timeline: Timeline::new(vulkan)?,
+            timeline,
             clock: Clock::new(vulkan),
             state: Mutex::default(),
             retiring: Mutex::default(),
@@ -627,5 +628,6 @@ impl Drop for Queue {
         if !self.settle(Duration::from_secs(10)) {
             log::error!("a queue's last submission does not end");
         }
+        self.vulkan.release_queue(self.vk_queue);
     }
 }

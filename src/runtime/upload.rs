@@ -181,7 +181,7 @@ impl Link {
             timeline: Timeline::new(device)?,
             value: 0,
             staging: Allocation::new(device, size_bytes, kind)?,
-            vk_queue: device.assign_queue(),
+            vk_queue: device.spare_queue(),
         })
     }
 

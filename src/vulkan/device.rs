@@ -1,7 +1,7 @@
 //! One `VkDevice`: every feature that exists turned on, its queues, its allocator.
 
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
@@ -15,6 +15,7 @@ use super::error::Error;
 use super::info::PhysicalDeviceInfo;
 use super::instance::{Instance, PhysicalDevice};
 use super::pipeline_layouts::PipelineLayouts;
+use super::queue_clients::QueueClients;
 use super::submit::UsedTimeline;
 use super::textures::Textures;
 use super::unified::{Unification, UnifiedPools};
@@ -34,9 +35,6 @@ pub enum Priority {
     Medium,
     Low,
 }
-
-/// The last `VkQueue`s of a device that has more are for these, from the last one backward.
-pub(super) const UNUSUAL: [Priority; 2] = [Priority::High, Priority::Low];
 
 /// A logical device. Everything made from it holds an `Arc` of it.
 pub struct Device {
@@ -61,7 +59,7 @@ pub struct Device {
     allocator: Mutex<ManuallyDrop<Allocator>>,
     /// Each `VkQueue` is externally synchronized.
     queues: Vec<Mutex<vk::Queue>>,
-    next_queue: AtomicUsize,
+    queue_clients: QueueClients,
     used_timelines: Mutex<Vec<UsedTimeline>>,
     /// See [`Device::change_code`].
     code: RwLock<()>,
@@ -133,7 +131,8 @@ impl Device {
         let queues = (0..info.compute_queues.min(MAX_QUEUES))
             // SAFETY: the device was created with that many queues of this family.
             .map(|queue| Mutex::new(unsafe { raw.get_device_queue(queue_family, queue) }))
-            .collect();
+            .collect::<Vec<_>>();
+        let queue_clients = QueueClients::new(queues.len());
 
         let mut textures = match info.features.sampled_image_arrays {
             true => Some(Textures::new(raw)?),
@@ -176,7 +175,7 @@ impl Device {
             info,
             allocator: Mutex::new(ManuallyDrop::new(allocator)),
             queues,
-            next_queue: AtomicUsize::new(0),
+            queue_clients,
             used_timelines: Mutex::default(),
             code: RwLock::default(),
             guards_code: physical.info.driver_id == NVIDIA_PROPRIETARY,
@@ -195,22 +194,20 @@ impl Device {
         self.instance.options.discrete
     }
 
-    /// The number of a `VkQueue` for a new client of the usual priority.
-    pub fn assign_queue(&self) -> usize {
-        self.assign_queue_for(Priority::Medium)
+    /// The number of a `VkQueue` for something short.
+    pub fn spare_queue(&self) -> usize {
+        self.queue_clients.spare()
     }
 
-    /// The number of a `VkQueue` for a new client of that priority: where there are enough, one for each of the
-    /// unusual priorities, and the others round-robin.
-    pub fn assign_queue_for(&self, priority: Priority) -> usize {
-        let count = self.queues.len().max(1);
-        if count <= UNUSUAL.len() {
-            return self.next_queue.fetch_add(1, Ordering::Relaxed) % count;
-        }
-        match UNUSUAL.iter().position(|unusual| *unusual == priority) {
-            Some(index) => count - 1 - index,
-            None => self.next_queue.fetch_add(1, Ordering::Relaxed) % (count - UNUSUAL.len()),
-        }
+    /// The number of a `VkQueue` for a new client of that priority, which [lets go](Self::release_queue) of it in the end.
+    /// It is the client's own as long as there are any.
+    pub fn assign_queue(&self, priority: Priority) -> usize {
+        self.queue_clients.join(priority)
+    }
+
+    /// A client that `queue` was assigned to has gone.
+    pub fn release_queue(&self, queue: usize) {
+        self.queue_clients.leave(queue);
     }
 
     /// Whether the device was lost: then nothing submitted completes, and waits return at once.

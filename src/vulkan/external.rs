@@ -195,7 +195,7 @@ pub(crate) mod tests {
         recorder.copy(&of_exporter, &back, [region]);
         recorder.end().unwrap();
         device
-            .submit(device.assign_queue(), &[&recorder], &timeline, 1)
+            .submit(device.spare_queue(), &[&recorder], &timeline, 1)
             .unwrap();
         assert!(timeline.wait(1, Duration::from_secs(20)).unwrap());
         // SAFETY: mapped, and the device is done.

@@ -30,6 +30,7 @@ pub mod pipeline;
 pub mod pipeline_cache;
 mod pipeline_layouts;
 mod query_info;
+mod queue_clients;
 pub mod recorder;
 pub mod semaphore;
 pub mod submit;

@@ -234,7 +234,7 @@ mod tests {
             );
             recorder.end().unwrap();
             device
-                .submit(device.assign_queue(), &[&recorder], &timeline, round)
+                .submit(device.spare_queue(), &[&recorder], &timeline, round)
                 .unwrap();
             assert!(timeline.wait(round, LONG).unwrap());
             assert_eq!(timeline.value().unwrap(), round);

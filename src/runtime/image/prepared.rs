@@ -127,7 +127,7 @@ mod tests {
         let Some(texture) = device.create_texture(&buffer, &description).unwrap() else {
             return;
         };
-        let vk_queue = device.assign_queue();
+        let vk_queue = device.spare_queue();
         let texture = PreparedTexture::new(&device, texture, vk_queue).unwrap();
         texture.precede(vk_queue).unwrap();
         texture.precede(vk_queue + 1).unwrap();
