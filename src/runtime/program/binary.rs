@@ -13,7 +13,9 @@
 //!
 //! All kinds hold OpenCL SPIR-V, which fits every device. An executable also holds the code that was made of
 //! it for one set of device capabilities by one version of the compiler; elsewhere the fingerprint differs,
-//! and building the program makes the code anew.
+//! and building the program makes the code anew. What that code is written as may change with the compiler: it comes
+//! last, and is read only where the fingerprint is right, so that binaries of other versions stay good. PyOpenCL
+//! keeps them, and fails where one is refused.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ use crate::toolchain::cache::DRIVER_IDENTITY;
 use crate::toolchain::words;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
-const VERSION: u32 = 3;
+const VERSION: u32 = 2;
 const HEADER_BYTES: usize = 88;
 
 /// The contents of one program binary.
@@ -40,7 +42,7 @@ pub enum Binary {
 }
 
 /// An executable as it is stored.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StoredExecutable {
     pub modules: Modules,
     /// `None` when it was made for other device capabilities or by another compiler.
@@ -144,12 +146,12 @@ impl Binary {
                 postcard::from_bytes(payload).map_err(damaged)?,
             )),
             opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE => {
-                let mut stored: StoredExecutable =
-                    postcard::from_bytes(payload).map_err(damaged)?;
-                if print != fingerprint(kind, capabilities) {
-                    stored.program = None;
-                }
-                Ok(Self::Executable(stored))
+                let (modules, code) = postcard::take_from_bytes(payload).map_err(damaged)?;
+                let program = match print == fingerprint(kind, capabilities) {
+                    true => postcard::from_bytes(code).map_err(damaged)?,
+                    false => None,
+                };
+                Ok(Self::Executable(StoredExecutable { modules, program }))
             }
             _ => Err(BinaryError::Damaged),
         }
@@ -229,6 +231,28 @@ mod tests {
         assert_eq!(
             Binary::from_bytes(&bytes, &Capabilities::minimal()),
             Ok(library())
+        );
+    }
+
+    /// As if another version of the compiler had written it.
+    #[test]
+    fn code_that_is_written_otherwise_is_not_read() {
+        let capabilities = Capabilities::full();
+        let mut payload = postcard::to_allocvec(&modules()).unwrap();
+        payload.extend([0xff; 100]);
+        let sum: [u8; 32] = Sha256::digest(&payload).into();
+        let mut bytes = executable().to_bytes(&capabilities);
+        bytes.truncate(HEADER_BYTES);
+        bytes[16] ^= 1;
+        bytes[48..56].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+        bytes[56..].copy_from_slice(&sum);
+        bytes.extend(payload);
+        assert_eq!(
+            Binary::from_bytes(&bytes, &capabilities),
+            Ok(Binary::Executable(StoredExecutable {
+                modules: modules(),
+                program: None,
+            }))
         );
     }
 
