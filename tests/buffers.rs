@@ -132,7 +132,7 @@ impl Model {
         let waits = self.waits();
         let queue = &self.queues[queue];
         // SAFETY (of all): ranges lie within the buffers, host memory lives to the end.
-        let event = match random.below(8) {
+        let event = match random.below(9) {
             0 => {
                 let data = random.bytes(size);
                 return self.write(random.below(self.queues.len()), buffer, offset, data);
@@ -188,6 +188,7 @@ impl Model {
                 unsafe { queue.enqueue_copy_buffer(from, to, offset, target, size, &waits) }
             }
             4 => return self.rectangle(random, buffer),
+            8 => return self.columns(random, buffer),
             6 if self.gate.is_none() => {
                 // Small and blocking: the host may look where the device has the memory.
                 let size = size.min(1 << random.below(10));
@@ -309,6 +310,43 @@ impl Model {
                     &waits,
                 )
             }
+        };
+        self.last = Some(event.unwrap());
+    }
+
+    /// Copies a few columns of many rows to the other buffer.
+    fn columns(&mut self, random: &mut Random, buffer: usize) {
+        let region = [random.below(16) + 1, random.below(150) + 20, 1];
+        let [(from_pitch, from_x), (to_pitch, to_x)] = [(); 2].map(|()| {
+            let pitch = region[0] + random.below(200);
+            (pitch, random.below(pitch - region[0] + 1))
+        });
+        for row in 0..region[1] {
+            let [from, to] = [row * from_pitch + from_x, row * to_pitch + to_x];
+            let data = self.expected[buffer][from..from + region[0]].to_vec();
+            self.expected[1 - buffer][to..to + region[0]].copy_from_slice(&data);
+        }
+        let waits = self.waits();
+        let queue = &self.queues[random.below(self.queues.len())];
+        let [first, second] = &mut self.buffers;
+        let (source, target) = match buffer {
+            0 => (&*first, second),
+            _ => (&*second, first),
+        };
+        // SAFETY: within the buffers.
+        let event = unsafe {
+            queue.enqueue_copy_buffer_rect(
+                source,
+                target,
+                [from_x, 0, 0].as_ptr(),
+                [to_x, 0, 0].as_ptr(),
+                region.as_ptr(),
+                from_pitch,
+                0,
+                to_pitch,
+                0,
+                &waits,
+            )
         };
         self.last = Some(event.unwrap());
     }

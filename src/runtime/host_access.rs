@@ -1,4 +1,4 @@
-//! Reads and writes that the host makes itself, where it sees the memory.
+//! Reads, writes, copies and fills that the host makes itself, where it sees the memory.
 
 use super::allocation::Allocation;
 use super::bus_read;
@@ -6,12 +6,18 @@ use super::command::{Command, HostPointer, Ordering};
 use super::error::Result;
 use super::event::Event;
 use super::host_copy;
-use super::layout::Shape;
+use super::host_job::{HostJob, OwnJob};
+use super::layout::{Extent, Shape};
 use super::queue::{Queue, Waits};
 use super::transfer::{done_on_host, finish_blocking};
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::cl_command_type;
 use std::sync::Arc;
+
+/// So many runs of so many bytes at most are moved by the host rather than by a software driver: where the host's turn
+/// is still to come, that takes some 100 µs.
+const FINE_RUNS: usize = 64;
+const FINE_BYTES: usize = 4096;
 
 impl Queue {
     /// The event of the read, if the host can make it at once; a blocking call on an in-order queue waits until it
@@ -117,6 +123,61 @@ impl Queue {
             finish_blocking(&event)?;
         }
         Ok(Some(event))
+    }
+
+    /// The event of a copy or a fill, if the host makes it, as it does on a processor where there are many short runs:
+    /// a software driver takes half a microsecond for each of them. Its turn may come later.
+    ///
+    /// # Errors
+    /// As [`Queue::enqueue`].
+    pub fn move_on_host(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        command: &Command,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Option<Arc<Event>>> {
+        if !self.device().is_cpu() {
+            return Ok(None);
+        }
+        let is_fine = |extent: Extent| {
+            extent.rows * extent.slices >= FINE_RUNS && extent.width_bytes <= FINE_BYTES
+        };
+        let is_seen = |allocation: &Allocation| allocation.mapped().is_some();
+        let job: OwnJob = match command {
+            Command::Copy {
+                source,
+                target,
+                shape,
+            } if is_fine(shape.merged().extent) && is_seen(source) && is_seen(target) => {
+                let (source, target, shape) = (Arc::clone(source), Arc::clone(target), *shape);
+                Box::new(move || {
+                    if let (Some(from), Some(to)) = (source.mapped(), target.mapped()) {
+                        // SAFETY: the shape lies within both allocations, and it is the command's turn.
+                        unsafe { host_copy::copy(&shape, from.as_ptr(), to.as_ptr()) };
+                    }
+                    Ok(())
+                })
+            }
+            Command::FillRectangle {
+                target,
+                extent,
+                layout,
+                pattern,
+            } if is_fine(*extent) && is_seen(target) => {
+                let (target, pattern) = (Arc::clone(target), pattern.clone());
+                let (extent, layout) = (*extent, *layout);
+                Box::new(move || {
+                    if let Some(to) = target.mapped() {
+                        // SAFETY: as above.
+                        unsafe { host_copy::fill(extent, layout, &pattern, to.as_ptr()) };
+                    }
+                    Ok(())
+                })
+            }
+            _ => return Ok(None),
+        };
+        self.enqueue_host_job(kind, HostJob::Own(job), false, wait_list)
+            .map(Some)
     }
 
     /// Waits for what has been enqueued, and has the host see what it wrote to device memory, if `size_bytes` of that are

@@ -1,6 +1,6 @@
 //! Copies on the host, large ones on several threads: one thread moves 3 to 10 GB/s, a bus 50.
 
-use super::layout::Shape;
+use super::layout::{Extent, Layout, Shape};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
@@ -55,6 +55,35 @@ pub unsafe fn copy(shape: &Shape, source: *const u8, target: *mut u8) {
     });
 }
 
+/// Fills rows, each of which begins with the pattern.
+///
+/// # Safety
+/// Every row is writable at `target`.
+pub unsafe fn fill(extent: Extent, layout: Layout, pattern: &[u8], target: *mut u8) {
+    if extent.size_bytes() == 0 || pattern.is_empty() {
+        return;
+    }
+    // SAFETY: the first row, by the caller's promise.
+    let row = unsafe {
+        std::slice::from_raw_parts_mut(target.add(layout.offset_bytes), extent.width_bytes)
+    };
+    for part in row.chunks_mut(pattern.len()) {
+        part.copy_from_slice(&pattern[..part.len()]);
+    }
+    let first = Layout {
+        row_pitch_bytes: 0,
+        slice_pitch_bytes: 0,
+        ..layout
+    };
+    let shape = Shape {
+        extent,
+        source: first,
+        target: layout,
+    };
+    // SAFETY: the same rows, and the first, which is copied to itself, too.
+    unsafe { shape.copy(target, target) };
+}
+
 /// Whether source and target share bytes: then the order of the parts would matter.
 fn overlaps(shape: &Shape, source: *const u8, target: *mut u8) -> bool {
     let from = source as usize + shape.source.offset_bytes;
@@ -86,6 +115,32 @@ mod tests {
         // SAFETY: both are long enough.
         unsafe { copy(&shape, source.as_ptr(), target.as_mut_ptr()) };
         assert!(target[7..] == source[5..size_bytes - 2]);
+    }
+
+    #[test]
+    fn a_pattern_fills_rows_and_nothing_else() {
+        let extent = Extent {
+            width_bytes: 7,
+            rows: 3,
+            slices: 2,
+        };
+        let layout = Layout {
+            offset_bytes: 5,
+            row_pitch_bytes: 10,
+            slice_pitch_bytes: 40,
+        };
+        let mut bytes = [0; 90];
+        // SAFETY: the last row ends at byte 72.
+        unsafe { fill(extent, layout, &[1, 2, 3], bytes.as_mut_ptr()) };
+        for (at, byte) in bytes.into_iter().enumerate() {
+            let [slice, row, column] = match at.checked_sub(5) {
+                Some(at) => [at / 40, at % 40 / 10, at % 10],
+                None => [9; 3],
+            };
+            let is_inside = slice < 2 && row < 3 && column < 7;
+            let expected = if is_inside { column % 3 + 1 } else { 0 };
+            assert_eq!(usize::from(byte), expected, "{at}");
+        }
     }
 
     #[test]

@@ -16,10 +16,13 @@ use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, cl_command_type};
 use std::sync::Arc;
 
+/// Work that calls no application.
+pub type OwnJob = Box<dyn FnOnce() -> Result<()> + Send>;
+
 /// What is to be done.
 pub enum HostJob {
     /// Work of our own: runs on whatever thread sees that its turn has come. If it fails, so does the command.
-    Own(Box<dyn FnOnce() -> Result<()> + Send>),
+    Own(OwnJob),
     /// Calls the application: runs on the thread for that.
     CallsApplication(Box<dyn FnOnce() + Send>),
 }

@@ -6,7 +6,8 @@
 //! ours (`shaders/rectangles.cl`); what is one run, or a few, stays Vulkan's.
 //!
 //! The software drivers' copies are calls of `memcpy`, which no kernel of theirs comes near (a quarter of an image:
-//! lavapipe 8.5 against 0.6 GB/s, SwiftShader 17 against 0.2): there everything is Vulkan's.
+//! lavapipe 8.5 against 0.6 GB/s, SwiftShader 17 against 0.2): there everything is Vulkan's, but for many short rows,
+//! which the host moves ([`Queue::move_on_host`](super::queue::Queue::move_on_host)).
 
 use super::batch::copy_region;
 use super::internal_kernels::{InternalKernel, InternalKernels, Unit};
