@@ -151,11 +151,6 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             PointersLowered,
         ),
         ("distribute", passes::distribute::run, PointersLowered),
-        (
-            "split_addresses",
-            passes::split_addresses::run,
-            PointersLowered,
-        ),
         ("simplify", passes::simplify::run, Stage::Emit),
         // What was made narrow again of words, where only memory may be narrow.
         (

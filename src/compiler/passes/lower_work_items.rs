@@ -12,8 +12,7 @@
 //! ```
 //!
 //! holds for all of them with one 64-bit addition and no other implicit value: the runtime keeps the part in
-//! brackets below 2³², and in a remainder `WorkgroupId(d)` is 0. Where the device has a scalar unit, all but the local
-//! id is added up first.
+//! brackets below 2³², and in a remainder `WorkgroupId(d)` is 0.
 //!
 //! Where work-groups are one row to Vulkan (`Kernel::linear_groups`), `LocalInvocationId(0)` is the linear
 //! local id, and the local ids are taken out of it.
@@ -33,7 +32,6 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         required: kernel.and_then(|kernel| kernel.attributes.required_work_group_size),
         linear: kernel.is_some_and(|kernel| kernel.linear_groups),
         uniform: cx.options.uniform_work_groups,
-        shares_starts: cx.capabilities.int64 && !cx.capabilities.serial_memory,
         subgroup_size: kernel.map_or(1, |kernel| {
             cx.capabilities.subgroup_size_of(&kernel.attributes)
         }),
@@ -63,8 +61,6 @@ struct Queries {
     linear: bool,
     uniform: bool,
     subgroup_size: u32,
-    /// The device makes what a work-group shares once (`split_addresses`).
-    shares_starts: bool,
 }
 
 impl Queries {
@@ -125,15 +121,9 @@ impl Queries {
         let size = self.local_size(b, d);
         let local = self.local_id(b, d);
         let start = b.binary(Binary::Mul, group, size);
-        let base = implicit(b, Implicit::GlobalBase(d));
-        if self.shares_starts {
-            let start = b.convert(Convert::ZeroExtend, start, Type::I64);
-            let start = b.binary(Binary::Add, start, base);
-            let local = b.convert(Convert::ZeroExtend, local, Type::I64);
-            return b.binary(Binary::Add, local, start);
-        }
         let within = b.binary(Binary::Add, start, local);
         let within = b.convert(Convert::ZeroExtend, within, Type::I64);
+        let base = implicit(b, Implicit::GlobalBase(d));
         b.binary(Binary::Add, within, base)
     }
 

@@ -44,7 +44,6 @@ pub mod sequence_memory;
 pub mod share_uniform_loads;
 pub mod shorten_searches;
 pub mod simplify;
-pub mod split_addresses;
 pub mod split_saturated_sums;
 pub mod split_selected_elements;
 pub mod structurize;
