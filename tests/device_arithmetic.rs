@@ -163,6 +163,7 @@ impl Machine {
             follows_pointers: false,
             printf_calls: Vec::new(),
             linear_groups: false,
+            small_range_spec_id: None,
         });
         let cx = Context {
             capabilities: &self.capabilities,

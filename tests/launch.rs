@@ -89,6 +89,7 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
             sees_work_groups: true,
             follows_pointers: false,
             uses_subgroups: false,
+            small_range_spec_id: None,
             printf_calls: Vec::new(),
         }],
         ..CompiledProgram::default()

@@ -151,6 +151,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             PointersLowered,
         ),
         ("distribute", passes::distribute::run, PointersLowered),
+        (
+            "shorten_addresses",
+            passes::shorten_addresses::run,
+            PointersLowered,
+        ),
         ("simplify", passes::simplify::run, Stage::Emit),
         // What was made narrow again of words, where only memory may be narrow.
         (

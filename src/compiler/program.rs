@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 /// Size and alignment of the largest built-in types (`long16`, `double16`), bytes.
 pub const LARGEST_TYPE_BYTES: u32 = 128;
 
+/// Work-items of a dimension up to which a range is small: below 2³² bytes of an array of up to 63 bytes a work-item.
+pub const SMALL_RANGE: u32 = 1 << 26;
+
 /// One compiled OpenCL program for one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompiledProgram {
@@ -110,6 +113,10 @@ pub struct CompiledKernel {
     /// Whether the kernel depends on sub-groups: their size must then be the one it was compiled for. Its
     /// work-groups are one row of work-items to Vulkan, `x * y * z` of the specialization constants.
     pub uses_subgroups: bool,
+    /// The 32-bit specialization constant by which the kernel is made for small ranges, if there is one: not 0 says
+    /// that [`Implicit::GlobalBase`] is 0 in each dimension, and that a dispatch has at most [`SMALL_RANGE`]
+    /// work-items there. 0, which it is by itself, says nothing.
+    pub small_range_spec_id: Option<u32>,
 }
 
 /// Where arguments go. See the module documentation.

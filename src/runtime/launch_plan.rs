@@ -22,15 +22,16 @@ use super::work_size::{
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
 use crate::compiler::image::ImageField;
-use crate::compiler::program::ArgumentKind;
+use crate::compiler::program::{ArgumentKind, SMALL_RANGE};
 use crate::vulkan;
 
-/// A kernel's last launch but for its arguments' values and its offset.
+/// A kernel's last launch but for its arguments' values, and its offset where pipelines don't depend on it.
 pub struct LaunchPlan {
     /// Place of the device in the program's list.
     device: usize,
     global: [u64; 3],
     requested: Option<[u64; 3]>,
+    starts_at_zero: bool,
     local_arguments: LocalArguments,
     /// `get_enqueued_local_size`, where the kernel can tell
     pub local: [u32; 3],
@@ -191,10 +192,13 @@ pub fn plan<'a>(
     let device = queue.device();
     let compiled = code.compiled();
     let local_arguments = local_arguments(compiled, arguments, queue);
+    let small_range = compiled.small_range_spec_id;
+    let starts_at_zero = small_range.is_some() && range.offset == [0; 3];
     let fits = kept.as_ref().is_some_and(|plan| {
         plan.device == place
             && plan.global == range.global
             && plan.requested == range.local
+            && plan.starts_at_zero == starts_at_zero
             && plan.local_arguments == local_arguments
     });
     if !fits {
@@ -222,10 +226,16 @@ pub fn plan<'a>(
             .unwrap_or_default();
         let mut planned: SmallVec<[PlannedRegion; 1]> = SmallVec::new();
         for groups in regions {
-            let key = PipelineKey {
+            let mut key = PipelineKey {
                 local_size: groups.local,
                 local_arguments: local_arguments.clone(),
             };
+            if let Some(spec_id) = small_range
+                && starts_at_zero
+                && is_small(&groups)
+            {
+                key.local_arguments.push((spec_id, 1));
+            }
             let known = last.iter().chain(&planned).find(|known| known.key == key);
             let pipeline = match known {
                 Some(known) => Arc::clone(&known.pipeline),
@@ -245,6 +255,7 @@ pub fn plan<'a>(
             device: place,
             global: range.global,
             requested: range.local,
+            starts_at_zero,
             local_arguments,
             local,
             groups,
@@ -253,6 +264,13 @@ pub fn plan<'a>(
     }
     kept.as_ref()
         .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
+}
+
+/// Whether a dispatch of a range that starts at 0 has the global ids of a small range ([`SMALL_RANGE`]).
+fn is_small(region: &GroupRegion) -> bool {
+    let sizes = region.count.into_iter().zip(region.local);
+    let mut work_items = sizes.map(|(count, local)| u64::from(count) * u64::from(local));
+    region.base == [0; 3] && work_items.all(|size| size <= u64::from(SMALL_RANGE))
 }
 
 fn local_arguments(
@@ -370,6 +388,7 @@ pub(super) mod tests {
             follows_pointers: false,
             printf_calls: Vec::new(),
             uses_subgroups: false,
+            small_range_spec_id: None,
         }
     }
 

@@ -39,6 +39,7 @@ mod random;
 mod ranges;
 #[path = "../common/skip.rs"]
 mod skip;
+mod small_ranges;
 mod sub_group_info;
 mod sub_group_memory;
 mod sub_groups;
@@ -59,6 +60,7 @@ type Test = (&'static str, fn());
 const GROUPS: &[(&str, &[Test])] = &[
     ("integers", integers::TESTS),
     ("ranges", ranges::TESTS),
+    ("small_ranges", small_ranges::TESTS),
     ("integer_extensions", integer_extensions::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),

@@ -23,7 +23,22 @@ impl KnownBits {
     ///
     /// [`Module::most_local_sizes`]: crate::compiler::ir::Module::most_local_sizes
     pub fn of(function: &Function, local_sizes: [u32; 3], value: Value) -> Self {
-        follow(function, local_sizes, value, DEPTH)
+        Self::assuming(function, local_sizes, value, &|_| None)
+    }
+
+    /// The same where, besides, values are at most what `bound` says.
+    pub fn assuming(
+        function: &Function,
+        local_sizes: [u32; 3],
+        value: Value,
+        bound: &dyn Fn(Value) -> Option<u64>,
+    ) -> Self {
+        let given = Given {
+            function,
+            local_sizes,
+            bound,
+        };
+        given.follow(value, DEPTH)
     }
 
     /// Of a number that is none or all of the bits of `possible`.
@@ -52,80 +67,110 @@ impl KnownBits {
     }
 }
 
-fn follow(function: &Function, local_sizes: [u32; 3], value: Value, depth: u32) -> KnownBits {
-    let ty = function.ty(value);
-    let mask = ty.mask();
-    let unknown = KnownBits::within(ty, mask);
-    let Some(op) = function.op_of(value) else {
-        return unknown;
-    };
-    if let Op::Const(bits) = *op {
-        return KnownBits::bounded(ty, !bits, bits, bits);
-    }
-    let Some(depth) = depth.checked_sub(1) else {
-        return unknown;
-    };
-    let of = |value: Value| follow(function, local_sizes, value, depth);
-    let amount = |by: Value| function.constant(by).filter(|&by| by < ty.bits().into());
-    let low_zeros = |count: u32| !u64::MAX.checked_shl(count).unwrap_or(0);
-    match *op {
-        Op::Convert(Convert::ZeroExtend, from) => {
-            let from = of(from);
-            KnownBits::bounded(ty, from.zeros, from.least, from.most)
+/// What is known beforehand.
+struct Given<'a> {
+    function: &'a Function,
+    local_sizes: [u32; 3],
+    bound: &'a dyn Fn(Value) -> Option<u64>,
+}
+
+impl Given<'_> {
+    fn follow(&self, value: Value, depth: u32) -> KnownBits {
+        let function = self.function;
+        let ty = function.ty(value);
+        let mask = ty.mask();
+        if let Some(most) = (self.bound)(value) {
+            return KnownBits::bounded(ty, 0, 0, most);
         }
-        Op::Convert(Convert::Truncate, from) => match of(from) {
-            from if from.most <= mask => KnownBits::bounded(ty, from.zeros, from.least, from.most),
-            from => KnownBits::within(ty, !from.zeros),
-        },
-        Op::Select(_, a, b) => {
-            let (a, b) = (of(a), of(b));
-            KnownBits::bounded(
-                ty,
-                a.zeros & b.zeros,
-                a.least.min(b.least),
-                a.most.max(b.most),
-            )
+        let unknown = KnownBits::within(ty, mask);
+        let Some(op) = function.op_of(value) else {
+            return unknown;
+        };
+        if let Op::Const(bits) = *op {
+            return KnownBits::bounded(ty, !bits, bits, bits);
         }
-        Op::Binary(Binary::And, a, b) => {
-            let (a, b) = (of(a), of(b));
-            KnownBits::bounded(ty, a.zeros | b.zeros, 0, a.most.min(b.most))
-        }
-        Op::Binary(Binary::Or, a, b) => {
-            let (a, b) = (of(a), of(b));
-            KnownBits::bounded(ty, a.zeros & b.zeros, a.least.max(b.least), mask)
-        }
-        Op::Binary(Binary::Xor, a, b) => KnownBits::within(ty, !(of(a).zeros & of(b).zeros)),
-        Op::Binary(Binary::Shl, a, by) => match amount(by) {
-            Some(by) => KnownBits::within(ty, !of(a).zeros << by),
-            None => unknown,
-        },
-        Op::Binary(Binary::LShr, a, by) => match (of(a), amount(by)) {
-            (a, Some(by)) => KnownBits::bounded(ty, !(!a.zeros >> by), a.least >> by, a.most >> by),
-            (_, None) => unknown,
-        },
-        Op::Binary(Binary::Add, a, b) => {
-            let (a, b) = (of(a), of(b));
-            let zeros = low_zeros(a.trailing(ty).min(b.trailing(ty)));
-            match a.most.checked_add(b.most).filter(|&most| most <= mask) {
-                Some(most) => KnownBits::bounded(ty, zeros, a.least + b.least, most),
-                None => KnownBits::within(ty, !zeros),
+        let Some(depth) = depth.checked_sub(1) else {
+            return unknown;
+        };
+        let of = |value: Value| self.follow(value, depth);
+        let amount = |by: Value| function.constant(by).filter(|&by| by < ty.bits().into());
+        let low_zeros = |count: u32| !u64::MAX.checked_shl(count).unwrap_or(0);
+        match *op {
+            Op::Convert(Convert::ZeroExtend, from) => {
+                let from = of(from);
+                KnownBits::bounded(ty, from.zeros, from.least, from.most)
             }
-        }
-        Op::Binary(Binary::Mul, a, b) => {
-            let (a, b) = (of(a), of(b));
-            let zeros = low_zeros(a.trailing(ty) + b.trailing(ty));
-            match a.most.checked_mul(b.most).filter(|&most| most <= mask) {
-                Some(most) => KnownBits::bounded(ty, zeros, a.least * b.least, most),
-                None => KnownBits::within(ty, !zeros),
+            Op::Convert(Convert::SignExtend, from) => {
+                let width = function.ty(from).bits();
+                match of(from) {
+                    from if from.most >> (width - 1) == 0 => {
+                        KnownBits::bounded(ty, from.zeros, from.least, from.most)
+                    }
+                    // The lower bits stay as they are.
+                    from => KnownBits::within(
+                        ty,
+                        !(from.zeros & u64::MAX.checked_shr(65 - width).unwrap_or(0)),
+                    ),
+                }
             }
-        }
-        Op::BuiltIn(BuiltIn::LocalInvocationId(dimension)) => {
-            match local_sizes.get(usize::from(dimension)) {
-                Some(&size) => KnownBits::bounded(ty, 0, 0, u64::from(size).saturating_sub(1)),
+            Op::Convert(Convert::Truncate, from) => match of(from) {
+                from if from.most <= mask => {
+                    KnownBits::bounded(ty, from.zeros, from.least, from.most)
+                }
+                from => KnownBits::within(ty, !from.zeros),
+            },
+            Op::Select(_, a, b) => {
+                let (a, b) = (of(a), of(b));
+                KnownBits::bounded(
+                    ty,
+                    a.zeros & b.zeros,
+                    a.least.min(b.least),
+                    a.most.max(b.most),
+                )
+            }
+            Op::Binary(Binary::And, a, b) => {
+                let (a, b) = (of(a), of(b));
+                KnownBits::bounded(ty, a.zeros | b.zeros, 0, a.most.min(b.most))
+            }
+            Op::Binary(Binary::Or, a, b) => {
+                let (a, b) = (of(a), of(b));
+                KnownBits::bounded(ty, a.zeros & b.zeros, a.least.max(b.least), mask)
+            }
+            Op::Binary(Binary::Xor, a, b) => KnownBits::within(ty, !(of(a).zeros & of(b).zeros)),
+            Op::Binary(Binary::Shl, a, by) => match amount(by) {
+                Some(by) => KnownBits::within(ty, !of(a).zeros << by),
                 None => unknown,
+            },
+            Op::Binary(Binary::LShr, a, by) => match (of(a), amount(by)) {
+                (a, Some(by)) => {
+                    KnownBits::bounded(ty, !(!a.zeros >> by), a.least >> by, a.most >> by)
+                }
+                (_, None) => unknown,
+            },
+            Op::Binary(Binary::Add, a, b) => {
+                let (a, b) = (of(a), of(b));
+                let zeros = low_zeros(a.trailing(ty).min(b.trailing(ty)));
+                match a.most.checked_add(b.most).filter(|&most| most <= mask) {
+                    Some(most) => KnownBits::bounded(ty, zeros, a.least + b.least, most),
+                    None => KnownBits::within(ty, !zeros),
+                }
             }
+            Op::Binary(Binary::Mul, a, b) => {
+                let (a, b) = (of(a), of(b));
+                let zeros = low_zeros(a.trailing(ty) + b.trailing(ty));
+                match a.most.checked_mul(b.most).filter(|&most| most <= mask) {
+                    Some(most) => KnownBits::bounded(ty, zeros, a.least * b.least, most),
+                    None => KnownBits::within(ty, !zeros),
+                }
+            }
+            Op::BuiltIn(BuiltIn::LocalInvocationId(dimension)) => {
+                match self.local_sizes.get(usize::from(dimension)) {
+                    Some(&size) => KnownBits::bounded(ty, 0, 0, u64::from(size).saturating_sub(1)),
+                    None => unknown,
+                }
+            }
+            _ => unknown,
         }
-        _ => unknown,
     }
 }
 
@@ -183,7 +228,7 @@ mod tests {
             let value = match random.number() % 12 {
                 0 | 1 => {
                     let wide = random.one_of(&[Type::I8, Type::I16, Type::I32, Type::I64]);
-                    b.resize_int(a, wide, false)
+                    b.resize_int(a, wide, random.number().is_multiple_of(2))
                 }
                 2 => b.convert(Convert::Truncate, a, Type::I8),
                 3 => {

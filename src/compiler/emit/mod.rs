@@ -90,6 +90,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         follows_pointers: kernel.follows_pointers,
         printf_calls: kernel.printf_calls.clone(),
         uses_subgroups: kernel.linear_groups,
+        small_range_spec_id: kernel.small_range_spec_id,
         spirv: emitter.finish(entry),
     })
 }

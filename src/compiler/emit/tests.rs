@@ -26,6 +26,7 @@ fn module_of(function: Function) -> Module {
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,
+        small_range_spec_id: None,
     });
     module
 }

@@ -98,6 +98,8 @@ pub struct Kernel {
     /// Whether its work-groups run as one row of work-items, x times y times z of them, so that sub-groups are
     /// consecutive linear local ids and all full but the last; set by `lower_groups`.
     pub linear_groups: bool,
+    /// See `CompiledKernel::small_range_spec_id`; set by `shorten_addresses`.
+    pub small_range_spec_id: Option<u32>,
 }
 
 #[derive(Clone, Debug)]

@@ -89,6 +89,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,
+        small_range_spec_id: None,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
     };

@@ -42,6 +42,7 @@ pub mod promote;
 mod scalar_bits;
 pub mod sequence_memory;
 pub mod share_uniform_loads;
+pub mod shorten_addresses;
 pub mod shorten_searches;
 pub mod simplify;
 pub mod split_saturated_sums;

@@ -53,6 +53,7 @@ pub fn kernel(function: FuncId) -> Kernel {
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,
+        small_range_spec_id: None,
     }
 }
 

@@ -60,7 +60,7 @@ struct CodeState {
 pub struct PipelineKey {
     pub local_size: [u32; 3],
     /// `SpecId` and value: the number of elements of each local argument, the format of each image, each
-    /// sampler.
+    /// sampler; and whether the range is small, if it is.
     pub local_arguments: LocalArguments,
 }
 
@@ -302,9 +302,11 @@ impl Executable {
             kernel.attributes.required_work_group_size.filter(fits),
             fixed,
         ) {
+            // Most ranges start at 0 and are small.
+            let small_range = kernel.small_range_spec_id.map(|spec_id| (spec_id, 1));
             let key = PipelineKey {
                 local_size,
-                local_arguments: SmallVec::new(),
+                local_arguments: small_range.into_iter().collect(),
             };
             self.pipeline(index, &key)?;
         }

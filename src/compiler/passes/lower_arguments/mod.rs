@@ -38,7 +38,7 @@ use usage::Uses;
 
 /// `SpecId`s from here on are lengths of `local` arguments, formats of images and samplers: 0 to 2 are the
 /// local size.
-const FIRST_FREE_SPEC_ID: u32 = 3;
+pub(super) const FIRST_FREE_SPEC_ID: u32 = 3;
 
 /// Arguments that take more are refused: far above what devices report as `CL_DEVICE_MAX_PARAMETER_SIZE`.
 const LIMIT_BYTES: u32 = 64 << 10;
@@ -374,7 +374,7 @@ fn address_program_variables(module: &mut Module) -> Result<(), CompileError> {
 }
 
 /// Takes the instructions of the entry block out, lets `build` fill it, and puts them back.
-fn at_entry<T>(function: &mut Function, build: impl FnOnce(&mut Builder<'_>) -> T) -> T {
+pub(super) fn at_entry<T>(function: &mut Function, build: impl FnOnce(&mut Builder<'_>) -> T) -> T {
     let entry = function.entry();
     let insts = std::mem::take(&mut function.block_mut(entry).insts);
     let result = build(&mut Builder::new(function, entry));

@@ -119,6 +119,7 @@ fn assert_emits(functions: Vec<Function>) {
         follows_pointers: false,
         printf_calls: Vec::new(),
         linear_groups: false,
+        small_range_spec_id: None,
     });
     let (capabilities, options) = (Capabilities::full(), Options::default());
     let library = Library::empty();
