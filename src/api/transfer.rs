@@ -86,11 +86,6 @@ impl Transfer {
         mut wait_list: WaitList,
         events: EventArguments,
     ) -> Result<()> {
-        let travels = self.uses.iter().any(|it| it.memory.travels());
-        if !travels && let Some(event) = queue.move_on_host(kind, &self.command, &wait_list)? {
-            events.give(event);
-            return Ok(());
-        }
         let (command, wanted) = (&mut self.command, events.wants_event());
         let event = queue.enqueue_using(&self.uses, wanted, kind, command, &mut wait_list)?;
         events.give_if(event);

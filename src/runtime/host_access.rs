@@ -130,7 +130,7 @@ impl Queue {
     ///
     /// # Errors
     /// As [`Queue::enqueue`].
-    pub fn move_on_host(
+    pub(super) fn move_on_host(
         self: &Arc<Self>,
         kind: cl_command_type,
         command: &Command,

@@ -502,7 +502,8 @@ impl Queue {
         Ok(())
     }
 
-    /// [`Queue::enqueue_if`] of a command with what it uses brought to the device before it.
+    /// [`Queue::enqueue_if`] of a command with what it uses brought to the device before it, unless the host carries it
+    /// out.
     ///
     /// # Errors
     /// As there, and as [`Queue::bring`].
@@ -515,6 +516,9 @@ impl Queue {
         wait_list: &mut WaitList,
     ) -> Result<Option<Arc<Event>>> {
         let travels = uses.iter().any(|it| it.memory.travels());
+        if !travels && let Some(event) = self.move_on_host(kind, command, wait_list)? {
+            return Ok(Some(event));
+        }
         let _turn = travels.then(|| Turn::take([self]));
         self.bring(uses, wait_list)?;
         let (waits, order) = (Waits::on(wait_list), Ordering::default());
