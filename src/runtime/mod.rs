@@ -53,6 +53,8 @@ pub mod sub_group_sizes;
 pub mod target;
 #[cfg(test)]
 mod test_bench;
+#[cfg(test)]
+mod test_queue;
 mod trace;
 pub mod transfer;
 mod turn;

@@ -384,35 +384,13 @@ impl Times {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::callback::UserData;
-    use crate::runtime::command::{Command, Ordering as Order};
-    use crate::runtime::context::Context;
-    use crate::runtime::platform::Platform;
-    use crate::runtime::queue::Waits;
-    use crate::vulkan::Priority;
-    use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
-
-    fn queue(flags: cl_command_queue_properties) -> Option<Arc<Queue>> {
-        let Some(device) = Platform::instance().devices().first() else {
-            eprintln!("skipped: no usable Vulkan device");
-            return None;
-        };
-        let user_data = UserData(std::ptr::null_mut());
-        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
-        let vulkan = device.vulkan().unwrap();
-        Some(Queue::new(&context, device, vulkan, flags, Priority::Medium, None).unwrap())
-    }
-
-    fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
-        let waits = Waits::on(wait_list);
-        queue
-            .enqueue(CL_COMMAND_MARKER, Command::Nothing, waits, Order::default())
-            .unwrap()
-    }
+    use crate::runtime::test_queue::{self, marker};
 
     #[test]
     fn after_a_failed_submission_everything_fails_and_nothing_hangs() {
-        let Some(queue) = queue(0) else { return };
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
         let gate = Event::of_user(queue.context());
         let held = marker(&queue, &[Arc::clone(&gate)]);
         queue.failure.die_from(1);
@@ -424,16 +402,10 @@ mod tests {
 
     #[test]
     fn an_abandoned_queue_is_freed_when_its_work_is_done() {
-        let Some(queue) = queue(0) else { return };
-        let other = Queue::new(
-            queue.context(),
-            queue.device(),
-            queue.device().vulkan().unwrap(),
-            0,
-            Priority::Medium,
-            None,
-        )
-        .unwrap();
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
+        let other = test_queue::another(&queue, 0);
         let gate = Event::of_user(queue.context());
         let first = marker(&queue, &[Arc::clone(&gate)]);
         // Recorded, not held: it waits for the other queue on the device.
@@ -454,7 +426,9 @@ mod tests {
 
     #[test]
     fn a_wait_for_what_is_done_says_nothing_of_the_next() {
-        let Some(queue) = queue(0) else { return };
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
         let gate = Event::of_user(queue.context());
         // Held, so that it is recorded.
         let last = marker(&queue, &[Arc::clone(&gate)]);

@@ -403,22 +403,9 @@ fn refused(code: cl_int, error: vulkan::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::callback::UserData;
-    use super::super::platform::Platform;
+    use super::super::test_queue;
     use super::*;
-    use crate::vulkan::Priority;
     use std::os::fd::IntoRawFd;
-
-    fn queue() -> Option<Arc<Queue>> {
-        let Some(device) = Platform::instance().devices().first() else {
-            eprintln!("skipped: no usable Vulkan device");
-            return None;
-        };
-        let user_data = UserData(std::ptr::null_mut());
-        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
-        let vulkan = device.vulkan().unwrap();
-        Some(Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap())
-    }
 
     /// A semaphore that can be exported, unless the device has none of the kind.
     fn exportable(queue: &Queue, kind: SemaphoreFd) -> Option<Arc<Semaphore>> {
@@ -445,7 +432,9 @@ mod tests {
 
     #[test]
     fn signals_that_others_take_are_not_kept() {
-        let Some(queue) = queue() else { return };
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
         let Some(ours) = exportable(&queue, SemaphoreFd::Opaque) else {
             return;
         };
@@ -470,7 +459,9 @@ mod tests {
     /// The signal of a sync file waits for what holds it.
     #[test]
     fn a_sync_file_is_of_a_signal_that_is_under_way() {
-        let Some(queue) = queue() else { return };
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
         let Some(semaphore) = exportable(&queue, SemaphoreFd::Sync) else {
             return;
         };

@@ -108,35 +108,18 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::runtime::callback::UserData;
-    use crate::runtime::command::{Command, Ordering as Order};
-    use crate::runtime::context::Context;
     use crate::runtime::destruction::Destruction;
     use crate::runtime::event::Event;
-    use crate::runtime::platform::Platform;
-    use crate::runtime::queue::Waits;
-    use crate::vulkan::Priority;
-    use opencl_sys::{CL_COMMAND_MARKER, cl_mem};
+    use crate::runtime::test_queue::{self, marker};
+    use opencl_sys::cl_mem;
     use std::ffi::c_void;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
     fn queues() -> Option<[Arc<Queue>; 2]> {
-        let Some(device) = Platform::instance().devices().first() else {
-            eprintln!("skipped: no usable Vulkan device");
-            return None;
-        };
-        let user_data = UserData(std::ptr::null_mut());
-        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
-        let vulkan = device.vulkan().unwrap();
-        let queue = |()| Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
-        Some([(); 2].map(queue))
-    }
-
-    fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
-        let waits = Waits::on(wait_list);
-        queue
-            .enqueue(CL_COMMAND_MARKER, Command::Nothing, waits, Order::default())
-            .unwrap()
+        let queue = test_queue::new(0)?;
+        let other = test_queue::another(&queue, 0);
+        Some([queue, other])
     }
 
     /// Whether what is recorded at once or held, another thread's comes after the turn.

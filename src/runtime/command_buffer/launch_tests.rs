@@ -4,18 +4,15 @@ use super::instance::Instance;
 use super::mutable::{Launch, MutableCommand, NewLaunch, Update};
 use super::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::callback::UserData;
 use crate::runtime::command::Command;
-use crate::runtime::context::Context;
 use crate::runtime::dispatch::NdRange;
 use crate::runtime::event::Event;
 use crate::runtime::kernel::{ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
-use crate::runtime::platform::Platform;
 use crate::runtime::program::{self, Program, build};
 use crate::runtime::queue::Queue;
+use crate::runtime::test_queue;
 use crate::toolchain::BuildOptions;
-use crate::vulkan::Priority;
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,
 };
@@ -40,16 +37,9 @@ struct Setup {
 
 impl Setup {
     fn new() -> Option<Self> {
-        let Some(device) = Platform::instance().devices().first() else {
-            eprintln!("skipped: no usable Vulkan device");
-            return None;
-        };
-        let user_data = UserData(std::ptr::null_mut());
-        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
-        let vulkan = device.vulkan().unwrap();
-        let queue = Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
+        let queue = test_queue::new(0)?;
         let origin = program::Origin::Source(SOURCE.as_bytes().to_vec());
-        let program = Program::new(&context, origin);
+        let program = Program::new(queue.context(), origin);
         let options = BuildOptions::parse("-cl-std=CL3.0").unwrap();
         let built = build::build(
             &program,

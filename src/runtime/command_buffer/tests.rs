@@ -3,17 +3,14 @@
 use super::mutable::Replaced;
 use super::{CommandBuffer, MOST_TOUCHES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
-use crate::runtime::callback::UserData;
 use crate::runtime::command::{Command, Dispatch};
-use crate::runtime::context::Context;
 use crate::runtime::hazard::ALL_BYTES;
 use crate::runtime::layout::Shape;
 use crate::runtime::memory::Memory;
-use crate::runtime::platform::Platform;
 use crate::runtime::queue::Queue;
 use crate::runtime::residence::{Mode, Use};
+use crate::runtime::test_queue;
 use crate::vulkan::MemoryKind;
-use crate::vulkan::Priority;
 use opencl_sys::{CL_MEM_READ_WRITE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -22,17 +19,6 @@ use std::sync::Arc;
 /// The barriers that every recording here has: before all, and towards the host.
 const FRAME: u32 = 2;
 const BYTES: u64 = 1024;
-
-fn queue(flags: u64) -> Option<Arc<Queue>> {
-    let Some(device) = Platform::instance().devices().first() else {
-        eprintln!("skipped: no usable Vulkan device");
-        return None;
-    };
-    let user_data = UserData(std::ptr::null_mut());
-    let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
-    let vulkan = device.vulkan().unwrap();
-    Some(Queue::new(&context, device, vulkan, flags, Priority::Medium, None).unwrap())
-}
 
 fn allocations<const N: usize>(queue: &Queue) -> [Arc<Allocation>; N] {
     std::array::from_fn(|_| Allocation::new(&queue.vulkan, BYTES, MemoryKind::Readback).unwrap())
@@ -76,7 +62,7 @@ fn first_byte(allocation: &Allocation) -> u8 {
 
 #[test]
 fn a_wide_graph_gets_one_barrier_a_level() {
-    let Some(queue) = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) else {
+    let Some(queue) = test_queue::new(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) else {
         return;
     };
     let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
@@ -97,7 +83,9 @@ fn a_wide_graph_gets_one_barrier_a_level() {
 
 #[test]
 fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
-    let Some(queue) = queue(0) else { return };
+    let Some(queue) = test_queue::new(0) else {
+        return;
+    };
     let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
     let all = allocations::<6>(&queue);
     for allocation in &all[1..] {
@@ -118,7 +106,9 @@ fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
 #[test]
 fn independent_commands_get_no_barrier() {
     for flags in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
-        let Some(queue) = queue(flags) else { return };
+        let Some(queue) = test_queue::new(flags) else {
+            return;
+        };
         let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
         for target in &allocations::<16>(&queue) {
             add(&buffer, fill(target, 1), &[]);
@@ -143,7 +133,9 @@ fn launch(target: &Arc<Allocation>, bytes: Range<u64>) -> Command {
 
 #[test]
 fn parts_of_a_buffer_are_written_without_a_barrier_between_them() {
-    let Some(queue) = queue(0) else { return };
+    let Some(queue) = test_queue::new(0) else {
+        return;
+    };
     let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
     let [target] = allocations::<1>(&queue);
     for part in 0..8 {
@@ -157,7 +149,9 @@ fn parts_of_a_buffer_are_written_without_a_barrier_between_them() {
 
 #[test]
 fn an_update_that_meets_others_in_memory_is_put_in_order() {
-    let Some(queue) = queue(0) else { return };
+    let Some(queue) = test_queue::new(0) else {
+        return;
+    };
     let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
     let [one, other] = allocations::<2>(&queue);
     add(&buffer, fill(&one, 1), &[]);
@@ -190,7 +184,9 @@ fn update(buffer: &CommandBuffer, number: usize, target: &Arc<Allocation>) -> bo
 
 #[test]
 fn what_was_touched_long_ago_orders_nothing() {
-    let Some(queue) = queue(0) else { return };
+    let Some(queue) = test_queue::new(0) else {
+        return;
+    };
     let buffer = CommandBuffer::new(vec![Arc::clone(&queue)], None, 0);
     let [one, other] = allocations::<2>(&queue);
     add(&buffer, fill(&one, 1), &[]);
@@ -210,11 +206,12 @@ fn what_was_touched_long_ago_orders_nothing() {
 
 #[test]
 fn a_copy_has_the_order_of_the_original_on_any_queue() {
-    let Some(in_order) = queue(0) else { return };
-    let (context, device) = (in_order.context(), in_order.device());
-    let vulkan = device.vulkan().unwrap();
+    let Some(in_order) = test_queue::new(0) else {
+        return;
+    };
+    let context = in_order.context();
     let flags = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    let unordered = Queue::new(context, device, vulkan, flags, Priority::Medium, None).unwrap();
+    let unordered = test_queue::another(&in_order, flags);
     let memories = [(); 2].map(|()| {
         // SAFETY: no host pointer.
         unsafe { Memory::buffer(context, CL_MEM_READ_WRITE, BYTES as usize, None, Vec::new()) }

@@ -71,13 +71,8 @@ pub fn samplers() -> Vec<SamplerSettings> {
 mod tests {
     use super::super::format::Format;
     use super::*;
-    use crate::runtime::callback::UserData;
-    use crate::runtime::context::Context;
     use crate::runtime::memory::Memory;
-    use crate::runtime::platform::Platform;
-    use crate::runtime::queue::Queue;
-    use crate::vulkan::Priority;
-    use std::sync::Arc;
+    use crate::runtime::test_queue;
 
     #[test]
     fn texture_units_read_what_they_read_faster() {
@@ -107,14 +102,10 @@ mod tests {
 
     #[test]
     fn rows_of_whole_256_bytes_have_a_texture() {
-        let Some(device) = Platform::instance().devices().first() else {
-            eprintln!("skipped: no usable Vulkan device");
+        let Some(queue) = test_queue::new(0) else {
             return;
         };
-        let vulkan = device.vulkan().unwrap();
-        let user_data = UserData(std::ptr::null_mut());
-        let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
-        let queue = Queue::new(&context, device, vulkan, 0, Priority::Medium, None).unwrap();
+        let (context, device) = (queue.context(), queue.device());
         use opencl_sys::{CL_FLOAT, CL_HALF_FLOAT, CL_R, CL_RGBA, CL_UNORM_INT8};
         for (order, channel_type) in [
             (CL_R, CL_FLOAT),
@@ -129,7 +120,7 @@ mod tests {
             let image = |dimension, width| {
                 let image = Image::new(format, dimension, [width, 5, 1], 0, 0);
                 // SAFETY: no host memory is given.
-                unsafe { Memory::image_with_memory(&context, 0, image, None, Vec::new()) }.unwrap()
+                unsafe { Memory::image_with_memory(context, 0, image, None, Vec::new()) }.unwrap()
             };
             let has_units = device.info().features.sampled_image_arrays;
             let flat = image(ImageDimension::Two, 64);

@@ -1,0 +1,50 @@
+//! Queues, and markers on them, for tests.
+
+use super::callback::UserData;
+use super::command::{Command, Ordering};
+use super::context::Context;
+use super::event::Event;
+use super::platform::Platform;
+use super::queue::{Queue, Waits};
+use crate::vulkan::Priority;
+use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
+use std::sync::Arc;
+
+/// A queue of the first device, in a context of its own; `None` where the machine has no device.
+pub fn new(flags: cl_command_queue_properties) -> Option<Arc<Queue>> {
+    let Some(device) = Platform::instance().devices().first() else {
+        eprintln!("skipped: no usable Vulkan device");
+        return None;
+    };
+    let user_data = UserData(std::ptr::null_mut());
+    let context = Context::new(vec![Arc::clone(device)], Vec::new(), None, user_data);
+    let vulkan = device.vulkan().unwrap();
+    Some(Queue::new(&context, device, vulkan, flags, Priority::Medium, None).unwrap())
+}
+
+/// Another queue of the same device, in the same context.
+pub fn another(queue: &Queue, flags: cl_command_queue_properties) -> Arc<Queue> {
+    let (context, device) = (queue.context(), queue.device());
+    Queue::new(
+        context,
+        device,
+        &queue.vulkan,
+        flags,
+        Priority::Medium,
+        None,
+    )
+    .unwrap()
+}
+
+/// Enqueues a command that does nothing.
+pub fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
+    let waits = Waits::on(wait_list);
+    queue
+        .enqueue(
+            CL_COMMAND_MARKER,
+            Command::Nothing,
+            waits,
+            Ordering::default(),
+        )
+        .unwrap()
+}
