@@ -3,12 +3,12 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
+use crate::compiler::words;
 use crate::runtime::callback::ProgramNotify;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
 use crate::runtime::program::binary::Binary;
 use crate::runtime::program::{Origin, Program, specialization};
-use crate::toolchain::words;
 use opencl_sys::{
     CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE,
     CL_INVALID_SPEC_ID, CL_INVALID_VALUE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES,

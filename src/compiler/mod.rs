@@ -24,6 +24,7 @@ pub mod specialize;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod verify;
+pub mod words;
 
 pub use capabilities::Capabilities;
 pub use defects::Defects;

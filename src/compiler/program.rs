@@ -14,6 +14,7 @@
 
 use super::image::{ImageDimension, ImageField};
 use super::printf::PrintfCall;
+use super::words;
 use serde::{Deserialize, Serialize};
 
 /// Size and alignment of the largest built-in types (`long16`, `double16`), bytes.
@@ -46,48 +47,12 @@ pub struct DataSegment {
     pub global_variable_bytes: u64,
 }
 
-/// Words as one run of bytes, little-endian: what is read from the disk cache needs no look at each word.
-mod words_as_bytes {
-    use serde::de::{Error, Visitor};
-    use serde::{Deserializer, Serializer};
-    use std::fmt;
-
-    pub fn serialize<S: Serializer>(words: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
-        let mut bytes = Vec::with_capacity(size_of_val(words));
-        for word in words {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
-        serializer.serialize_bytes(&bytes)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
-        deserializer.deserialize_bytes(Words)
-    }
-
-    struct Words;
-
-    impl Visitor<'_> for Words {
-        type Value = Vec<u32>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("words as bytes")
-        }
-
-        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u32>, E> {
-            match bytes.as_chunks() {
-                (words, []) => Ok(words.iter().copied().map(u32::from_le_bytes).collect()),
-                _ => Err(E::invalid_length(bytes.len(), &self)),
-            }
-        }
-    }
-}
-
 /// One kernel, ready for `vkCreateShaderModule`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompiledKernel {
     pub name: String,
     /// A Vulkan compute module whose only entry point is `main`.
-    #[serde(with = "words_as_bytes")]
+    #[serde(with = "words::as_bytes")]
     pub spirv: Vec<u32>,
     /// Explicit arguments, in order.
     pub arguments: Vec<Argument>,

@@ -10,8 +10,8 @@ use super::program::binary::Modules;
 use super::program::{build, kept_pipelines};
 use super::{Error, front_end::FrontEnd};
 use crate::compiler::program::{ArgumentKind, Implicit, Placement};
+use crate::compiler::words;
 use crate::compiler::{Capabilities, CompiledKernel, CompiledProgram};
-use crate::toolchain::words;
 use crate::vulkan::{self, PipelineOptions, Recorder, ShaderModule};
 
 /// Most bytes of an argument block: what every Vulkan device takes as push constants.

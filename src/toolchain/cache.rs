@@ -14,6 +14,8 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
+use crate::compiler::words;
+
 /// First bytes of every entry; the digit is the version of the layout.
 const MAGIC: &[u8; 8] = b"PUMICEC2";
 /// Magic and checksum, a CRC-32: it finds what a disk or a crash has damaged. Nobody is kept from writing a right one.
@@ -45,16 +47,10 @@ impl KeyBuilder {
         self
     }
 
-    /// Adds a SPIR-V module.
+    /// [`Self::field`] of words as little-endian bytes, a SPIR-V module's above all.
     pub fn words(mut self, words: &[u32]) -> Self {
         self.0.update((size_of_val(words) as u64).to_le_bytes());
-        let mut bytes = [0; 4096];
-        for part in words.chunks(bytes.len() / size_of::<u32>()) {
-            for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(part) {
-                *to = word.to_le_bytes();
-            }
-            self.0.update(&bytes[..size_of_val(part)]);
-        }
+        words::give_bytes(words, |part| self.0.update(part));
         self
     }
 
@@ -329,7 +325,7 @@ mod tests {
         let words: Vec<u32> = (0..3000u32)
             .map(|word| word.wrapping_mul(0x9e37_79b9))
             .collect();
-        let bytes = crate::toolchain::words::to_bytes(&words);
+        let bytes = words::to_bytes(&words);
         let key = KeyBuilder::new("t").words(&words).finish();
         assert_eq!(key, KeyBuilder::new("t").field(&bytes).finish());
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::cache::{DiskCache, KeyBuilder, file_identity};
 use super::process::{self, End};
-use super::words;
+use crate::compiler::words;
 
 /// A compiler that was tried and makes SPIR-V.
 #[derive(Clone, Debug, PartialEq, Eq)]

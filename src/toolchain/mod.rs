@@ -13,7 +13,6 @@
 //! - `zero_extensions`: those of vectors, which it breaks down on.
 //! - [`cache`]: compiled things kept between processes.
 //! - [`validate`]: generated code checked in the field.
-//! - [`words`]: SPIR-V bytes to words.
 
 pub mod argument_info;
 pub mod atomics;
@@ -33,7 +32,6 @@ pub mod process;
 pub mod source;
 pub mod target;
 pub mod validate;
-pub mod words;
 mod zero_extensions;
 
 pub use cache::DiskCache;

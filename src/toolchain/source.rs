@@ -17,8 +17,9 @@ use super::process::{self, Finished};
 use super::target::LanguageTarget;
 use super::{
     argument_info, atomics, conversions, group_functions, half_vectors, internalize, local_sizes,
-    mipmaps, words, zero_extensions,
+    mipmaps, zero_extensions,
 };
+use crate::compiler::words;
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -80,8 +81,29 @@ pub struct CompileRequest<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceOutcome {
     /// OpenCL SPIR-V words; `None` when the source was not compiled.
+    #[serde(with = "module_as_bytes")]
     pub spirv: Option<Vec<u32>>,
     pub log: String,
+}
+
+/// A module as one run of bytes, none as no bytes.
+mod module_as_bytes {
+    use crate::compiler::words::as_bytes;
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(
+        module: &Option<Vec<u32>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        as_bytes::serialize(module.as_deref().unwrap_or_default(), serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<u32>>, D::Error> {
+        let module = as_bytes::deserialize(deserializer)?;
+        Ok((!module.is_empty()).then_some(module))
+    }
 }
 
 impl SourceOutcome {
@@ -639,8 +661,8 @@ mod tests {
             kernel void k(global float *p) { *p = f(*p); }";
         let words = compiles(source, "");
         // No import is left; nobody looks for `f` elsewhere.
-        let imports = |words: &[u32]| {
-            let text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let imports = |module: &[u32]| {
+            let text = words::to_bytes(module);
             // OpDecorate %f LinkageAttributes "f" Import
             text.windows(8).any(|at| at == [b'f', 0, 0, 0, 1, 0, 0, 0])
         };

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram};
+use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram, words};
 use pumice::config::Config;
 use pumice::runtime::extensions::language_target;
 use pumice::runtime::front_end::FrontEnd;
-use pumice::toolchain::{BuildOptions, CompileRequest, compile_source, words};
+use pumice::toolchain::{BuildOptions, CompileRequest, compile_source};
 use rspirv::binary::Disassemble;
 
 use crate::Failure;

@@ -1,13 +1,14 @@
 //! `spirv-val` on what tests emit.
 
+use crate::compiler::words;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// Panics with the validator's words and the disassembly when a module is not valid for Vulkan 1.3.
 ///
 /// Where the machine has no `spirv-val` nothing is checked, and the test says so.
-pub fn assert_valid(words: &[u32]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+pub fn assert_valid(module: &[u32]) {
+    let bytes = words::to_bytes(module);
     let Some((valid, message)) = pipe("spirv-val", &["--target-env", "vulkan1.3", "-"], &bytes)
     else {
         eprintln!("spirv-val is not installed: the module was not validated");
@@ -20,8 +21,8 @@ pub fn assert_valid(words: &[u32]) {
 }
 
 /// The text form of a module, by `spirv-dis`; `None` where it is not installed.
-pub fn disassemble(words: &[u32]) -> Option<String> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+pub fn disassemble(module: &[u32]) -> Option<String> {
+    let bytes = words::to_bytes(module);
     pipe("spirv-dis", &["--raw-id", "-"], &bytes).map(|(_, text)| text)
 }
 

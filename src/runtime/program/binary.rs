@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::compiler::words;
 use crate::compiler::{Capabilities, CompiledProgram};
 use crate::toolchain::cache::DRIVER_IDENTITY;
-use crate::toolchain::words;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
 const VERSION: u32 = 2;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::runtime::Result;
 use crate::toolchain::DiskCache;
 use crate::toolchain::cache::{Key, KeyBuilder};
-use crate::toolchain::words;
 use crate::vulkan::{self, PhysicalDeviceInfo, PipelineCache, PipelineOptions};
 
 /// What a pipeline is compiled from.
@@ -72,8 +71,8 @@ fn key(info: &PhysicalDeviceInfo, recipe: &Recipe<'_>) -> Key {
         .field(&info.driver_uuid)
         .field(&info.pipeline_cache_uuid)
         .field(&info.driver_version.to_le_bytes())
-        .field(&words::to_bytes(recipe.spirv))
-        .field(&words::to_bytes(&constants))
+        .words(recipe.spirv)
+        .words(&constants)
         .field(&subgroup_size.to_le_bytes())
         .field(&[u8::from(options.full_subgroups)])
         .finish()
