@@ -363,7 +363,8 @@ fn set_pointer(kernel: &Kernel, arg_index: cl_uint, value: ArgumentValue) -> Res
     }
 }
 
-/// `clSetKernelExecInfo`. Kernels may follow any pointer without being told of it, so there is nothing to keep.
+/// `clSetKernelExecInfo`. On one device kernels may follow any pointer without being told of it; of several, see
+/// [`crate::runtime::indirect`].
 ///
 /// # Safety
 /// `param_value` is NULL or readable for `param_value_size` bytes.
@@ -374,14 +375,14 @@ pub unsafe fn set_kernel_exec_info(
     param_value: *const c_void,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { check_exec_info(&*get(kernel)?, param_name, param_value_size, param_value) }
+    unsafe { set_exec_info(&*get(kernel)?, param_name, param_value_size, param_value) }
 }
 
 /// As [`set_kernel_exec_info`], for a kernel that the application may not know.
 ///
 /// # Safety
 /// As [`set_kernel_exec_info`].
-pub(super) unsafe fn check_exec_info(
+pub(super) unsafe fn set_exec_info(
     kernel: &Kernel,
     param_name: cl_kernel_exec_info,
     param_value_size: usize,
@@ -399,45 +400,55 @@ pub(super) unsafe fn check_exec_info(
     usm::check_exec_info(context, param_name)?;
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
     // param_value_size is not valid."
-    let size_is_valid = match param_name {
+    let is_list = match param_name {
         CL_KERNEL_EXEC_INFO_SVM_PTRS
         | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
-        | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
-            param_value_size.is_multiple_of(size_of::<*const c_void>())
-        }
+        | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => true,
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
         | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
-        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
-            param_value_size == size_of::<cl_bool>()
-        }
+        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => false,
         _ => {
             return Err(Error::invalid_value(format!(
                 "param_name {param_name:#x} is not known"
             )));
         }
     };
-    // "… a size of 0 and NULL" take back the pointers set before.
-    let is_list = size_is_valid && size_of::<cl_bool>() != param_value_size;
-    if is_list && param_value_size == 0 && param_value.is_null() {
-        return Ok(());
-    }
-    if param_value.is_null() || param_value_size == 0 || !size_is_valid {
+    let size_is_valid = match is_list {
+        true => param_value_size.is_multiple_of(size_of::<u64>()),
+        false => param_value_size == size_of::<cl_bool>(),
+    };
+    // "To specify that no SVM allocations will be accessed by a kernel other than those set as kernel arguments, specify
+    // an empty set by passing param_value_size equal to zero and param_value equal to NULL."
+    let is_empty = param_value_size == 0;
+    if !size_is_valid || param_value.is_null() != is_empty {
         return Err(Error::invalid_value(format!(
             "param_value is NULL or its size {param_value_size} is not valid"
         )));
     }
-    if param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM {
-        // SAFETY: the caller's promise; the size was compared.
-        let wanted = unsafe { param_value.cast::<cl_bool>().read_unaligned() } != CL_FALSE;
-        // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is
-        // CL_TRUE but no devices in context associated with kernel support fine-grain system SVM allocations."
-        let supports = |device: &Arc<Device>| device.unification().any_host_memory;
-        if wanted && !context.devices().iter().any(supports) {
-            return Err(Error::invalid_operation(
-                "no device supports fine-grain system SVM",
-            ));
-        }
+    if is_list {
+        let count = param_value_size / size_of::<u64>();
+        let pointers = (0..count).map(|index| {
+            // SAFETY: the caller's promise.
+            unsafe { param_value.cast::<u64>().add(index).read_unaligned() }
+        });
+        let pointers = pointers.collect();
+        kernel.lock().indirect.set_pointers(param_name, pointers);
+        return Ok(());
+    }
+    // SAFETY: the caller's promise; the size was compared.
+    let wanted = unsafe { param_value.cast::<cl_bool>().read_unaligned() } != CL_FALSE;
+    if param_name != CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM {
+        kernel.lock().indirect.set_flag(param_name, wanted);
+        return Ok(());
+    }
+    // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is
+    // CL_TRUE but no devices in context associated with kernel support fine-grain system SVM allocations."
+    let supports = |device: &Arc<Device>| device.unification().any_host_memory;
+    if wanted && !context.devices().iter().any(supports) {
+        return Err(Error::invalid_operation(
+            "no device supports fine-grain system SVM",
+        ));
     }
     Ok(())
 }

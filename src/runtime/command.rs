@@ -5,6 +5,7 @@ use super::command_buffer::Replay;
 use super::error::{Error, Result};
 use super::layout::{Extent, Layout, Shape};
 use super::printf;
+use super::residence::Use;
 use crate::vulkan::{self, BinarySemaphore};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -62,6 +63,14 @@ impl Command {
     /// Whether the device runs nothing but a kernel of the application for it, or nothing.
     pub fn is_kernel(&self) -> bool {
         matches!(self, Self::Dispatch(_) | Self::Nothing)
+    }
+
+    /// Takes out [`Dispatch::uses`].
+    pub fn take_uses(&mut self) -> Vec<Use> {
+        match self {
+            Self::Dispatch(dispatch) => std::mem::take(&mut dispatch.uses),
+            _ => Vec::new(),
+        }
     }
 
     /// Bytes that go through staging memory on the way to the device.
@@ -147,6 +156,11 @@ pub struct Dispatch {
     pub accesses: SmallVec<[Access; 4]>,
     /// May touch memory that `accesses` doesn't name (the kernel follows pointers).
     pub touches_anything: bool,
+    /// What it uses whose place depends on the device: whoever enqueues or records it takes that out, and has it
+    /// brought there before ([`Queue::bring`](super::queue::Queue::bring)).
+    pub uses: Vec<Use>,
+    /// It may also use every buffer whose device address the application knows.
+    pub uses_any_address: bool,
     /// Held until the device is done.
     pub keep_alive: SmallVec<[Arc<dyn Any + Send + Sync>; 2]>,
     /// What the kernel prints; written out before the event is complete.

@@ -10,6 +10,7 @@ use super::allocation::Access;
 use super::command::{Arguments, Command, Dispatch, DispatchRegion, Ordering};
 use super::event::Event;
 use super::hazard::ALL_BYTES;
+use super::indirect;
 use super::kernel::{ArgumentValue, Kernel, KernelCode};
 use super::launch_plan::{self, LaunchPlan};
 use super::memory::Memory;
@@ -38,22 +39,6 @@ impl NdRange {
     }
 }
 
-/// The memory objects among the arguments whose place depends on the device.
-pub fn travellers(kernel: &Kernel, code: &KernelCode) -> Vec<Use> {
-    let state = kernel.lock();
-    let arguments = code.compiled().arguments.iter().zip(&state.arguments);
-    arguments
-        .filter_map(|(argument, value)| match (&argument.kind, value) {
-            (
-                ArgumentKind::Buffer { written, .. } | ArgumentKind::Image { written, .. },
-                ArgumentValue::Memory(Some(memory)),
-            ) => Some(Use::whole(memory.upgrade()?, Mode::of(*written))),
-            _ => None,
-        })
-        .filter(|it| it.memory.travels())
-        .collect()
-}
-
 impl Queue {
     /// Enqueues the launch of a kernel; `kind` is what its event says it is, which is made if `wants_event`.
     ///
@@ -79,14 +64,9 @@ impl Queue {
             prepare_in(dispatch, kernel, self, range)?;
         }
         let mut wait_list = wait_list?;
-        let touches_anything =
-            matches!(&command, Command::Dispatch(dispatch) if dispatch.touches_anything);
-        if self.context().devices().len() > 1 && !range.is_empty() {
-            let mut uses = match kernel.code(self.device()) {
-                Some((_, code)) => travellers(kernel, code),
-                None => Vec::new(),
-            };
-            if touches_anything {
+        if self.context().devices().len() > 1 {
+            let mut uses = command.take_uses();
+            if matches!(&command, Command::Dispatch(dispatch) if dispatch.uses_any_address) {
                 uses.extend(self.context().addressed_uses());
             }
             self.bring(&uses, &mut wait_list)?;
@@ -97,7 +77,7 @@ impl Queue {
 }
 
 /// Makes the command for a launch that is recorded: one that prints has no buffer for that yet
-/// ([`with_output`]). What it uses must be brought to the device before it ([`Queue::bring`]).
+/// ([`with_output`]).
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
@@ -149,6 +129,8 @@ fn prepare_in(
         )
     })?;
     let compiled = code.compiled();
+    // Let go of when the kernel is locked no longer.
+    let addressed = indirect::addressed(queue);
     let state = &mut *kernel.lock();
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
     if let Some(index) = state
@@ -173,19 +155,17 @@ fn prepare_in(
     let plan = launch_plan::plan(&mut state.plan, &state.arguments, code, place, queue, range)?;
     let mut block = Block::new(&compiled.argument_block);
     for (argument, value) in compiled.arguments.iter().zip(&state.arguments) {
-        add_argument(dispatch, &mut block, queue, &argument.kind, value)?;
+        add_argument(
+            dispatch,
+            &mut block,
+            queue,
+            &addressed,
+            &argument.kind,
+            value,
+        )?;
     }
-    if dispatch.touches_anything && queue.context().devices().len() > 1 {
-        // Whatever the kernel may find an address of has to be on its device.
-        let addressed = queue.context().addressed().into_iter();
-        for memory in addressed.filter(|memory| memory.is_within_reach(queue)) {
-            let place = memory.place(queue)?;
-            dispatch.accesses.push(Access {
-                allocation: place.allocation,
-                bytes: ALL_BYTES,
-                write: true,
-            });
-        }
+    if compiled.follows_pointers && queue.context().devices().len() > 1 {
+        indirect::add_followed(dispatch, queue, &addressed, &state.indirect)?;
     }
     add_implicit(dispatch, &mut block, code, range, plan)?;
     for region in &plan.regions {
@@ -245,6 +225,8 @@ pub fn with_output(dispatch: &Dispatch, code: &KernelCode) -> Result<Option<Disp
         regions: regions.collect(),
         accesses: dispatch.accesses.clone(),
         touches_anything: dispatch.touches_anything,
+        uses: Vec::new(),
+        uses_any_address: dispatch.uses_any_address,
         keep_alive: dispatch.keep_alive.clone(),
         printf: Some(output),
         on_complete: None,
@@ -262,6 +244,7 @@ fn add_argument(
     dispatch: &mut Dispatch,
     block: &mut Block,
     queue: &Arc<Queue>,
+    addressed: &[Arc<Memory>],
     kind: &ArgumentKind,
     value: &ArgumentValue,
 ) -> Result<()> {
@@ -290,6 +273,7 @@ fn add_argument(
                 allocation: place.allocation,
                 write: *written,
             });
+            add_use(dispatch, memory, *written);
         }
         (
             ArgumentKind::Buffer {
@@ -318,6 +302,7 @@ fn add_argument(
                 )));
             }
             dispatch.touches_anything |= *address != 0;
+            indirect::add_address(dispatch, queue, addressed, *address, *written)?;
         }
         (
             ArgumentKind::Image {
@@ -352,12 +337,20 @@ fn add_argument(
                 allocation: place.allocation,
                 write: *written,
             });
+            add_use(dispatch, memory, *written);
         }
         // NULL is address 0, which the block holds from the start; local sizes are in the pipeline; unused
         // arguments are written nowhere.
         _ => {}
     }
     Ok(())
+}
+
+fn add_use(dispatch: &mut Dispatch, memory: Arc<Memory>, written: bool) {
+    if memory.travels() {
+        let mode = Mode::of(written);
+        dispatch.uses.push(Use::whole(memory, mode));
+    }
 }
 
 /// The bytes of an allocation that a kernel reaches through `memory`: a sub-buffer's own, since "the behavior of

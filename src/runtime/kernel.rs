@@ -10,6 +10,7 @@ use opencl_sys::{
 use smallvec::SmallVec;
 
 use super::device::Device;
+use super::indirect::Indirect;
 use super::launch_plan::LaunchPlan;
 use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
@@ -137,6 +138,7 @@ pub enum ArgumentValue {
 pub struct KernelState {
     pub arguments: SmallVec<[ArgumentValue; 8]>,
     pub plan: Option<LaunchPlan>,
+    pub indirect: Indirect,
 }
 
 impl Kernel {
@@ -191,15 +193,19 @@ impl Kernel {
             state: Mutex::new(KernelState {
                 arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
                 plan: None,
+                indirect: Indirect::default(),
             }),
             classes,
             codes,
         }))
     }
 
-    /// `clCloneKernel`: a kernel of its own with the same arguments set.
+    /// `clCloneKernel`: a kernel of its own with the same arguments and execution information set.
     pub fn duplicate(&self) -> Arc<Self> {
-        let arguments = self.lock().arguments.clone();
+        let (arguments, indirect) = {
+            let state = self.lock();
+            (state.arguments.clone(), state.indirect.clone())
+        };
         Arc::new(Self {
             handle: Handle::default(),
             attachment: Attachment::new(&self.attachment.0),
@@ -210,6 +216,7 @@ impl Kernel {
             state: Mutex::new(KernelState {
                 arguments,
                 plan: None,
+                indirect,
             }),
         })
     }

@@ -24,6 +24,7 @@ mod host_copy;
 mod host_job;
 pub mod host_memory;
 pub mod image;
+pub mod indirect;
 pub mod internal_kernels;
 pub mod kernel;
 pub mod launch_plan;

@@ -1,10 +1,10 @@
 //! Command buffers with commands of several devices, and copies for other queues. `ci/test` loads two Vulkan
 //! drivers at once for them; with one device, its queues take the devices' places.
 
-use super::common;
 use super::setup::{
     COUNT, CommandBuffer, Functions, IN_ORDER, OUT_OF_ORDER, Setup, argument, config, list, slowly,
 };
+use super::{addressed, common};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -512,4 +512,89 @@ fn a_copy_runs_on_other_queues() {
         refused(true, &[&foreign], &[]),
         Some(cl::CL_INVALID_CONTEXT)
     );
+}
+
+/// What a launch reaches by addresses is what its kernel said as it was recorded, or what an update says: the other
+/// device's writes to other buffers are not lost to it.
+#[test]
+fn what_other_devices_write_is_not_lost_to_an_execution() {
+    let Some((pair, _)) = Pair::with_program(IN_ORDER) else {
+        return;
+    };
+    let context = &pair.setup.context;
+    let source = "kernel void follow(global const ulong *places, uint value) {
+        global uint *numbers = (global uint *)places[0];
+        numbers[get_global_id(0)] += value;
+    }";
+    let program = Program::create_and_build_from_source(context, source, "").unwrap();
+    let [(mine, here), (theirs, there)] =
+        [100, 1000].map(|value| addressed::buffer(context, &mut [value; COUNT]));
+    let follow = |address: u64, value: u32, list: &u64| {
+        let kernel = Kernel::create(&program, "follow").unwrap();
+        let (places, _) = addressed::buffer(context, &mut [address]);
+        // SAFETY: values of the right types, and a list of one.
+        unsafe {
+            kernel.set_arg(0, &places.get()).unwrap();
+            kernel.set_arg(1, &value).unwrap();
+            kernel
+                .set_exec_info(cl::CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, list)
+                .unwrap();
+        }
+        (kernel, places)
+    };
+    let [said, meant] = [there[0], here[0]];
+    let (kernel, _places) = follow(here[0], 1, &meant);
+    let flags = cl::CL_COMMAND_BUFFER_MUTABLE_KHR;
+    let buffer = |flags| pair.setup.command_buffer_of(&[&pair.setup.queue], flags);
+    let recorded = buffer(0);
+    recorded.launch(&kernel, &[]);
+    let name = cl::CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT;
+    // SAFETY: a list of one.
+    unsafe { kernel.set_exec_info(name, &said) }.unwrap();
+    let updated = buffer(flags);
+    let command = updated.launch_mutable(&kernel, &[]);
+    let info = cl::cl_mutable_dispatch_exec_info_khr {
+        param_name: name,
+        param_value_size: 8,
+        param_value: (&raw const meant).cast(),
+    };
+    let says = cl_mutable_dispatch_config_khr {
+        num_exec_infos: 1,
+        exec_info_list: &info,
+        ..config(command)
+    };
+    assert_eq!((recorded.finalize(), updated.finalize()), (0, 0));
+    assert_eq!(updated.update(&[says]), 0);
+    let (other, _their_places) = follow(there[1], 10, &there[1]);
+    let add = || {
+        let (size, none) = (&COUNT, ptr::null());
+        // SAFETY: the arguments are set.
+        unsafe {
+            pair.other
+                .enqueue_nd_range_kernel(other.get(), 1, none, size, none, &[])
+        }
+        .unwrap()
+    };
+    for (round, buffer) in [recorded, updated].iter().enumerate() {
+        // It has all there from then on.
+        add().wait().unwrap();
+        let gate = create_user_event(context.get()).unwrap();
+        let held = buffer.enqueue_on(&mut [], &[gate]).unwrap();
+        // Recorded, not submitted yet.
+        let added = add();
+        set_user_event_status(gate, CL_COMPLETE).unwrap();
+        held.wait().unwrap();
+        added.wait().unwrap();
+        drop(Event::new(gate));
+        let round = round as u32 + 1;
+        assert_eq!(pair.setup.read(&theirs), [1000 + 20 * round; COUNT]);
+        let mut result = [0_u32; COUNT];
+        // SAFETY: the call blocks.
+        unsafe {
+            pair.other
+                .enqueue_read_buffer(&mine, 1, 0, &mut result, &[])
+        }
+        .unwrap();
+        assert_eq!(result, [100 + round; COUNT]);
+    }
 }

@@ -1,10 +1,13 @@
 //! Command buffers through the API: the functions found by name, as applications find them.
 
-#[path = "../common/mod.rs"]
-mod common;
 #[macro_use]
 #[path = "../common/entry.rs"]
 mod entry;
+
+#[path = "../common/addressed.rs"]
+mod addressed;
+#[path = "../common/mod.rs"]
+mod common;
 
 mod arguments;
 mod checks;

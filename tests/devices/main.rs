@@ -1,9 +1,17 @@
 //! Contexts with several devices: contents follow the commands, and commands wait for those of other
-//! devices. In which order, and what failed, is in `order`. `ci/test` loads two Vulkan drivers at once for them.
+//! devices. In which order, and what failed, is in `order`; what kernels reach by addresses, in `indirect`. `ci/test`
+//! loads two Vulkan drivers at once for them.
 
+#[macro_use]
+#[path = "../common/entry.rs"]
+mod entry;
+
+#[path = "../common/addressed.rs"]
+mod addressed;
 #[path = "../common/mod.rs"]
 mod common;
 
+mod indirect;
 mod order;
 
 use std::ffi::{c_int, c_void};

@@ -59,7 +59,6 @@ pub unsafe fn command_nd_range_kernel(
             local_work_size,
         )
     }?;
-    let travellers = dispatch::travellers(&kernel, code);
     let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
     let new = match recording.wants_handle() || !has_all_arguments(&kernel) || prints(code) {
         // It is always launched as it is now.
@@ -90,7 +89,6 @@ pub unsafe fn command_nd_range_kernel(
             )
         }
     };
-    let new = NewCommand { travellers, ..new };
     let wait_list = recording.wait_list()?;
     // "CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by
     // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated with command_queue."

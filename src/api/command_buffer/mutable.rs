@@ -216,7 +216,7 @@ unsafe fn updated(
             )?,
         )
     };
-    if !arguments.is_empty() || !pointers.is_empty() {
+    if !arguments.is_empty() || !pointers.is_empty() || !infos.is_empty() {
         launch.kernel = launch.kernel.duplicate();
     }
     for argument in arguments {
@@ -230,7 +230,7 @@ unsafe fn updated(
     for info in infos {
         let (size, value) = (info.param_value_size, info.param_value);
         // SAFETY: the caller's promise.
-        unsafe { kernel::check_exec_info(&launch.kernel, info.param_name, size, value) }?;
+        unsafe { kernel::set_exec_info(&launch.kernel, info.param_name, size, value) }?;
     }
     // The errors that clEnqueueNDRangeKernel has of a range.
     // SAFETY: three entries each.

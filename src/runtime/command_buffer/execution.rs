@@ -36,8 +36,8 @@ type PartExecutions = SmallVec<[PartExecution; 1]>;
 #[derive(Default)]
 pub(super) struct PartUses {
     pub travellers: Travellers,
-    /// A command may touch memory that it does not name.
-    pub touches_anything: bool,
+    /// A kernel may use every buffer whose device address the application knows.
+    pub any_address: bool,
 }
 
 impl PartUses {
@@ -46,8 +46,11 @@ impl PartUses {
         if context.devices().len() == 1 {
             return Vec::new();
         }
-        let anything = context.addressed_uses().filter(|_| self.touches_anything);
-        self.travellers.uses().chain(anything).collect()
+        let mut uses: Vec<Use> = self.travellers.uses().collect();
+        if self.any_address {
+            uses.extend(context.addressed_uses());
+        }
+        uses
     }
 }
 

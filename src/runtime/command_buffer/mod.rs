@@ -147,8 +147,6 @@ pub struct NewCommand<'a> {
     pub origin: Origin,
     /// Checked with [`CommandBuffer::check_sync_points`].
     pub wait_list: &'a [SyncPoint],
-    /// The memory objects of a launch whose place depends on the device, and which the command buffer does not keep.
-    pub travellers: Vec<Use>,
     /// It may touch memory that it does not name.
     pub touches_anything: bool,
     /// Other objects that live as long as the command buffer.
@@ -163,7 +161,6 @@ impl NewCommand<'_> {
             command,
             origin,
             wait_list: &[],
-            travellers: Vec::new(),
             touches_anything: false,
             attached: Vec::new(),
         }
@@ -284,7 +281,9 @@ impl CommandBuffer {
         self.add_in(self.line_of(new.queue), new)
     }
 
-    fn add_in(&self, line: usize, new: NewCommand<'_>) -> Result<SyncPoint> {
+    fn add_in(&self, line: usize, mut new: NewCommand<'_>) -> Result<SyncPoint> {
+        // The command buffer does not keep them; they may go when it is locked no longer.
+        let uses = new.command.take_uses();
         let mut state = self.lock();
         state.check_recording()?;
         let point = state.next_point()?;
@@ -293,7 +292,7 @@ impl CommandBuffer {
         let mut travellers = Travellers::default();
         let memories = match &new.origin {
             Origin::Memories(uses) => uses,
-            _ => &new.travellers,
+            _ => &uses,
         };
         memories.iter().for_each(|used| travellers.add(used));
         let node = state.nodes.len();
@@ -559,7 +558,8 @@ impl State {
         for (node, place) in self.nodes.iter().zip(&self.schedule.places) {
             if let Some(uses) = self.uses.get_mut(place.part) {
                 uses.travellers.extend(&node.travellers);
-                uses.touches_anything |= node.anything;
+                let dispatch = node.dispatch();
+                uses.any_address |= dispatch.is_some_and(|it| it.uses_any_address);
             }
         }
     }

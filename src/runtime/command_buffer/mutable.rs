@@ -9,7 +9,6 @@ use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
 use crate::runtime::object::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
-use crate::runtime::residence::Use;
 use crate::runtime::{Error, Result};
 use opencl_sys::{CL_INVALID_OPERATION, cl_command_properties_khr, cl_mutable_dispatch_fields_khr};
 use std::collections::BTreeSet;
@@ -213,11 +212,6 @@ impl MutableCommand {
         new.prepare_with(launch.kernel.duplicate(), buffer)
     }
 
-    /// The memory objects that it uses now and whose place depends on the device.
-    pub(super) fn travellers(&self) -> Vec<Use> {
-        travellers_of(&self.launch().kernel, &self.queue)
-    }
-
     pub(super) fn set_node(&self, node: usize) {
         self.lock().node = node;
     }
@@ -227,17 +221,13 @@ impl MutableCommand {
     }
 }
 
-fn travellers_of(kernel: &Kernel, queue: &Queue) -> Vec<Use> {
-    let code = kernel.code(queue.device());
-    code.map_or(Vec::new(), |(_, code)| dispatch::travellers(kernel, code))
-}
-
 /// A command of an update, checked and complete but for missing arguments.
 pub struct Update {
     command: Arc<MutableCommand>,
     launch: Launch,
     /// `None` while arguments are missing.
     dispatch: Option<Dispatch>,
+    travellers: Travellers,
 }
 
 impl Update {
@@ -245,7 +235,7 @@ impl Update {
     /// As `clEnqueueNDRangeKernel`.
     pub fn new(command: Arc<MutableCommand>, mut launch: Launch) -> Result<Self> {
         let queue = &command.queue;
-        let dispatch = match has_all_arguments(&launch.kernel) {
+        let mut dispatch = match has_all_arguments(&launch.kernel) {
             true => Some(dispatch::prepare(
                 &launch.kernel,
                 queue,
@@ -256,12 +246,18 @@ impl Update {
                 None
             }
         };
+        let mut travellers = Travellers::default();
+        if let Some(dispatch) = &mut dispatch {
+            let uses = std::mem::take(&mut dispatch.uses);
+            uses.iter().for_each(|used| travellers.add(used));
+        }
         launch.chosen = local_size_of(&launch.kernel).or(launch.chosen);
         launch.memories = launch.kernel.memories();
         Ok(Self {
             command,
             launch,
             dispatch,
+            travellers,
         })
     }
 }
@@ -309,11 +305,6 @@ impl CommandBuffer {
             let Some(node) = state.nodes.get_mut(number) else {
                 continue;
             };
-            let mut travellers = Travellers::default();
-            if self.context().devices().len() > 1 {
-                let used = travellers_of(&update.launch.kernel, &update.command.queue);
-                used.iter().for_each(|used| travellers.add(used));
-            }
             let command = match update.dispatch {
                 Some(dispatch) => Command::Dispatch(dispatch),
                 None => Command::Nothing,
@@ -321,7 +312,7 @@ impl CommandBuffer {
             replaced.push(Replaced {
                 number,
                 command: std::mem::replace(&mut node.command, command),
-                travellers: std::mem::replace(&mut node.travellers, travellers),
+                travellers: std::mem::replace(&mut node.travellers, update.travellers),
             });
             touches_more |= node.note_touches() && self.lines[node.line].in_order;
             launches.push((update.command, update.launch));

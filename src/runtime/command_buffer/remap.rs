@@ -95,28 +95,20 @@ impl Node {
             Origin::Launch { kernel, range } => {
                 let kernel = kernel.duplicate();
                 let dispatch = dispatch::prepare(&kernel, queue, range)?;
-                NewCommand {
-                    travellers: kernel
-                        .code(queue.device())
-                        .map_or(Vec::new(), |(_, code)| dispatch::travellers(&kernel, code)),
-                    ..NewCommand::new(
-                        Command::Dispatch(dispatch),
-                        Origin::Launch {
-                            kernel,
-                            range: *range,
-                        },
-                    )
-                }
+                NewCommand::new(
+                    Command::Dispatch(dispatch),
+                    Origin::Launch {
+                        kernel,
+                        range: *range,
+                    },
+                )
             }
             Origin::Mutable(mutable) => {
                 let (mutable, first) = mutable.copy_for(buffer, queue)?;
-                NewCommand {
-                    travellers: mutable.travellers(),
-                    ..NewCommand::new(
-                        first.map_or(Command::Nothing, Command::Dispatch),
-                        Origin::Mutable(mutable),
-                    )
-                }
+                NewCommand::new(
+                    first.map_or(Command::Nothing, Command::Dispatch),
+                    Origin::Mutable(mutable),
+                )
             }
         };
         Ok(NewCommand {

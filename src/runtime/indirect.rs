@@ -1,0 +1,126 @@
+//! Memory that kernels reach by device addresses, beyond the memory objects among their arguments.
+//!
+//! In a context of several devices a buffer that a kernel may write goes to its device, and that device has the latest
+//! contents from there on ([`super::residence`]): two kernels on two devices that are both taken to write a buffer lose what
+//! one of them wrote. So what a kernel reaches has to be known. Of an argument that is an address, the buffer around it;
+//! of a kernel that follows pointers, what the application says: "Non-argument device pointers accessed by the kernel must
+//! be specified by passing pointers to those buffers via this clSetKernelExecInfo option." Applications forget to, though,
+//! since on one device nothing comes of it: a kernel of which nothing at all is said may use every buffer that
+//! they know an address of.
+
+use super::Result;
+use super::allocation::Access;
+use super::command::Dispatch;
+use super::hazard::ALL_BYTES;
+use super::memory::Memory;
+use super::queue::Queue;
+use super::residence::{Mode, Use};
+use opencl_sys::{CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_kernel_exec_info};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the application says of a kernel by `clSetKernelExecInfo`.
+#[derive(Clone, Default)]
+pub struct Indirect {
+    /// The pointers of a list; of a flag that is set, none.
+    said: BTreeMap<cl_kernel_exec_info, Vec<u64>>,
+}
+
+impl Indirect {
+    /// "The complete set of pointers is specified by each call to clSetKernelExecInfo and replaces any previously specified
+    /// set of pointers." It may be empty.
+    pub fn set_pointers(&mut self, name: cl_kernel_exec_info, pointers: Vec<u64>) {
+        self.said.insert(name, pointers);
+    }
+
+    /// Whether the kernel may use any allocation of a kind, none of which goes from device to device.
+    pub fn set_flag(&mut self, name: cl_kernel_exec_info, value: bool) {
+        match value {
+            true => drop(self.said.insert(name, Vec::new())),
+            false => drop(self.said.remove(&name)),
+        }
+    }
+
+    fn says_nothing(&self) -> bool {
+        self.said.is_empty()
+    }
+}
+
+/// The buffers whose addresses the application knows, for a launch on `queue`; none in a context of one device.
+pub(super) fn addressed(queue: &Queue) -> Vec<Arc<Memory>> {
+    if queue.context().devices().len() == 1 {
+        return Vec::new();
+    }
+    let mut addressed = queue.context().addressed();
+    addressed.retain(|memory| memory.is_within_reach(queue));
+    addressed
+}
+
+/// Notes that a kernel follows pointers, to what `indirect` says, or else to any of `addressed`.
+///
+/// # Errors
+/// `CL_INVALID_OPERATION` when it says that the kernel uses shared virtual memory which the device does not reach.
+pub(super) fn add_followed(
+    dispatch: &mut Dispatch,
+    queue: &Queue,
+    addressed: &[Arc<Memory>],
+    indirect: &Indirect,
+) -> Result<()> {
+    if indirect.says_nothing() {
+        dispatch.uses_any_address = true;
+        for memory in addressed {
+            add_access(dispatch, queue, memory, true)?;
+        }
+    }
+    for (name, pointers) in &indirect.said {
+        for pointer in pointers {
+            if let Some(shared) = queue.context().shared().find(*pointer) {
+                // Lists of unified shared memory may name what other devices use.
+                if *name == CL_KERNEL_EXEC_INFO_SVM_PTRS {
+                    shared.on(queue)?;
+                }
+                continue;
+            }
+            add_address(dispatch, queue, addressed, *pointer, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes that a kernel uses the buffer among `addressed` that `address` points into, which it may write if `written`.
+pub(super) fn add_address(
+    dispatch: &mut Dispatch,
+    queue: &Queue,
+    addressed: &[Arc<Memory>],
+    address: u64,
+    written: bool,
+) -> Result<()> {
+    let mut around: Vec<(u64, &Arc<Memory>)> = Vec::new();
+    for memory in addressed {
+        let first = memory.place(queue)?.device_address();
+        if (first..first + memory.size_bytes() as u64).contains(&address) {
+            around.push((first, memory));
+        }
+    }
+    // A sub-buffer's address is that of no other part of the buffer.
+    let begins_there = around.iter().any(|(first, _)| *first == address);
+    for (first, memory) in around {
+        if first == address || !begins_there {
+            add_access(dispatch, queue, memory, written)?;
+            if memory.travels() {
+                let memory = Arc::clone(memory);
+                dispatch.uses.push(Use::whole(memory, Mode::of(written)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add_access(dispatch: &mut Dispatch, queue: &Queue, memory: &Memory, write: bool) -> Result<()> {
+    dispatch.accesses.push(Access {
+        allocation: memory.place(queue)?.allocation,
+        bytes: ALL_BYTES,
+        write,
+    });
+    Ok(())
+}
