@@ -213,7 +213,13 @@ impl SharedMemory {
             .context()
             .device_index(queue.device())
             .and_then(|index| self.place(index))
-            .ok_or_else(|| unsupported("the memory belongs to another device of the context"))
+            .ok_or_else(of_another_device)
+    }
+
+    /// Whether the host reads and writes it at its addresses at any time: its devices' memory is the host's.
+    pub fn is_of_host(&self) -> bool {
+        self.allocations()
+            .all(|place| place.buffer().device().unification().any_host_memory)
     }
 
     /// The regions that are mapped.
@@ -275,6 +281,14 @@ impl Pointed {
             None => Self::Host(HostPointer(pointer.cast_mut().cast())),
         }
     }
+}
+
+/// The specification has shared virtual memory on every device of the context: a lack of ours, which is worth a warning.
+pub(super) fn of_another_device() -> Error {
+    Error::unsupported(
+        CL_INVALID_OPERATION,
+        "shared memory that belongs to another device of the context",
+    )
 }
 
 fn unsupported(reason: &'static str) -> Error {

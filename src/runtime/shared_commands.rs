@@ -6,7 +6,7 @@ use super::event::Event;
 use super::host_job::HostJob;
 use super::layout::Shape;
 use super::queue::{Queue, Waits};
-use super::shared::{Pointed, SharedMap, SharedMemory};
+use super::shared::{Pointed, SharedMap, SharedMemory, of_another_device};
 use super::storage::Place;
 use super::transfer::{finish_blocking, wait_for_all};
 use opencl_sys::{
@@ -57,11 +57,11 @@ impl Queue {
                 self.enqueue_read(kind, &place, shape, *to, blocking, wait_list)
             }
             _ => {
-                let (to, from) = (host_pointer(target), host_pointer(source));
+                let (to, from) = (host_pointer(target)?, host_pointer(source)?);
                 let copy = move || {
                     let (to, from) = (to, from);
                     // SAFETY: memory of the application, valid until the command is done by its contract,
-                    // or shared memory that the host reads and writes (`by_host`).
+                    // or shared memory that the host reads and writes.
                     unsafe { std::ptr::copy(from.0.cast_const(), to.0, size_bytes) };
                     Ok(())
                 };
@@ -213,12 +213,13 @@ fn place(memory: &SharedMemory, offset_bytes: usize, queue: &Queue) -> Result<Pl
     })
 }
 
-/// Where the host finds it.
-fn host_pointer(pointed: &Pointed) -> HostPointer {
+/// Where the host finds it at any time: not the memory of another device of the context that is no processor.
+fn host_pointer(pointed: &Pointed) -> Result<HostPointer> {
     match pointed {
-        Pointed::Shared(memory, offset_bytes) => {
-            HostPointer((memory.address() as usize + offset_bytes) as *mut u8)
-        }
-        Pointed::Host(pointer) => *pointer,
+        Pointed::Shared(memory, offset_bytes) if memory.is_of_host() => Ok(HostPointer(
+            (memory.address() as usize + offset_bytes) as *mut u8,
+        )),
+        Pointed::Shared(..) => Err(of_another_device()),
+        Pointed::Host(pointer) => Ok(*pointer),
     }
 }

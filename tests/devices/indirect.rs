@@ -3,10 +3,11 @@
 
 use super::{Gate, Pair, addressed, pair, read};
 use opencl_sys::cl_function_types::clSetKernelExecInfo_t;
-use opencl_sys::clSetKernelArgDevicePointerEXT_t;
 use opencl_sys::{
-    CL_FALSE, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT,
-    CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_SUCCESS, CL_TRUE, cl_bool,
+    CL_FALSE, CL_INVALID_OPERATION, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT,
+    CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+    CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_SUCCESS, CL_TRUE, cl_bool, cl_kernel_exec_info,
+    clDeviceMemAllocINTEL_t, clMemBlockingFreeINTEL_t, clSetKernelArgDevicePointerEXT_t,
 };
 use opencl3::event::{CL_COMPLETE, Event};
 use opencl3::kernel::Kernel;
@@ -48,12 +49,15 @@ impl Target {
 }
 
 fn say_list(kernel: &Kernel, pointers: &[u64]) {
+    say(kernel, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, pointers);
+}
+
+fn say(kernel: &Kernel, name: cl_kernel_exec_info, pointers: &[u64]) {
     let set = entry!(clSetKernelExecInfo_t, "clSetKernelExecInfo");
     let list = match pointers {
         [] => ptr::null(),
         pointers => pointers.as_ptr().cast(),
     };
-    let name = CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT;
     // SAFETY: a live kernel, and as many bytes as are said.
     let code = unsafe { set(kernel.get(), name, size_of_val(pointers), list) };
     assert_eq!(code, CL_SUCCESS);
@@ -194,4 +198,61 @@ fn a_kernel_of_which_nothing_is_said_finds_everything() {
     let waits = [last.as_ref().unwrap().get()];
     let result = read(&pair.queues[0], &target.numbers, COUNT, &waits);
     assert_eq!(result, [106; COUNT]);
+}
+
+/// Memory of one device is at no address of the others: they refuse it rather than fault.
+#[test]
+fn memory_of_the_other_device_is_refused() {
+    let Some(pair) = pair(0) else { return };
+    let allocate = entry!(clDeviceMemAllocINTEL_t, "clDeviceMemAllocINTEL");
+    let free = entry!(clMemBlockingFreeINTEL_t, "clMemBlockingFreeINTEL");
+    let set = entry!(
+        clSetKernelArgDevicePointerEXT_t,
+        "clSetKernelArgDevicePointerEXT"
+    );
+    let (context, first) = (pair.context.get(), pair.context.devices()[0]);
+    let mut code = 0;
+    // SAFETY: live handles, no properties.
+    let memory = unsafe { allocate(context, first, ptr::null(), 4 * COUNT, 0, &mut code) };
+    assert_eq!(code, CL_SUCCESS);
+    let address = memory as u64;
+    let kernel = pair.kernel(ADD);
+    // SAFETY: a live kernel, and arguments of its own.
+    unsafe {
+        assert_eq!(set(kernel.get(), 0, address), CL_SUCCESS);
+        kernel.set_arg(1, &1_u32).unwrap();
+    }
+    let run = |kernel: &Kernel, device: usize| {
+        // SAFETY: as above.
+        let event = unsafe {
+            pair.queues[device].enqueue_nd_range_kernel(
+                kernel.get(),
+                1,
+                ptr::null(),
+                &COUNT,
+                ptr::null(),
+                &[],
+            )
+        };
+        event
+            .map(|event| event.wait().unwrap())
+            .map_err(|error| error.0)
+    };
+    assert_eq!(run(&kernel, 0), Ok(()));
+    assert_eq!(run(&kernel, 1), Err(CL_INVALID_OPERATION));
+    let target = Target::new(&pair, 1);
+    let kernel = pair.kernel(FOLLOW);
+    // SAFETY: arguments of its own.
+    unsafe {
+        kernel.set_arg(0, &target.places[1].get()).unwrap();
+        kernel.set_arg(1, &1_u32).unwrap();
+    }
+    // Lists of unified shared memory may name more than is used.
+    say(&kernel, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, &[address]);
+    say_list(&kernel, &target.addresses);
+    assert_eq!(run(&kernel, 1), Ok(()));
+    say(&kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, &[address]);
+    assert_eq!(run(&kernel, 1), Err(CL_INVALID_OPERATION));
+    // SAFETY: no kernel uses it any longer.
+    assert_eq!(unsafe { free(context, memory) }, CL_SUCCESS);
 }
