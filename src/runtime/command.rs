@@ -135,6 +135,8 @@ pub struct Ordering {
     pub after_all: bool,
     /// Everything enqueued later comes after it.
     pub before_all: bool,
+    /// It comes before what is held: see [`super::pieces`].
+    pub before_held: bool,
 }
 
 /// Memory of the application.

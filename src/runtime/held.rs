@@ -216,7 +216,7 @@ impl Queue {
     }
 
     pub(super) fn must_hold(&self, state: &State, order: Order) -> bool {
-        if state.holds_nothing() {
+        if state.holds_nothing() || order.before_held {
             return false;
         }
         self.is_in_order() || order.after_all || !state.held.barriers.is_empty()

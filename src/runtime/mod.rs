@@ -34,6 +34,7 @@ mod mapping;
 pub mod memory;
 mod notifier;
 pub mod object;
+mod pieces;
 pub mod platform;
 pub mod printf;
 pub mod process;

@@ -556,7 +556,7 @@ impl Queue {
         if holds {
             let order = Order {
                 after_all: true,
-                before_all: false,
+                ..Order::default()
             };
             self.enqueue(CL_COMMAND_MARKER, Command::Nothing, Waits::default(), order)?
                 .wait();

@@ -21,14 +21,8 @@ use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
     cl_command_type, cl_map_flags,
 };
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// Staging memory for one piece of a large transfer, and how many pieces are under way at once: of a blocking
-/// call, and of one that is not, which should return early.
-const PIECE_BYTES: usize = 8 << 20;
-const PIECES_UNDER_WAY: [usize; 2] = [3, 8];
 
 impl Place {
     /// Where a rectangle of the memory object lies in the allocation.
@@ -131,10 +125,9 @@ impl Queue {
             shape,
         };
         let waits = Waits::on(wait_list);
-        let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
-        let event = match large && (blocking || self.would_issue(&waits)) {
-            true => self.in_pieces(kind, shape, command, waits, blocking)?,
-            false => self.enqueue(kind, command(shape), waits, Ordering::default())?,
+        let event = match self.place_for_pieces(&shape, &waits, blocking)? {
+            Some(place) => self.in_pieces(kind, shape, command, waits, blocking, place)?,
+            None => self.enqueue(kind, command(shape), waits, Ordering::default())?,
         };
         if blocking {
             finish_blocking(&event)?;
@@ -181,54 +174,14 @@ impl Queue {
             target: Arc::clone(&target.allocation),
             shape,
         };
-        let large = shape.extent.size_bytes() > PIECE_BYTES && shape.is_flat();
-        if large && (blocking || self.would_issue(&waits)) {
-            return self.in_pieces(kind, shape, command, waits, blocking);
+        if let Some(place) = self.place_for_pieces(&shape, &waits, blocking)? {
+            return self.in_pieces(kind, shape, command, waits, blocking, place);
         }
         let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
         if blocking {
             finish_blocking(&event)?;
         }
         Ok(event)
-    }
-
-    /// A large transfer, so that the host fills or empties one piece of staging memory while the device
-    /// copies another. The event is that of the last piece; it knows when the first began.
-    fn in_pieces(
-        self: &Arc<Self>,
-        kind: cl_command_type,
-        shape: Shape,
-        command: impl Fn(Shape) -> Command,
-        waits: Waits,
-        blocking: bool,
-    ) -> Result<Arc<Event>> {
-        let most = PIECES_UNDER_WAY[usize::from(!blocking)];
-        let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(most);
-        let mut first: Option<Arc<Event>> = None;
-        for piece in shape.pieces(PIECE_BYTES) {
-            if under_way.len() == most
-                && let Some(oldest) = under_way.pop_front()
-            {
-                finish_blocking(&oldest)?;
-            }
-            let event = self.enqueue(kind, command(piece), waits.clone(), Ordering::default())?;
-            self.flush();
-            first.get_or_insert_with(|| Arc::clone(&event));
-            under_way.push_back(event);
-        }
-        let last = under_way
-            .back()
-            .map(Arc::clone)
-            .ok_or_else(|| Error::out_of_resources("a transfer without a piece"))?;
-        if let Some(first) = first {
-            last.continues(&first);
-        }
-        if blocking {
-            for event in under_way {
-                finish_blocking(&event)?;
-            }
-        }
-        Ok(last)
     }
 
     /// A transfer of no bytes keeps its place in the order.
