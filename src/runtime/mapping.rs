@@ -131,3 +131,47 @@ impl Memory {
         Ok((HostPointer(pointer), MappingWay::Staged(staging)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::residence::WaitList;
+    use crate::runtime::test_queue;
+    use opencl_sys::{CL_COMPLETE, CL_MAP_READ, CL_MEM_READ_WRITE};
+
+    #[test]
+    fn to_unmap_what_was_read_takes_no_memory_of_another_device() {
+        let Some([here, there]) = test_queue::pair() else {
+            return;
+        };
+        let size_bytes = 4096;
+        // SAFETY: no host pointer.
+        let memory = unsafe {
+            Memory::buffer(
+                here.context(),
+                CL_MEM_READ_WRITE,
+                size_bytes,
+                None,
+                Vec::new(),
+            )
+        }
+        .unwrap();
+        let copies = || memory.storage().allocations().len();
+        let map = |flags| {
+            let none = WaitList::new();
+            here.enqueue_map(&memory, flags, 0, size_bytes, true, none)
+                .unwrap()
+                .0
+        };
+        let unmap = |pointer| {
+            let event = there.enqueue_unmap(&memory, pointer, Ok(WaitList::new()));
+            assert_eq!(event.unwrap().wait(), CL_COMPLETE);
+        };
+        unmap(map(CL_MAP_READ));
+        assert_eq!(copies(), 1);
+        // Nor what was written, for the device that it was mapped on.
+        unmap(map(CL_MAP_WRITE));
+        assert_eq!(copies(), 1);
+        assert!(memory.mappings().is_empty());
+    }
+}

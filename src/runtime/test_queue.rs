@@ -3,10 +3,12 @@
 use super::callback::UserData;
 use super::command::{Command, Ordering};
 use super::context::Context;
+use super::device::Device;
 use super::event::Event;
 use super::platform::Platform;
 use super::queue::{Queue, Waits};
-use crate::vulkan::Priority;
+use crate::compiler::Defects;
+use crate::vulkan::{Instance, InstanceOptions, Priority};
 use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
 use std::sync::Arc;
 
@@ -34,6 +36,25 @@ pub fn another(queue: &Queue, flags: cl_command_queue_properties) -> Arc<Queue> 
         None,
     )
     .unwrap()
+}
+
+/// A queue on each of two devices of one context, which are twice the machine's.
+pub fn pair() -> Option<[Arc<Queue>; 2]> {
+    let options = InstanceOptions {
+        validate: true,
+        discrete: false,
+    };
+    let instance = Instance::new(options).ok()?;
+    let all = instance.physical_devices();
+    let index = all.iter().position(|it| it.unusable_reason.is_none())?;
+    let device = |()| Device::new(&instance, index, None, Defects::empty()).unwrap();
+    let devices = [(); 2].map(device);
+    let user_data = UserData(std::ptr::null_mut());
+    let context = Context::new(devices.to_vec(), Vec::new(), None, user_data);
+    Some(devices.map(|device| {
+        let vulkan = device.vulkan().unwrap();
+        Queue::new(&context, &device, vulkan, 0, Priority::Medium, None).unwrap()
+    }))
 }
 
 /// Enqueues a command that does nothing.

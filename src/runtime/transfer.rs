@@ -376,9 +376,17 @@ impl Queue {
         mapping: &Mapping,
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
-        let pointer = mapping.pointer;
-        let writes = mapping.writes();
-        if writes && memory.travels() {
+        let (pointer, kind) = (mapping.pointer, CL_COMMAND_UNMAP_MEM_OBJECT);
+        if !mapping.writes() {
+            // The queue's device may have no memory for it.
+            return self.enqueue(
+                kind,
+                Command::Nothing,
+                Waits::on(&wait_list),
+                Ordering::default(),
+            );
+        }
+        if memory.travels() {
             let here = self.context().device_index(self.device());
             if here != mapping.device && !matches!(mapping.way, MappingWay::HostPointer) {
                 return self.unmap_of_another_device(memory, mapping, &wait_list);
@@ -393,15 +401,14 @@ impl Queue {
         let shape = mapping.shape(&place);
         let target = Arc::clone(&place.allocation);
         let mut waits = Waits::on(&wait_list);
-        let kind = CL_COMMAND_UNMAP_MEM_OBJECT;
-        if writes && matches!(mapping.way, MappingWay::Staged(_)) {
+        if matches!(mapping.way, MappingWay::Staged(_)) {
             let written = self.write_on_host(kind, &target, &shape, pointer, false, &waits)?;
             if let Some(event) = written {
                 return Ok(event);
             }
         }
         let command = match &mapping.way {
-            MappingWay::Staged(source) if writes => Command::Copy {
+            MappingWay::Staged(source) => Command::Copy {
                 shape: Shape {
                     source: Layout {
                         offset_bytes: offset_in(source, pointer),
@@ -412,7 +419,7 @@ impl Queue {
                 source: Arc::clone(source),
                 target,
             },
-            MappingWay::HostPointer if writes => {
+            MappingWay::HostPointer => {
                 waits.done = pending_host_writes::overlapping(pointer, &shape);
                 Command::Write {
                     source: pointer,
@@ -420,7 +427,7 @@ impl Queue {
                     shape,
                 }
             }
-            _ => Command::Nothing,
+            MappingWay::Direct => Command::Nothing,
         };
         self.enqueue(kind, command, waits, Ordering::default())
     }
