@@ -87,7 +87,8 @@ pub(super) fn add_followed(
     Ok(())
 }
 
-/// Notes that a kernel uses the buffer among `addressed` that `address` points into, which it may write if `written`.
+/// Notes that a kernel uses what `address` points into of `addressed`: a buffer, and perhaps a part of it. It may write
+/// there if `written`.
 pub(super) fn add_address(
     dispatch: &mut Dispatch,
     queue: &Queue,
@@ -95,22 +96,15 @@ pub(super) fn add_address(
     address: u64,
     written: bool,
 ) -> Result<()> {
-    let mut around: Vec<(u64, &Arc<Memory>)> = Vec::new();
     for memory in addressed {
         let first = memory.place(queue)?.device_address();
-        if (first..first + memory.size_bytes() as u64).contains(&address) {
-            around.push((first, memory));
+        if !(first..first + memory.size_bytes() as u64).contains(&address) {
+            continue;
         }
-    }
-    // A sub-buffer's address is that of no other part of the buffer.
-    let begins_there = around.iter().any(|(first, _)| *first == address);
-    for (first, memory) in around {
-        if first == address || !begins_there {
-            add_access(dispatch, queue, memory, written)?;
-            if memory.travels() {
-                let memory = Arc::clone(memory);
-                dispatch.uses.push(Use::whole(memory, Mode::of(written)));
-            }
+        add_access(dispatch, queue, memory, written)?;
+        if memory.travels() {
+            let memory = Arc::clone(memory);
+            dispatch.uses.push(Use::whole(memory, Mode::of(written)));
         }
     }
     Ok(())
