@@ -56,6 +56,7 @@ pub struct Batch {
     for_host: bool,
     /// Timestamps in use.
     pub stamps: u32,
+    /// 0 unless the times of its commands are asked for.
     pub submitted_ns: u64,
     allocations: Vec<Arc<Allocation>>,
     pub keep_alive: Kept,
@@ -231,8 +232,9 @@ impl Batch {
                 self.end_part()?;
                 replay.begin();
                 self.weight += replay.weight();
-                let prints = replay.prints().iter().map(Arc::clone);
-                self.posts.extend(prints.map(Post::Print));
+                for output in replay.prints() {
+                    self.posts.push(Post::Print(Arc::clone(output)));
+                }
                 self.parts.push(Part::Replay(replay));
                 return Ok(());
             }

@@ -86,6 +86,9 @@ pub struct Aftermath {
 impl Aftermath {
     /// Does it. Hold no lock.
     pub fn run(self) {
+        if self.callbacks.is_empty() && self.told.is_empty() {
+            return;
+        }
         let told = self.run_callbacks();
         Queue::tell_all(told);
     }

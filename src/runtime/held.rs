@@ -276,6 +276,9 @@ impl Queue {
 
     /// Whether the events allow a command to be recorded now. Hold no queue's lock.
     pub(super) fn resolve(self: &Arc<Self>, waits: &Waits) -> Resolution {
+        if waits.events.is_empty() && waits.done.is_empty() {
+            return Resolution::Ready(Ready::default());
+        }
         self.resolve_for(waits, &mut None)
     }
 

@@ -383,7 +383,9 @@ impl Queue {
         let Some(batch) = state.open.as_mut() else {
             return Err(Error::out_of_resources("no batch"));
         };
-        batch.waits.extend(device);
+        if !device.is_empty() {
+            batch.waits.extend(device);
+        }
 
         let sequence = state.sequence;
         let mut accesses = Accesses::new();
@@ -476,7 +478,11 @@ impl Queue {
         let Some(mut batch) = state.open.take() else {
             return;
         };
-        batch.submitted_ns = host_now_ns();
+        // Nobody may ask for the times of others.
+        batch.submitted_ns = match batch.is_timed {
+            true => host_now_ns(),
+            false => 0,
+        };
         let result = batch.close().and_then(|()| self.submit(&batch));
         if let Err(error) = result {
             log::error!("a submission failed: {error}");

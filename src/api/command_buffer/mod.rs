@@ -241,10 +241,13 @@ pub unsafe fn enqueue_command_buffer(
         )));
     }
     // "CL_INVALID_COMMAND_QUEUE if any element of queues is not a valid command-queue."
-    let queues = handles
-        .iter()
-        .map(|&queue| handle::get::<Queue>(queue))
-        .collect::<Result<Vec<_>>>()?;
+    let queues = match handles {
+        [] => Vec::new(),
+        handles => handles
+            .iter()
+            .map(|&queue| handle::get::<Queue>(queue))
+            .collect::<Result<Vec<_>>>()?,
+    };
     check_substitutes(&queues, &buffer)?;
     // "CL_INVALID_CONTEXT if context associated with command_buffer and events in event_wait_list are not the
     // same.", "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, …"

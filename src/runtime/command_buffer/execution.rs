@@ -117,10 +117,12 @@ impl CommandBuffer {
     }
 
     /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.
-    fn prepare_execution(&self, state: &mut State) -> Result<Leftovers> {
+    fn prepare_execution(&self, state: &mut State) -> Result<Option<Leftovers>> {
         match state.needs_recording() {
-            true => self.bring_up_to_date(state, &BTreeSet::new(), false),
-            false => Ok(Leftovers::default()),
+            true => self
+                .bring_up_to_date(state, &BTreeSet::new(), false)
+                .map(Some),
+            false => Ok(None),
         }
     }
 
