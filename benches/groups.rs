@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
-//! one). The plain Vulkan (SPIR-V assembled by `spirv-as`) runs on the first Vulkan device. Each work-item reads a float,
+//! one). The plain Vulkan (SPIR-V assembled by `spirv-as`) runs on the first Vulkan device, and after it the driver's own
+//! code for the kernels, launched in the same way: what kernels cost, without launches. Each work-item reads a float,
 //! takes part in one collective, or in sixteen one after the other, and writes a float. On a GPU all take turns, with
 //! memory of their own anew each time: where it lies makes a difference of one or two percent. Medians: GB read and
 //! written in a second, and nanoseconds of one collective of a group of 256.
@@ -26,6 +27,7 @@ use std::time::Duration;
 use support::opencl::{Subject, buffer, kernel, launch, queue, read, set_buffer, subjects, write};
 use support::report::Report;
 use support::table::{Table, Unit};
+use support::vulkan_code::VulkanCode;
 use support::{Arguments, Result, median, time};
 
 /// Work-items of a group.
@@ -375,7 +377,15 @@ fn assemble(text: &str) -> Result<Vec<u32>> {
     }
 }
 
-/// The sub-group functions' counterparts.
+/// A kernel launched by plain Vulkan.
+struct Plain {
+    words: Vec<u32>,
+    /// `SpecId` and value.
+    constants: Vec<(u32, u32)>,
+    push: Vec<u8>,
+}
+
+/// The sub-group functions' counterparts in `column`, and in the next one the driver's code for them.
 fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
     let platform = Platform::instance();
     let device = platform.devices().first().ok_or("no Vulkan device")?;
@@ -384,8 +394,7 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
     let (count, launches) = (load.elements, load.launches);
     let source = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
     let target = vulkan.create_buffer((count * 4) as u64, MemoryKind::Device)?;
-    let mut push = source.device_address().to_le_bytes().to_vec();
-    push.extend(target.device_address().to_le_bytes());
+    let addresses = [&source, &target].map(|buffer| buffer.device_address().to_le_bytes());
     let timeline = Timeline::new(vulkan)?;
     let queue = vulkan.spare_queue();
     let mut value = 0;
@@ -394,23 +403,41 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
             ("sub_group_reduce", "Reduce"),
             ("sub_group_scan", "InclusiveScan"),
         ] {
-            let words = assemble(&assembly(operation, rounds))?;
-            let module = ShaderModule::new(vulkan, &words)?;
-            let pipeline = Pipeline::new(vulkan, &module, &[], PipelineOptions::default(), None)?;
-            let mut recorder = Recorder::reusable(vulkan)?;
-            recorder.begin()?;
-            for _ in 0..launches {
-                recorder.dispatch(&pipeline, &push, [(count / GROUP) as u32, 1, 1]);
-                recorder.full_barrier();
+            let by_hand = Plain {
+                words: assemble(&assembly(operation, rounds))?,
+                constants: Vec::new(),
+                push: addresses.concat(),
+            };
+            let options = format!("-cl-std=CL3.0 -DGROUP={GROUP} -DROUNDS={rounds} -DFUNCTIONS");
+            let code = VulkanCode::new(device, SOURCE, name, &options, false)?;
+            let mut push = vec![0; code.block_bytes()];
+            for (at, address) in code.offsets()?.into_iter().zip(addresses) {
+                push[at..at + 8].copy_from_slice(&address);
             }
-            recorder.end()?;
-            let seconds = time(7, || {
-                value += 1;
-                vulkan.submit(queue, &[&recorder], &timeline, value)?;
-                while !timeline.wait(value, Duration::from_secs(2))? {}
-                Ok(())
-            })?;
-            figures.put(column, name, count, rounds, seconds / launches as f64);
+            let compiled = Plain {
+                words: code.words().to_vec(),
+                constants: code.constants([GROUP as u32, 1, 1]),
+                push,
+            };
+            for (plain, column) in [by_hand, compiled].iter().zip(column..) {
+                let module = ShaderModule::new(vulkan, &plain.words)?;
+                let options = PipelineOptions::default();
+                let pipeline = Pipeline::new(vulkan, &module, &plain.constants, options, None)?;
+                let mut recorder = Recorder::reusable(vulkan)?;
+                recorder.begin()?;
+                for _ in 0..launches {
+                    recorder.dispatch(&pipeline, &plain.push, [(count / GROUP) as u32, 1, 1]);
+                    recorder.full_barrier();
+                }
+                recorder.end()?;
+                let seconds = time(7, || {
+                    value += 1;
+                    vulkan.submit(queue, &[&recorder], &timeline, value)?;
+                    while !timeline.wait(value, Duration::from_secs(2))? {}
+                    Ok(())
+                })?;
+                figures.put(column, name, count, rounds, seconds / launches as f64);
+            }
         }
     }
     Ok(())
@@ -421,6 +448,7 @@ fn main() -> Result<()> {
     let subjects = subjects(&arguments.names)?;
     let mut columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
     columns.push("plain Vulkan".to_owned());
+    columns.push("Pumice's code in plain Vulkan".to_owned());
     let mut figures = Figures::default();
     let turns = Load::of(subjects.iter().any(Subject::is_gpu)).turns;
     for _ in 0..turns {

@@ -11,7 +11,6 @@
 //! command buffers laid out in several ways. Host time ends when everything is handed to the device, wall time when it
 //! is done. Medians, microseconds; tables and, with `--out`, plots.
 
-mod code;
 mod subject;
 #[path = "../support/mod.rs"]
 mod support;
@@ -24,10 +23,11 @@ use subject::Subject;
 use support::opencl::{self, subjects};
 use support::report::Report;
 use support::table::{Curves, Table, Unit};
+use support::vulkan_code::VulkanCode;
 use support::{Arguments, Result};
 use times::Times;
 use vulkan::{Form, Vulkan, Wait};
-use work::Graph;
+use work::{Graph, KERNEL, SOURCE};
 
 const COUNTS: [usize; 7] = [1, 10, 100, 300, 1000, 3000, 10_000];
 const QUICK_COUNTS: [usize; 4] = [1, 10, 100, 1000];
@@ -119,7 +119,9 @@ fn plain(subject: &opencl::Subject) -> Result<Vulkan> {
         .iter()
         .find(|known| subject.name.contains(&known.info().name))
         .ok_or("no such Vulkan device")?;
-    Vulkan::new(&known.info().name, code::Code::new(known)?)
+    // OpenCL C 1.2, the default.
+    let code = VulkanCode::new(known, SOURCE, KERNEL, "", true)?;
+    Vulkan::new(&known.info().name, code)
 }
 
 fn compare(

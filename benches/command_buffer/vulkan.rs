@@ -1,7 +1,7 @@
 //! The work in Vulkan, called directly: what a driver on top of it can at best cost.
 
-use crate::code::Code;
 use crate::support::Result;
+use crate::support::vulkan_code::VulkanCode;
 use crate::times::{Times, rounds, time};
 use crate::work::{self, BUFFER_BYTES, BUFFERS, Graph, ITEMS};
 use ash::vk;
@@ -59,7 +59,9 @@ pub struct Vulkan {
     family: u32,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
-    code: Code,
+    code: VulkanCode,
+    /// Where the arguments, a pointer and a value, are in the push constants.
+    offsets: [usize; 2],
     timeline: vk::Semaphore,
     value: u64,
     /// All the buffers, one after the other, and a copy that the host sees.
@@ -81,7 +83,7 @@ const BYTES: u64 = (BUFFERS * BUFFER_BYTES) as u64;
 
 impl Vulkan {
     /// The device called `name`, with its first family of queues with compute (without graphics if there is one).
-    pub fn new(name: &str, code: Code) -> Result<Self> {
+    pub fn new(name: &str, code: VulkanCode) -> Result<Self> {
         // SAFETY: the loader stays loaded: nothing made here is ever destroyed.
         let entry = unsafe { ash::Entry::load()? };
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -132,6 +134,8 @@ impl Vulkan {
             visible,
         )?;
         let (layout, pipeline) = make_pipeline(&device, &code)?;
+        let offsets = <[usize; 2]>::try_from(code.offsets()?)
+            .map_err(|_| "the kernel has other arguments")?;
         let mut kind =
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let semaphore = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
@@ -144,6 +148,7 @@ impl Vulkan {
                 layout,
                 pipeline,
                 code,
+                offsets,
                 timeline: device.create_semaphore(&semaphore, None)?,
                 value: 0,
                 buffer,
@@ -277,9 +282,8 @@ impl Vulkan {
             }
             let (target, value) = work::command(index);
             let address = self.address + (target * BUFFER_BYTES) as u64;
-            let mut block = vec![0_u8; self.code.block_bytes as usize];
-            let (pointer_at, value_at) =
-                (self.code.pointer_at as usize, self.code.value_at as usize);
+            let mut block = vec![0_u8; self.code.block_bytes()];
+            let [pointer_at, value_at] = self.offsets;
             block[pointer_at..pointer_at + 8].copy_from_slice(&address.to_le_bytes());
             block[value_at..value_at + 4].copy_from_slice(&value.to_le_bytes());
             let stage = vk::ShaderStageFlags::COMPUTE;
@@ -456,24 +460,32 @@ fn make_buffer(
     }
 }
 
-fn make_pipeline(device: &ash::Device, code: &Code) -> Result<(vk::PipelineLayout, vk::Pipeline)> {
+fn make_pipeline(
+    device: &ash::Device,
+    code: &VulkanCode,
+) -> Result<(vk::PipelineLayout, vk::Pipeline)> {
     let push = [vk::PushConstantRange::default()
         .stage_flags(vk::ShaderStageFlags::COMPUTE)
-        .size(code.block_bytes.next_multiple_of(4))];
+        .size(code.block_bytes().next_multiple_of(4) as u32)];
     let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
-    let module = vk::ShaderModuleCreateInfo::default().code(&code.words);
-    let entries = [0, 1, 2].map(|id| vk::SpecializationMapEntry {
-        constant_id: id,
-        offset: id * 4,
-        size: 4,
-    });
-    let local: Vec<u8> = [ITEMS as u32, 1, 1]
+    let module = vk::ShaderModuleCreateInfo::default().code(code.words());
+    let constants = code.constants([ITEMS as u32, 1, 1]);
+    let entries: Vec<vk::SpecializationMapEntry> = constants
         .iter()
-        .flat_map(|size| size.to_ne_bytes())
+        .zip(0..)
+        .map(|((id, _), index)| vk::SpecializationMapEntry {
+            constant_id: *id,
+            offset: index * 4,
+            size: 4,
+        })
+        .collect();
+    let values: Vec<u8> = constants
+        .iter()
+        .flat_map(|(_, value)| value.to_ne_bytes())
         .collect();
     let specialization = vk::SpecializationInfo::default()
         .map_entries(&entries)
-        .data(&local);
+        .data(&values);
     // SAFETY: a live device; each structure outlives its call.
     unsafe {
         let layout = device.create_pipeline_layout(&layout, None)?;
