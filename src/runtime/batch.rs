@@ -54,6 +54,8 @@ pub struct Batch {
     pub timestamps: Option<TimestampPool>,
     /// It writes memory that the host may look at when it is done.
     for_host: bool,
+    /// Nothing but kernels is recorded since the last barrier.
+    only_kernels: bool,
     /// Timestamps in use.
     pub stamps: u32,
     /// 0 unless the times of its commands are asked for.
@@ -113,6 +115,7 @@ impl Batch {
             is_timed: false,
             timestamps: None,
             for_host: false,
+            only_kernels: true,
             stamps: 0,
             submitted_ns: 0,
             allocations: Vec::new(),
@@ -139,16 +142,27 @@ impl Batch {
             // Earlier batches and parts, and writes of other queues that the host has seen the end of.
             self.recorder.full_barrier();
             self.recording = true;
+            self.only_kernels = true;
         }
         Ok(&mut self.recorder)
     }
 
-    /// Orders what follows after what is recorded.
-    pub fn barrier(&mut self) {
+    /// Orders `next`, and what follows it, after what is recorded.
+    pub fn barrier(&mut self, next: &Command) {
         // A part that is not begun yet begins with a barrier.
-        if self.recording {
-            self.recorder.full_barrier();
+        if !self.recording {
+            return;
         }
+        match self.is_between_kernels(next) {
+            true => self.recorder.kernel_barrier(),
+            false => self.recorder.full_barrier(),
+        }
+        self.only_kernels = true;
+    }
+
+    /// Whether a barrier before `next` has nothing but kernels before and after it.
+    fn is_between_kernels(&self, next: &Command) -> bool {
+        self.only_kernels && next.is_kernel()
     }
 
     /// Writes the timestamp before a command, as [`Recorder::timestamp`]; its number. The next one is for
@@ -223,7 +237,11 @@ impl Batch {
             self.recorder()?;
             return self.dispatch(dispatch);
         }
-        self.record_other(std::mem::replace(command, Command::Nothing))
+        let is_kernel = command.is_kernel();
+        let recorded = self.record_other(std::mem::replace(command, Command::Nothing));
+        // Whatever came of it: after the part that it may have begun.
+        self.only_kernels &= is_kernel;
+        recorded
     }
 
     fn record_other(&mut self, command: Command) -> Result<()> {
@@ -588,5 +606,55 @@ pub(super) fn copy_region(run: Run) -> CopyRegion {
         source_offset_bytes: run.source_bytes as u64,
         target_offset_bytes: run.target_bytes as u64,
         size_bytes: run.size_bytes as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::test_queue;
+
+    #[test]
+    fn barriers_between_kernels_are_for_kernels_only() {
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
+        let kernels = queue.device().internal_kernels().unwrap();
+        let target = Allocation::new(&queue.vulkan, 64, MemoryKind::Device).unwrap();
+        let fill = || Command::Fill {
+            target: Arc::clone(&target),
+            offset_bytes: 0,
+            size_bytes: 64,
+            pattern: SmallVec::from_slice(&[1]),
+        };
+        let kernel = || Command::Dispatch(Dispatch::default());
+        let mut batch = Batch::new(kernels).unwrap();
+        batch.begin(1);
+        // Each command, and whether the barrier before it, if there were one, is for kernels only.
+        for (mut command, expected) in [
+            (kernel(), true),
+            (kernel(), true),
+            (fill(), false),
+            // After what is no kernel.
+            (kernel(), false),
+            (kernel(), true),
+        ] {
+            assert_eq!(batch.is_between_kernels(&command), expected);
+            batch.barrier(&command);
+            batch.record(&mut command).unwrap();
+        }
+        // No barrier since the fill: it has to be waited for, too.
+        batch.record(&mut fill()).unwrap();
+        batch.record(&mut kernel()).unwrap();
+        assert!(!batch.is_between_kernels(&kernel()));
+        // A part begins with a barrier for all.
+        batch.end_part().unwrap();
+        batch.record(&mut kernel()).unwrap();
+        assert!(batch.is_between_kernels(&kernel()));
+        // Also one that begins with what is no kernel.
+        batch.end_part().unwrap();
+        batch.record(&mut fill()).unwrap();
+        assert!(!batch.is_between_kernels(&kernel()));
+        batch.close().unwrap();
     }
 }

@@ -403,7 +403,7 @@ impl Queue {
         let replay = matches!(command, Command::Replay(_));
         let is_large = command.staged_bytes() >= LARGE_STAGED_BYTES;
         if barrier && batch.commands > 0 && !replay {
-            batch.barrier();
+            batch.barrier(command);
             state.hazards.clear();
             state.barrier_sequence = sequence;
         }
