@@ -6,6 +6,9 @@ mod immediate_dominators;
 mod known_bits;
 mod loops;
 mod post_dominators;
+mod sum;
+#[cfg(test)]
+mod testing;
 mod uniformity;
 mod uses;
 
@@ -15,5 +18,6 @@ pub use immediate_dominators::immediate_dominators;
 pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops, defined_values};
 pub use post_dominators::PostDominators;
+pub use sum::{Sum, Terms};
 pub use uniformity::Uniformity;
 pub use uses::Uses;

@@ -11,10 +11,10 @@
 //! **Needs** pointers lowered, and sub-groups that are full ([`Uniformity::of_kernel`]). Loads move up to the first of
 //! them, past nothing that may write what they read.
 
-use crate::compiler::analysis::Uniformity;
+use crate::compiler::analysis::{Sum, Terms, Uniformity};
 use crate::compiler::ir::{
-    Access, ArrayId, Binary, Block, Builder, BuiltIn, Convert, Function, Group, GroupOp, Inst,
-    Module, Op, Place, Scope, Type, Value, Values,
+    Access, ArrayId, Binary, Block, Builder, BuiltIn, Function, Group, GroupOp, Inst, Module, Op,
+    Place, Scope, Type, Value, Values,
 };
 use crate::compiler::{CompileError, Context};
 use smallvec::{SmallVec, smallvec};
@@ -60,14 +60,11 @@ fn share(function: &mut Function, uniformity: &Uniformity) {
 struct Key {
     /// None for device memory.
     array: Option<ArrayId>,
-    /// What the distance is from.
+    /// What the distance is from, sorted.
     terms: Terms,
     types: SmallVec<[Type; 4]>,
     access: Access,
 }
-
-/// The terms of a sum and what each is multiplied by, in order.
-type Terms = SmallVec<[(Value, i64); 4]>;
 
 /// A load, at `distance` elements or bytes from what its key says.
 #[derive(Clone, Copy)]
@@ -158,66 +155,15 @@ fn key_of(
         Place::Element { array, .. } => Some(array),
         _ => None,
     };
-    let (terms, distance) = sum_of(function, address_of(place)?);
+    let mut sum = Sum::of(function, address_of(place)?, DEPTH);
+    sum.terms.sort_unstable();
     let key = Key {
         array,
-        terms,
+        terms: sum.terms,
         types,
         access,
     };
-    Some((key, distance))
-}
-
-/// A value as a sum, and the constant in it. Sums in addresses are taken not to wrap around, as in `lower_pointers`.
-fn sum_of(function: &Function, value: Value) -> (Terms, i64) {
-    let mut sum = (Terms::new(), 0);
-    match add_to(function, &mut sum, (value, 1), DEPTH) {
-        Some(()) => {
-            sum.0.sort_unstable();
-            sum
-        }
-        None => (smallvec![(value, 1)], 0),
-    }
-}
-
-/// Adds a value times `factor` to a sum, if that is small enough.
-fn add_to(
-    function: &Function,
-    sum: &mut (Terms, i64),
-    (value, factor): (Value, i64),
-    depth: u32,
-) -> Option<()> {
-    let signed = |constant: Value| {
-        let unused = 64 - function.ty(constant).bits();
-        let bits = function.constant(constant)?;
-        Some((bits << unused) as i64 >> unused)
-    };
-    if let Some(by) = signed(value) {
-        sum.1 = sum.1.checked_add(by.checked_mul(factor)?)?;
-        return Some(());
-    }
-    let mut add = |value, factor| add_to(function, sum, (value, factor), depth - 1);
-    match function.op_of(value).filter(|_| depth > 0) {
-        Some(&Op::Binary(Binary::Add, a, b)) => {
-            add(a, factor)?;
-            add(b, factor)
-        }
-        Some(&Op::Binary(Binary::Shl, from, amount)) => match function.constant(amount) {
-            Some(amount) if amount < 32 => add(from, factor.checked_mul(1 << amount)?),
-            _ => {
-                sum.0.push((value, factor));
-                Some(())
-            }
-        },
-        Some(&Op::Binary(Binary::Mul, from, by)) if signed(by).is_some() => {
-            add(from, factor.checked_mul(signed(by)?)?)
-        }
-        Some(&Op::Convert(Convert::Truncate, from)) => add(from, factor),
-        _ => {
-            sum.0.push((value, factor));
-            Some(())
-        }
-    }
+    Some((key, sum.constant as i64))
 }
 
 /// Rows of at most `longest` among the loads.

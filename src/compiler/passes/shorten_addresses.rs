@@ -17,7 +17,7 @@
 //! **Needs** pointers lowered and 64-bit integers, and arguments in push constants. Arguments in memory are those of
 //! launches that are updated in place, with pipelines that stay.
 
-use crate::compiler::analysis::KnownBits;
+use crate::compiler::analysis::{KnownBits, Sum, Terms};
 use crate::compiler::ir::{
     Binary, Block, Builder, BuiltIn, Compare, Convert, Function, InstFlags, Kernel, Module, Op,
     Place, Rewrite, Type, Value, rewrite_instructions,
@@ -98,7 +98,7 @@ fn shorten(function: &mut Function, range: &SmallRange, is_small: Value) {
         b.flags = InstFlags::default();
         if let Some(Place::Address(address)) = place_of(&b.function.inst(inst).op) {
             let choice = *chosen.entry((b.block(), address)).or_insert_with(|| {
-                let short = Sum::of(b.function, range, address)?.build(b);
+                let short = ShortSum::of(b.function, range, address)?.build(b);
                 Some(b.select(is_small, short, address))
             });
             if let (Some(choice), Some(place)) =
@@ -204,12 +204,9 @@ fn group_dimension(function: &Function, value: Value) -> Option<usize> {
     }
 }
 
-/// A number and what it is multiplied by.
-type Terms = SmallVec<[(Value, u64); 4]>;
-
 /// An address, modulo 2⁶⁴, if the range is small.
 #[derive(Default)]
-struct Sum {
+struct ShortSum {
     /// Made of arguments alone.
     arguments: Terms,
     /// Of any integer type; their sum has 32 bits.
@@ -218,12 +215,14 @@ struct Sum {
     constant: u64,
 }
 
-impl Sum {
+impl ShortSum {
     /// The parts of an address, where that the range is small makes any of them shorter.
     fn of(function: &Function, range: &SmallRange, address: Value) -> Option<Self> {
-        let mut terms = Terms::new();
-        let mut sum = Self::default();
-        sum.add(function, (address, 1), &mut terms, DEPTH);
+        let Sum { terms, constant } = Sum::of(function, address, DEPTH);
+        let mut sum = Self {
+            constant,
+            ..Self::default()
+        };
         let mut gains = false;
         let mut left = u64::from(u32::MAX);
         for (value, factor) in terms {
@@ -250,33 +249,6 @@ impl Sum {
             }
         }
         gains.then_some(sum)
-    }
-
-    fn add(
-        &mut self,
-        function: &Function,
-        (value, factor): (Value, u64),
-        terms: &mut Terms,
-        depth: u32,
-    ) {
-        let by_constant = |by: Value| function.constant(by).filter(|_| depth > 0);
-        match function.op_of(value) {
-            Some(&Op::Const(bits)) => {
-                self.constant = self.constant.wrapping_add(bits.wrapping_mul(factor));
-            }
-            Some(&Op::Binary(Binary::Add, a, b)) if depth > 0 => {
-                self.add(function, (a, factor), terms, depth - 1);
-                self.add(function, (b, factor), terms, depth - 1);
-            }
-            Some(&Op::Binary(Binary::Shl, a, by)) if let Some(by @ 0..64) = by_constant(by) => {
-                self.add(function, (a, factor << by), terms, depth - 1);
-            }
-            Some(&Op::Binary(Binary::Mul, a, by)) if let Some(by) = by_constant(by) => {
-                let factor = factor.wrapping_mul(by);
-                self.add(function, (a, factor), terms, depth - 1);
-            }
-            _ => terms.push((value, factor)),
-        }
     }
 
     /// The address, added up anew: what work-items share first, and constants last.
@@ -536,7 +508,7 @@ mod tests {
                 let id = global_id(b, &parts);
                 let sum = random_sum(b, &[id, id, parts.array], &mut random, 5);
                 let address = b.binary(Binary::Add, sum, parts.array);
-                let short = match Sum::of(b.function, &small_range(), address) {
+                let short = match ShortSum::of(b.function, &small_range(), address) {
                     Some(parts) => {
                         shortened += 1;
                         parts.build(b)
