@@ -5,6 +5,7 @@ mod dominators;
 mod immediate_dominators;
 mod known_bits;
 mod loops;
+mod made_of_arguments;
 mod post_dominators;
 mod sum;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub use dominators::Dominators;
 pub use immediate_dominators::immediate_dominators;
 pub use known_bits::KnownBits;
 pub use loops::{Loop, Loops, defined_values};
+pub use made_of_arguments::MadeOfArguments;
 pub use post_dominators::PostDominators;
 pub use sum::{Sum, Terms};
 pub use uniformity::Uniformity;

@@ -17,7 +17,7 @@
 //! **Needs** pointers lowered and 64-bit integers, and arguments in push constants. Arguments in memory are those of
 //! launches that are updated in place, with pipelines that stay.
 
-use crate::compiler::analysis::{KnownBits, Sum, Terms};
+use crate::compiler::analysis::{KnownBits, MadeOfArguments, Sum, Terms};
 use crate::compiler::ir::{
     Binary, Block, Builder, BuiltIn, Compare, Convert, Function, InstFlags, Kernel, Module, Op,
     Place, Rewrite, Type, Value, rewrite_instructions,
@@ -92,13 +92,14 @@ fn free_spec_id(kernel: &Kernel) -> u32 {
 
 /// Chooses between each address and a shorter way to it.
 fn shorten(function: &mut Function, range: &SmallRange, is_small: Value) {
+    let made = MadeOfArguments::new(function);
     // What was chosen in the block.
     let mut chosen: HashMap<(Block, Value), Option<Value>> = HashMap::new();
     let Ok(_) = rewrite_instructions(function, |b, inst| {
         b.flags = InstFlags::default();
         if let Some(Place::Address(address)) = place_of(&b.function.inst(inst).op) {
             let choice = *chosen.entry((b.block(), address)).or_insert_with(|| {
-                let short = ShortSum::of(b.function, range, address)?.build(b);
+                let short = ShortSum::of(b.function, range, &made, address)?.build(b);
                 Some(b.select(is_small, short, address))
             });
             if let (Some(choice), Some(place)) =
@@ -217,7 +218,12 @@ struct ShortSum {
 
 impl ShortSum {
     /// The parts of an address, where that the range is small makes any of them shorter.
-    fn of(function: &Function, range: &SmallRange, address: Value) -> Option<Self> {
+    fn of(
+        function: &Function,
+        range: &SmallRange,
+        made: &MadeOfArguments,
+        address: Value,
+    ) -> Option<Self> {
         let Sum { terms, constant } = Sum::of(function, address, DEPTH);
         let mut sum = Self {
             constant,
@@ -242,9 +248,7 @@ impl ShortSum {
                         .is_none_or(|known| known > u64::from(u32::MAX));
                     sum.short.push((value, factor));
                 }
-                None if is_made_of_arguments(function, value, DEPTH) => {
-                    sum.arguments.push((value, factor));
-                }
+                None if made.contains(value) => sum.arguments.push((value, factor)),
                 None => sum.other.push((value, factor)),
             }
         }
@@ -269,17 +273,6 @@ impl ShortSum {
             Some(sum) => b.binary_const(Binary::Add, sum, self.constant),
             None => b.i64(self.constant),
         }
-    }
-}
-
-fn is_made_of_arguments(function: &Function, value: Value, depth: u32) -> bool {
-    let is = |value| depth > 0 && is_made_of_arguments(function, value, depth - 1);
-    match function.op_of(value) {
-        Some(&Op::Const(_) | &Op::SpecConst { .. } | &Op::Load(Place::Argument { .. }, _)) => true,
-        Some(&Op::Unary(_, a) | &Op::Convert(_, a)) => is(a),
-        Some(&Op::Binary(_, a, b) | &Op::Compare(_, a, b)) => is(a) && is(b),
-        Some(&Op::Select(condition, a, b)) => is(condition) && is(a) && is(b),
-        _ => false,
     }
 }
 
@@ -508,7 +501,8 @@ mod tests {
                 let id = global_id(b, &parts);
                 let sum = random_sum(b, &[id, id, parts.array], &mut random, 5);
                 let address = b.binary(Binary::Add, sum, parts.array);
-                let short = match ShortSum::of(b.function, &small_range(), address) {
+                let made = MadeOfArguments::new(b.function);
+                let short = match ShortSum::of(b.function, &small_range(), &made, address) {
                     Some(parts) => {
                         shortened += 1;
                         parts.build(b)

@@ -12,8 +12,9 @@
 //! ([`crate::compiler::Defects::SEARCHES_ALL_PATHS`]).
 
 use super::hidden_zero::holds_always;
+use crate::compiler::analysis::MadeOfArguments;
 use crate::compiler::ir::{
-    Edge, Function, Module, Op, Place, Rewrite, Type, Value, Values, rewrite_instructions,
+    Function, Module, Op, Place, Rewrite, Type, Value, Values, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 
@@ -24,7 +25,7 @@ const MOST: u64 = 4096;
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if cx.capabilities.has(Defects::SEARCHES_ALL_PATHS) {
         for function in &mut module.functions {
-            if Searches::new(function).are_long() {
+            if searches_are_long(function) {
                 hide_arguments(function)?;
             }
         }
@@ -54,107 +55,29 @@ fn hide_arguments(function: &mut Function) -> Result<(), CompileError> {
     .map(drop)
 }
 
-/// The search from a value.
-#[derive(Clone, Copy)]
-struct Search {
-    steps: u64,
-    /// Whether it finds constants and arguments alone.
-    goes_on: bool,
-}
-
-impl Search {
-    const ENDS: Self = Self {
-        steps: 1,
-        goes_on: false,
-    };
-
-    /// Through operands, in the worst order, as the driver may turn comparisons round: one that ends the search comes last.
-    fn through(operands: impl Iterator<Item = Self>) -> Self {
-        let (mut all, mut last) = (1_u64, 0);
-        for operand in operands {
-            match operand.goes_on {
-                true => all = all.saturating_add(operand.steps),
-                false => last = last.max(operand.steps),
-            }
-        }
-        Self {
-            steps: all.saturating_add(last),
-            goes_on: last == 0,
-        }
-    }
-}
-
-/// By value.
-struct Searches(Vec<Option<Search>>);
-
-impl Searches {
-    fn new(function: &Function) -> Self {
-        let order = function.reverse_postorder();
-        let mut this = Self(vec![None; function.value_count()]);
-        let mut incoming: Vec<Vec<&Edge>> = vec![Vec::new(); function.block_count()];
-        for &block in &order {
-            for edge in function.block(block).terminator.edges() {
-                incoming[edge.block.index()].push(edge);
-            }
-        }
-        for &block in &order {
-            let data = function.block(block);
-            let edges = &incoming[block.index()];
-            for (at, &param) in data.params.iter().enumerate() {
-                // They may become selections of what comes in, but for those of loops; callers hide what they give.
-                let args = edges.iter().filter_map(|edge| edge.args.get(at));
-                let search = match edges.is_empty() {
-                    true => Search::ENDS,
-                    false => args
-                        .map(|arg| this.0[arg.index()])
-                        .collect::<Option<Vec<_>>>()
-                        .map_or(Search::ENDS, |all| Search::through(all.into_iter())),
-                };
-                this.0[param.index()] = Some(search);
-            }
-            for &inst in &data.insts {
-                let inst = function.inst(inst);
-                let is_of_arguments =
-                    |&value: &Value| function.constant(value).is_none() && this.of(value).goes_on;
-                let operands = || inst.op.operands().into_iter().map(|value| this.of(value));
-                let search = match &inst.op {
-                    Op::Const(_) | Op::SpecConst { .. } | Op::Load(Place::Argument { .. }, _) => {
-                        Search::through(std::iter::empty())
-                    }
-                    // What it computes becomes part of this function.
-                    Op::Call(..) if inst.op.operands().iter().any(is_of_arguments) => Search {
-                        steps: MOST + 1,
-                        goes_on: true,
-                    },
-                    op if op.is_pure() && !inst.op.operands().is_empty() => {
-                        Search::through(operands())
-                    }
-                    _ => Search::ENDS,
-                };
-                for result in &inst.results {
-                    this.0[result.index()] = Some(search);
-                }
-            }
-        }
-        this
-    }
-
-    fn are_long(&self) -> bool {
-        let mut all = self.0.iter().flatten();
-        all.any(|search| search.goes_on && search.steps > MOST)
-    }
-
-    fn of(&self, value: Value) -> Search {
-        let found = self.0.get(value.index()).copied().flatten();
-        found.unwrap_or(Search::ENDS)
-    }
+/// Whether the driver searches for long from some value.
+fn searches_are_long(function: &Function) -> bool {
+    // Parameters of blocks may become selections of what comes in; what comes into the function its callers hide.
+    let made = MadeOfArguments::through_parameters(function);
+    let is_of_arguments =
+        |&value: &Value| function.constant(value).is_none() && made.contains(value);
+    let mut insts = function
+        .reverse_postorder()
+        .into_iter()
+        .flat_map(|block| &function.block(block).insts);
+    made.most_steps() > MOST
+        || insts.any(|&inst| match &function.inst(inst).op {
+            // What it computes becomes part of this function.
+            Op::Call(_, operands) => operands.iter().any(is_of_arguments),
+            _ => false,
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compiler::Capabilities;
-    use crate::compiler::ir::{Access, Binary, Builder, Compare, Terminator};
+    use crate::compiler::ir::{Access, Binary, Builder, Compare, Edge, Terminator};
     use crate::compiler::passes::testing;
     use smallvec::smallvec;
 
