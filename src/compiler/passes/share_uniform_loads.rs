@@ -174,8 +174,10 @@ fn rows(mut loads: Loads, longest: usize) -> Vec<Row> {
     let mut rest = loads.members.as_slice();
     let mut rows = Vec::new();
     while let [first, second, ..] = rest {
-        let stride = second.distance - first.distance;
-        let follows = |pair: &&[Member]| pair[1].distance - pair[0].distance == stride;
+        // Modulo 2⁶⁴, as all of an address.
+        let between = |a: &Member, b: &Member| b.distance.wrapping_sub(a.distance);
+        let stride = between(first, second);
+        let follows = |pair: &&[Member]| between(&pair[0], &pair[1]) == stride;
         let length = 1 + rest.windows(2).take_while(follows).count();
         let (members, others) = rest.split_at(length.min(longest));
         rest = others;
@@ -330,6 +332,17 @@ mod tests {
         };
         assert_eq!(left_of(&[0, 1, 2, 3], 1, index, nothing), [1, 4]);
         assert_eq!(left_of(&[0, 1, 2, 3], 0, index, nothing), [4, 0]);
+    }
+
+    /// `tile[(id + place) * factor * factor]`, which is `tile[id + place]` in 32 bits.
+    #[test]
+    fn distances_may_be_more_than_half_of_all_numbers() {
+        let index = |b: &mut Builder<'_>, id, place: i64| {
+            let moved = b.binary_const(Binary::Add, id, place as u64);
+            let scaled = b.binary_const(Binary::Mul, moved, 0x7fff_ffff);
+            b.binary_const(Binary::Mul, scaled, 0x7fff_ffff)
+        };
+        assert_eq!(left_of(&[-2, 1], 1, index, nothing), [1, 2]);
     }
 
     #[test]
