@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::device::Device;
 use super::dispatch::NdRange;
 use super::kernel::{ArgumentValue, KernelCode};
-use super::program::executable::PipelineKey;
+use super::program::executable::{Constants, PipelineKey};
 use super::queue::Queue;
 use super::sub_group_sizes::SubGroupSizes;
 use super::work_size::{
@@ -32,7 +32,8 @@ pub struct LaunchPlan {
     global: [u64; 3],
     requested: Option<[u64; 3]>,
     starts_at_zero: bool,
-    local_arguments: LocalArguments,
+    /// What of the arguments' values pipelines depend on.
+    constants: Constants,
     /// `get_enqueued_local_size`, where the kernel can tell
     pub local: [u32; 3],
     /// `get_num_groups`, where the kernel can tell
@@ -46,9 +47,6 @@ pub struct PlannedRegion {
     key: PipelineKey,
     pub pipeline: Arc<vulkan::Pipeline>,
 }
-
-/// `SpecId` and value: the number of elements of each local argument, the format of each image, each sampler.
-type LocalArguments = SmallVec<[(u32, u32); 4]>;
 
 /// What a device allows of one dispatch of a kernel.
 pub fn work_limits(device: &Device, kernel: &CompiledKernel) -> WorkLimits {
@@ -191,7 +189,7 @@ pub fn plan<'a>(
 ) -> Result<&'a LaunchPlan> {
     let device = queue.device();
     let compiled = code.compiled();
-    let local_arguments = local_arguments(compiled, arguments, queue);
+    let constants = argument_constants(compiled, arguments, queue);
     let small_range = compiled.small_range_spec_id;
     let starts_at_zero = small_range.is_some() && range.offset == [0; 3];
     let fits = kept.as_ref().is_some_and(|plan| {
@@ -199,7 +197,7 @@ pub fn plan<'a>(
             && plan.global == range.global
             && plan.requested == range.local
             && plan.starts_at_zero == starts_at_zero
-            && plan.local_arguments == local_arguments
+            && plan.constants == constants
     });
     if !fits {
         let limits = work_limits(device, compiled);
@@ -228,13 +226,13 @@ pub fn plan<'a>(
         for groups in regions {
             let mut key = PipelineKey {
                 local_size: groups.local,
-                local_arguments: local_arguments.clone(),
+                constants: constants.clone(),
             };
             if let Some(spec_id) = small_range
                 && starts_at_zero
                 && is_small(&groups)
             {
-                key.local_arguments.push((spec_id, 1));
+                key.constants.push((spec_id, 1));
             }
             let known = last.iter().chain(&planned).find(|known| known.key == key);
             let pipeline = match known {
@@ -256,7 +254,7 @@ pub fn plan<'a>(
             global: range.global,
             requested: range.local,
             starts_at_zero,
-            local_arguments,
+            constants,
             local,
             groups,
             regions: planned,
@@ -273,12 +271,13 @@ fn is_small(region: &GroupRegion) -> bool {
     region.base == [0; 3] && work_items.all(|size| size <= u64::from(SMALL_RANGE))
 }
 
-fn local_arguments(
+/// The number of elements of each local argument, the format of each image, each sampler.
+fn argument_constants(
     kernel: &CompiledKernel,
     values: &[ArgumentValue],
     queue: &Queue,
-) -> LocalArguments {
-    let mut local_arguments = LocalArguments::new();
+) -> Constants {
+    let mut constants = Constants::new();
     for (argument, value) in kernel.arguments.iter().zip(values) {
         if let (
             ArgumentKind::Local {
@@ -294,7 +293,7 @@ fn local_arguments(
                 .unwrap_or(u64::MAX);
             let elements = bytes.div_ceil(u64::from((*element_bytes).max(1))).max(1);
             // Sizes beyond are refused by `check_local_memory`.
-            local_arguments.push((*spec_id, u32::try_from(elements).unwrap_or(u32::MAX)));
+            constants.push((*spec_id, u32::try_from(elements).unwrap_or(u32::MAX)));
         }
         match (&argument.kind, value) {
             (
@@ -318,7 +317,7 @@ fn local_arguments(
                         true => format.textured(image.is_fetched_through_texture()),
                         false => format,
                     };
-                    local_arguments.push((*spec_id, format.0));
+                    constants.push((*spec_id, format.0));
                 }
             }
             (
@@ -326,11 +325,11 @@ fn local_arguments(
                     spec_id: Some(spec_id),
                 },
                 ArgumentValue::Sampler(word),
-            ) => local_arguments.push((*spec_id, *word)),
+            ) => constants.push((*spec_id, *word)),
             _ => {}
         }
     }
-    local_arguments
+    constants
 }
 
 /// "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel on the command-queue

@@ -51,7 +51,7 @@ struct KernelCode {
 #[derive(Default)]
 struct CodeState {
     /// By what is fixed in the module itself: nothing, where the driver folds specialization constants.
-    modules: HashMap<LocalArguments, vulkan::ShaderModule>,
+    modules: HashMap<Constants, vulkan::ShaderModule>,
     pipelines: HashMap<PipelineKey, Arc<vulkan::Pipeline>>,
 }
 
@@ -59,12 +59,13 @@ struct CodeState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PipelineKey {
     pub local_size: [u32; 3],
-    /// `SpecId` and value: the number of elements of each local argument, the format of each image, each
-    /// sampler; and whether the range is small, if it is.
-    pub local_arguments: LocalArguments,
+    /// All but the local size: the number of elements of each local argument, the format of each image, each
+    /// sampler; and that the range is small, if it is.
+    pub constants: Constants,
 }
 
-type LocalArguments = SmallVec<[(u32, u32); 4]>;
+/// Specialization constants: `SpecId` and value.
+pub type Constants = SmallVec<[(u32, u32); 4]>;
 
 impl Executable {
     pub fn new(device: &Arc<Device>, modules: Arc<Modules>, program: CompiledProgram) -> Arc<Self> {
@@ -229,8 +230,8 @@ impl Executable {
         let fixed = match kernel.arguments.iter().any(decides_formats)
             && !folds_specialization(self.device.info())
         {
-            true => key.local_arguments.clone(),
-            false => LocalArguments::new(),
+            true => key.constants.clone(),
+            false => Constants::new(),
         };
         let module = match state.modules.entry(fixed) {
             Entry::Occupied(module) => module.into_mut(),
@@ -241,7 +242,7 @@ impl Executable {
         };
         let constants: SmallVec<[(u32, u32); 8]> = (0u32..)
             .zip(key.local_size)
-            .chain(key.local_arguments.iter().copied())
+            .chain(key.constants.iter().copied())
             .collect();
         let options = self.pipeline_options(kernel, key);
         log::debug!("pipeline for kernel '{}' {key:?}", kernel.name);
@@ -306,7 +307,7 @@ impl Executable {
             let small_range = kernel.small_range_spec_id.map(|spec_id| (spec_id, 1));
             let key = PipelineKey {
                 local_size,
-                local_arguments: small_range.into_iter().collect(),
+                constants: small_range.into_iter().collect(),
             };
             self.pipeline(index, &key)?;
         }

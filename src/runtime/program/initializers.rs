@@ -21,7 +21,7 @@ pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
     for (index, kernel) in kernels.filter(|(_, kernel)| kernel.attributes.is_initializer) {
         let key = PipelineKey {
             local_size: kernel.attributes.required_work_group_size.unwrap_or([1; 3]),
-            local_arguments: SmallVec::new(),
+            constants: SmallVec::new(),
         };
         let pipeline = executable.pipeline(index, &key)?;
         let block = block(kernel, key.local_size, data, executable.device())?;
