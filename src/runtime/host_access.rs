@@ -219,29 +219,16 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::Defects;
-    use crate::runtime::callback::UserData;
-    use crate::runtime::context::Context;
-    use crate::runtime::device::Device;
     use crate::runtime::storage::Place;
-    use crate::vulkan::{Instance, InstanceOptions, MemoryKind, Priority};
+    use crate::runtime::test_queue;
+    use crate::vulkan::MemoryKind;
     use opencl_sys::{CL_COMMAND_FILL_BUFFER, CL_COMMAND_READ_BUFFER};
 
     /// Two queues of a device whose memory the host reaches through windows alone.
     fn queues() -> Option<[Arc<Queue>; 2]> {
-        let options = InstanceOptions {
-            validate: true,
-            discrete: true,
-        };
-        let instance = Instance::new(options).ok()?;
-        let all = instance.physical_devices();
-        let index = all.iter().position(|it| it.unusable_reason.is_none())?;
-        let device = Device::new(&instance, index, None, Defects::empty()).unwrap();
-        let user_data = UserData(std::ptr::null_mut());
-        let context = Context::new(vec![Arc::clone(&device)], Vec::new(), None, user_data);
-        let vulkan = device.vulkan().unwrap();
-        let queue = |_| Queue::new(&context, &device, vulkan, 0, Priority::Medium, None).unwrap();
-        Some([0, 1].map(queue))
+        let queue = test_queue::discrete()?;
+        let other = test_queue::another(&queue, 0);
+        Some([queue, other])
     }
 
     fn small(queue: &Queue) -> Option<Arc<Allocation>> {

@@ -40,15 +40,25 @@ pub fn another(queue: &Queue, flags: cl_command_queue_properties) -> Arc<Queue> 
 
 /// A queue on each of two devices of one context, which are twice the machine's.
 pub fn pair() -> Option<[Arc<Queue>; 2]> {
+    on_own_devices(false)
+}
+
+/// A queue of a device whose memory the host reaches through windows alone, as a discrete GPU's, in a context of its own.
+pub fn discrete() -> Option<Arc<Queue>> {
+    on_own_devices(true).map(|[queue]| queue)
+}
+
+/// A queue on each of several devices of one context. All are the machine's first one, with an instance of their own.
+fn on_own_devices<const COUNT: usize>(discrete: bool) -> Option<[Arc<Queue>; COUNT]> {
     let options = InstanceOptions {
         validate: true,
-        discrete: false,
+        discrete,
     };
     let instance = Instance::new(options).ok()?;
     let all = instance.physical_devices();
     let index = all.iter().position(|it| it.unusable_reason.is_none())?;
     let device = |()| Device::new(&instance, index, None, Defects::empty()).unwrap();
-    let devices = [(); 2].map(device);
+    let devices = [(); COUNT].map(device);
     let user_data = UserData(std::ptr::null_mut());
     let context = Context::new(devices.to_vec(), Vec::new(), None, user_data);
     Some(devices.map(|device| {
