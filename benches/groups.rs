@@ -427,7 +427,7 @@ fn plain_vulkan(column: usize, figures: &mut Figures) -> Result<()> {
                 recorder.begin()?;
                 for _ in 0..launches {
                     recorder.dispatch(&pipeline, &plain.push, [(count / GROUP) as u32, 1, 1]);
-                    recorder.kernel_barrier();
+                    recorder.barrier(true);
                 }
                 recorder.end()?;
                 let seconds = time(7, || {

@@ -6,7 +6,7 @@ use super::out::EventArguments;
 use crate::runtime::event::Event;
 use crate::runtime::image::Image;
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::Queue;
+use crate::runtime::queue::{LateWaits, Queue};
 use opencl_sys::{
     CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_command_queue,
     cl_mem, cl_mem_flags,
@@ -24,17 +24,19 @@ pub fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {
 /// other faults comes later: see [`wait_list`].
 pub fn queue_with(command_queue: cl_command_queue, events: &EventArguments) -> Result<Arc<Queue>> {
     let queue = queue(command_queue)?;
-    let _later = late_wait_list(&queue, events)?;
+    late_wait_list(&queue, events, &mut LateWaits::default())?;
     Ok(queue)
 }
 
 /// "CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the same";
-/// within is what is to be said of the list when its own turn comes.
-pub fn late_wait_list(queue: &Queue, events: &EventArguments) -> Result<Result<WaitList>> {
-    match wait_list(queue, events) {
-        Err(error) if error.code() == CL_INVALID_CONTEXT => Err(error),
-        list => Ok(list),
+/// what else is wrong with the list is told of when its own turn comes.
+pub fn late_wait_list(queue: &Queue, events: &EventArguments, late: &mut LateWaits) -> Result<()> {
+    match add_wait_list(queue, events, &mut late.waits.events) {
+        Err(error) if error.code() == CL_INVALID_CONTEXT => return Err(error),
+        Err(error) => late.fault = Some(error),
+        Ok(()) => {}
     }
+    Ok(())
 }
 
 /// "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object", "CL_INVALID_CONTEXT if the context
@@ -85,7 +87,14 @@ pub fn check_context(queue: &Queue, memory: &Memory) -> Result<()> {
 /// "CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not
 /// the same."
 pub fn wait_list(queue: &Queue, events: &EventArguments) -> Result<WaitList> {
-    let list = events.wait_list::<Event>()?;
+    let mut list = WaitList::new();
+    add_wait_list(queue, events, &mut list)?;
+    Ok(list)
+}
+
+/// The same, added to a list where that lies.
+pub fn add_wait_list(queue: &Queue, events: &EventArguments, list: &mut WaitList) -> Result<()> {
+    events.add_wait_list::<Event>(list)?;
     if list
         .iter()
         .any(|event| !Arc::ptr_eq(event.context(), queue.context()))
@@ -95,7 +104,7 @@ pub fn wait_list(queue: &Queue, events: &EventArguments) -> Result<WaitList> {
             "event_wait_list and command_queue belong to different contexts",
         ));
     }
-    Ok(list)
+    Ok(())
 }
 
 /// "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the

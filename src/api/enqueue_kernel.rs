@@ -4,13 +4,13 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::{enqueue, kernel};
 use crate::runtime::callback::NativeKernel;
-use crate::runtime::dispatch::NdRange;
-use crate::runtime::kernel::{Kernel, KernelCode};
-use crate::runtime::queue::Queue;
+use crate::runtime::dispatch::{self, NdRange};
+use crate::runtime::kernel::Kernel;
+use crate::runtime::queue::{LateWaits, Queue};
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
-    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE,
-    CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type, cl_kernel, cl_mem, cl_uint,
+    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_DIMENSION,
+    cl_command_queue, cl_command_type, cl_kernel, cl_mem, cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -27,17 +27,6 @@ pub(super) fn check_context(queue: &Queue, kernel: &Kernel) -> Result<()> {
             "command_queue and kernel belong to different contexts",
         )),
     }
-}
-
-/// "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device
-/// associated with command_queue."
-pub(super) fn code<'a>(queue: &Queue, kernel: &'a Kernel) -> Result<(usize, &'a KernelCode)> {
-    kernel.code(queue.device()).ok_or_else(|| {
-        Error::new(
-            CL_INVALID_PROGRAM_EXECUTABLE,
-            "the program was not built for the queue's device",
-        )
-    })
 }
 
 /// "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
@@ -64,6 +53,31 @@ pub(super) unsafe fn range(
     global_work_size: *const usize,
     local_work_size: *const usize,
 ) -> Result<NdRange> {
+    let mut range = NdRange::default();
+    // SAFETY: the caller's promise.
+    unsafe {
+        read_range(
+            &mut range,
+            work_dim,
+            global_work_offset,
+            global_work_size,
+            local_work_size,
+        )
+    }?;
+    Ok(range)
+}
+
+/// The same, read to where it stays: words that have just been written are slow to copy in larger pieces.
+///
+/// # Safety
+/// As [`range`].
+unsafe fn read_range(
+    range: &mut NdRange,
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    local_work_size: *const usize,
+) -> Result<()> {
     // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
     // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
     if !(1..=MAX_DIMENSIONS).contains(&work_dim) {
@@ -72,25 +86,30 @@ pub(super) unsafe fn range(
             format!("work_dim is {work_dim}"),
         ));
     }
-    let read = |list: *const usize, beyond: u64| -> Option<[u64; 3]> {
-        if list.is_null() {
-            return None;
-        }
-        let mut values = [beyond; 3];
+    range.dimensions = work_dim;
+    let read = |list: *const usize, values: &mut [u64; 3]| {
         for (index, value) in values.iter_mut().take(work_dim as usize).enumerate() {
             // SAFETY: the list has `work_dim` entries.
             *value = unsafe { list.add(index).read() } as u64;
         }
-        Some(values)
     };
+    if !global_work_offset.is_null() {
+        read(global_work_offset, &mut range.offset);
+    }
     // "If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will
     // trivially succeed after its event dependencies are satisfied".
-    let global = read(global_work_size, 1).unwrap_or([0; 3]);
-    let offset = read(global_work_offset, 0).unwrap_or([0; 3]);
+    match global_work_size.is_null() {
+        true => range.global = [0; 3],
+        false => read(global_work_size, &mut range.global),
+    }
+    if !local_work_size.is_null() {
+        read(local_work_size, range.local.insert([1; 3]));
+    }
+    let (global, offset) = (&range.global, &range.offset);
     for (dimension, (global, offset)) in global.iter().zip(offset).enumerate() {
         // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size … exceed the maximum
         // value representable by size_t on the device": the device computes in 64 bits, as size_t has here.
-        let Some(end) = global.checked_add(offset) else {
+        if global.checked_add(*offset).is_none() {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size + the corresponding values in
             // global_work_offset for any dimensions is greater than the maximum value representable by size t
             // on the device".
@@ -98,8 +117,7 @@ pub(super) unsafe fn range(
                 CL_INVALID_GLOBAL_OFFSET,
                 format!("dimension {dimension}: offset {offset} + size {global} exceeds size_t"),
             ));
-        };
-        debug_assert!(end >= *global);
+        }
     }
     if global
         .iter()
@@ -111,12 +129,7 @@ pub(super) unsafe fn range(
             format!("{global:?} work-items are more than size_t can count"),
         ));
     }
-    Ok(NdRange {
-        dimensions: work_dim,
-        offset,
-        global,
-        local: read(local_work_size, 1),
-    })
+    Ok(())
 }
 
 /// `clEnqueueNDRangeKernel`
@@ -133,8 +146,9 @@ pub unsafe fn enqueue_nd_range_kernel(
     events: EventArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    let range = || unsafe {
-        range(
+    let read_range = |range: &mut NdRange| unsafe {
+        read_range(
+            range,
             work_dim,
             global_work_offset,
             global_work_size,
@@ -144,7 +158,7 @@ pub unsafe fn enqueue_nd_range_kernel(
     launch(
         command_queue,
         kernel,
-        range,
+        read_range,
         CL_COMMAND_NDRANGE_KERNEL,
         events,
     )
@@ -156,33 +170,31 @@ pub fn enqueue_task(
     kernel: cl_kernel,
     events: EventArguments,
 ) -> Result<()> {
-    let range = || {
-        Ok(NdRange {
-            dimensions: 1,
-            offset: [0; 3],
-            global: [1; 3],
-            local: Some([1; 3]),
-        })
+    let read_range = |range: &mut NdRange| {
+        range.local = Some([1; 3]);
+        Ok(())
     };
-    launch(command_queue, kernel, range, CL_COMMAND_TASK, events)
+    launch(command_queue, kernel, read_range, CL_COMMAND_TASK, events)
 }
 
 fn launch(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
-    range: impl FnOnce() -> Result<NdRange>,
+    read_range: impl FnOnce(&mut NdRange) -> Result<()>,
     command_type: cl_command_type,
     events: EventArguments,
 ) -> Result<()> {
     let queue = enqueue::queue(command_queue)?;
     let kernel = kernel::get(kernel)?;
-    code(&queue, &kernel)?;
+    dispatch::code(&kernel, &queue)?;
     check_context(&queue, &kernel)?;
-    let wait_list = enqueue::late_wait_list(&queue, &events)?;
+    let mut waits = LateWaits::default();
+    enqueue::late_wait_list(&queue, &events, &mut waits)?;
     check_arguments(&kernel)?;
-    let range = range()?;
+    let mut range = NdRange::default();
+    read_range(&mut range)?;
     let wanted = events.wants_event();
-    let event = queue.launch(command_type, &kernel, &range, wait_list, wanted)?;
+    let event = queue.launch(command_type, &kernel, &range, &mut waits, wanted)?;
     events.give_if(event);
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::out::{Info, Written};
 use super::{device, enqueue_kernel, handle};
 use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttributes};
 use crate::runtime::device::Device;
+use crate::runtime::dispatch;
 use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
 use crate::runtime::launch_plan::{local_size, work_limits};
 use crate::runtime::object::Object;
@@ -234,7 +235,7 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     let kernel = get(kernel)?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for kernel
     // for the device associated with command_queue."
-    let (_, code) = enqueue_kernel::code(&queue, &kernel)?;
+    let (_, code) = dispatch::code(&kernel, &queue)?;
     enqueue_kernel::check_context(&queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
     enqueue_kernel::check_arguments(&kernel)?;

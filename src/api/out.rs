@@ -244,6 +244,16 @@ impl EventArguments {
     /// The events to wait for. That they belong to the queue's context is for the caller to check
     /// (`CL_INVALID_CONTEXT`).
     pub fn wait_list<E: Object>(&self) -> Result<SmallVec<[Arc<E>; 4]>> {
+        let mut events = SmallVec::new();
+        self.add_wait_list(&mut events)?;
+        Ok(events)
+    }
+
+    /// The same, added to a list where that lies: an empty one costs nothing.
+    pub fn add_wait_list<E: Object>(&self, events: &mut SmallVec<[Arc<E>; 4]>) -> Result<()> {
+        if self.count == 0 && self.list.is_null() {
+            return Ok(());
+        }
         // "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or
         // event_wait_list is not NULL and num_events_in_wait_list is 0, or if event objects in
         // event_wait_list are not valid events."
@@ -251,12 +261,11 @@ impl EventArguments {
         // SAFETY: the promise of `new`.
         let list = unsafe { handle::slice(self.list, self.count as usize, "event_wait_list") }
             .map_err(|error| invalid(error.reason().to_owned()))?;
-        if list.is_empty() {
-            return Ok(SmallVec::new());
+        for &event in list {
+            let event = handle::get(event);
+            events.push(event.map_err(|error| invalid(error.reason().to_owned()))?);
         }
-        list.iter()
-            .map(|&event| handle::get(event).map_err(|error| invalid(error.reason().to_owned())))
-            .collect()
+        Ok(())
     }
 
     /// Whether the application asked for the command's event.

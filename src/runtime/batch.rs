@@ -7,6 +7,7 @@ use super::allocation::Allocation;
 use super::command::{Command, Dispatch, HostPointer};
 use super::command_buffer::Replay;
 use super::destruction::Kept;
+use super::dispatch::Launch;
 use super::error::Result;
 use super::event::Event;
 use super::fill::Filler;
@@ -15,7 +16,9 @@ use super::host_copy;
 use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Run, Shape};
 use super::printf;
+use super::program::executable::Executable;
 use super::queue::Queue;
+use super::region::Region;
 use super::staging::Arena;
 use crate::vulkan::{BinarySemaphore, CopyRegion, MemoryKind, Pipeline, Recorder, TimestampPool};
 use smallvec::SmallVec;
@@ -54,8 +57,6 @@ pub struct Batch {
     pub timestamps: Option<TimestampPool>,
     /// It writes memory that the host may look at when it is done.
     for_host: bool,
-    /// Nothing but kernels is recorded since the last barrier.
-    only_kernels: bool,
     /// Timestamps in use.
     pub stamps: u32,
     /// 0 unless the times of its commands are asked for.
@@ -115,7 +116,6 @@ impl Batch {
             is_timed: false,
             timestamps: None,
             for_host: false,
-            only_kernels: true,
             stamps: 0,
             submitted_ns: 0,
             allocations: Vec::new(),
@@ -142,27 +142,27 @@ impl Batch {
             // Earlier batches and parts, and writes of other queues that the host has seen the end of.
             self.recorder.full_barrier();
             self.recording = true;
-            self.only_kernels = true;
         }
         Ok(&mut self.recorder)
     }
 
-    /// Orders `next`, and what follows it, after what is recorded.
-    pub fn barrier(&mut self, next: &Command) {
+    /// Orders what comes next, a kernel or something else, and what follows it, after what is recorded.
+    pub fn barrier(&mut self, is_kernel: bool) {
         // A part that is not begun yet begins with a barrier.
-        if !self.recording {
-            return;
+        if self.recording {
+            self.recorder.barrier(is_kernel);
         }
-        match self.is_between_kernels(next) {
-            true => self.recorder.kernel_barrier(),
-            false => self.recorder.full_barrier(),
-        }
-        self.only_kernels = true;
     }
 
-    /// Whether a barrier before `next` has nothing but kernels before and after it.
-    fn is_between_kernels(&self, next: &Command) -> bool {
-        self.only_kernels && next.is_kernel()
+    /// Whether a command, a kernel or not, comes after what the last barrier comes after.
+    pub fn is_open_to(&self, is_kernel: bool) -> bool {
+        !self.recording || self.recorder.is_open_to(is_kernel)
+    }
+
+    /// Barriers in the open part.
+    #[cfg(test)]
+    pub fn barriers(&self) -> u32 {
+        self.recorder.barriers()
     }
 
     /// Writes the timestamp before a command, as [`Recorder::timestamp`]; its number. The next one is for
@@ -237,25 +237,12 @@ impl Batch {
             self.recorder()?;
             return self.dispatch(dispatch);
         }
-        let is_kernel = command.is_kernel();
-        let recorded = self.record_other(std::mem::replace(command, Command::Nothing));
-        // Whatever came of it: after the part that it may have begun.
-        self.only_kernels &= is_kernel;
-        recorded
+        self.record_other(std::mem::replace(command, Command::Nothing))
     }
 
     fn record_other(&mut self, command: Command) -> Result<()> {
         match command {
-            Command::Replay(replay) => {
-                self.end_part()?;
-                replay.begin();
-                self.weight += replay.weight();
-                for output in replay.prints() {
-                    self.posts.push(Post::Print(Arc::clone(output)));
-                }
-                self.parts.push(Part::Replay(replay));
-                return Ok(());
-            }
+            Command::Replay(replay) => return self.replay(replay),
             Command::Nothing => return Ok(()),
             _ => self.recorder()?,
         };
@@ -313,16 +300,57 @@ impl Batch {
         }
     }
 
+    /// As [`Batch::record`], of a launch that lies in its kernel.
+    pub fn record_launch(&mut self, launch: &mut Launch<'_>) -> Result<()> {
+        self.weight += 1;
+        self.recorder()?;
+        self.begin_dispatch(launch.dispatch_mut());
+        launch.for_each_region(|region| self.region(region))?;
+        self.keep(launch.executable());
+        self.end_dispatch(launch.dispatch_mut());
+        Ok(())
+    }
+
+    /// As [`Batch::record`], of a command buffer.
+    pub fn record_replay(&mut self, replay: Replay) -> Result<()> {
+        self.weight += 1;
+        self.replay(replay)
+    }
+
+    fn replay(&mut self, replay: Replay) -> Result<()> {
+        self.end_part()?;
+        replay.begin();
+        self.weight += replay.weight();
+        for output in replay.prints() {
+            self.posts.push(Post::Print(Arc::clone(output)));
+        }
+        self.parts.push(Part::Replay(replay));
+        Ok(())
+    }
+
     fn dispatch(&mut self, dispatch: &mut Dispatch) -> Result<()> {
+        self.begin_dispatch(dispatch);
+        let mut regions = dispatch.regions.iter();
+        regions.try_for_each(|region| self.region(region.as_region()))?;
+        self.end_dispatch(dispatch);
+        Ok(())
+    }
+
+    fn begin_dispatch(&mut self, dispatch: &mut Dispatch) {
         self.for_host |= dispatch.touches_anything || dispatch.printf.is_some();
         if let Some(output) = dispatch.printf.take() {
             // First, so that the buffer is held whatever is recorded of the launch.
             self.posts.push(Post::Print(output));
         }
-        for region in &dispatch.regions {
-            region.record(&mut self.recorder, &mut self.upload, self.kernels.device())?;
-            self.keep(&region.pipeline);
-        }
+    }
+
+    fn region(&mut self, region: Region<'_>) -> Result<()> {
+        region.record(&mut self.recorder, &mut self.upload, self.kernels.device())?;
+        self.keep(region.pipeline);
+        Ok(())
+    }
+
+    fn end_dispatch(&mut self, dispatch: &mut Dispatch) {
         for access in &dispatch.accesses {
             match access.write {
                 true => self.hold_written(&access.allocation),
@@ -335,7 +363,6 @@ impl Batch {
         if let Some(action) = dispatch.on_complete.take() {
             self.posts.push(Post::Call(action));
         }
-        Ok(())
     }
 
     fn write(&mut self, source: HostPointer, target: Arc<Allocation>, shape: &Shape) -> Result<()> {
@@ -490,6 +517,12 @@ impl Keep for Pipeline {
     }
 }
 
+impl Keep for Executable {
+    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(this) as _
+    }
+}
+
 impl Keep for dyn Any + Send + Sync {
     fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         Arc::clone(this)
@@ -514,26 +547,34 @@ impl Post {
     }
 }
 
+fn touch(allocation: &Arc<Allocation>, bytes: Range<u64>, write: bool) -> Touch {
+    Touch {
+        id: Arc::as_ptr(allocation) as hazard::Id,
+        // Narrow writes may be made as accesses to the vector around them.
+        bytes: bytes.start & !15..bytes.end.saturating_add(15) & !15,
+        write,
+    }
+}
+
+impl Dispatch {
+    /// As [`Command::add_accesses`].
+    pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
+        for access in &self.accesses {
+            let bytes = access.bytes.clone();
+            accesses.push(touch(&access.allocation, bytes, access.write));
+        }
+        self.touches_anything
+    }
+}
+
 impl Command {
     /// Adds what it reads and writes to a list; whether it may touch more than that.
     pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        // Narrow writes may be made as accesses to the vector around them.
-        let touch = |allocation: &Arc<Allocation>, bytes: Range<u64>, write| Touch {
-            id: Arc::as_ptr(allocation) as hazard::Id,
-            bytes: bytes.start & !15..bytes.end.saturating_add(15) & !15,
-            write,
-        };
         let span = |layout: Layout, extent: Extent| {
             layout.offset_bytes as u64..layout.end_bytes(extent) as u64
         };
         match self {
-            Self::Dispatch(dispatch) => {
-                for access in &dispatch.accesses {
-                    let bytes = access.bytes.clone();
-                    accesses.push(touch(&access.allocation, bytes, access.write));
-                }
-                return dispatch.touches_anything;
-            }
+            Self::Dispatch(dispatch) => return dispatch.add_accesses(accesses),
             Self::Copy {
                 source,
                 target,
@@ -606,55 +647,5 @@ pub(super) fn copy_region(run: Run) -> CopyRegion {
         source_offset_bytes: run.source_bytes as u64,
         target_offset_bytes: run.target_bytes as u64,
         size_bytes: run.size_bytes as u64,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runtime::test_queue;
-
-    #[test]
-    fn barriers_between_kernels_are_for_kernels_only() {
-        let Some(queue) = test_queue::new(0) else {
-            return;
-        };
-        let kernels = queue.device().internal_kernels().unwrap();
-        let target = Allocation::new(&queue.vulkan, 64, MemoryKind::Device).unwrap();
-        let fill = || Command::Fill {
-            target: Arc::clone(&target),
-            offset_bytes: 0,
-            size_bytes: 64,
-            pattern: SmallVec::from_slice(&[1]),
-        };
-        let kernel = || Command::Dispatch(Dispatch::default());
-        let mut batch = Batch::new(kernels).unwrap();
-        batch.begin(1);
-        // Each command, and whether the barrier before it, if there were one, is for kernels only.
-        for (mut command, expected) in [
-            (kernel(), true),
-            (kernel(), true),
-            (fill(), false),
-            // After what is no kernel.
-            (kernel(), false),
-            (kernel(), true),
-        ] {
-            assert_eq!(batch.is_between_kernels(&command), expected);
-            batch.barrier(&command);
-            batch.record(&mut command).unwrap();
-        }
-        // No barrier since the fill: it has to be waited for, too.
-        batch.record(&mut fill()).unwrap();
-        batch.record(&mut kernel()).unwrap();
-        assert!(!batch.is_between_kernels(&kernel()));
-        // A part begins with a barrier for all.
-        batch.end_part().unwrap();
-        batch.record(&mut kernel()).unwrap();
-        assert!(batch.is_between_kernels(&kernel()));
-        // Also one that begins with what is no kernel.
-        batch.end_part().unwrap();
-        batch.record(&mut fill()).unwrap();
-        assert!(!batch.is_between_kernels(&kernel()));
-        batch.close().unwrap();
     }
 }

@@ -1,26 +1,28 @@
 //! From a kernel and a range to the dispatches that a queue records.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
-use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE, cl_command_type};
+use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE};
 use smallvec::SmallVec;
 
 use super::allocation::Access;
-use super::command::{Arguments, Command, Dispatch, DispatchRegion, Ordering};
-use super::event::Event;
+use super::command::Dispatch;
 use super::hazard::ALL_BYTES;
-use super::indirect;
-use super::kernel::{ArgumentValue, Kernel, KernelCode};
-use super::launch_plan::{self, LaunchPlan};
+use super::indirect::{self, Addressed};
+use super::kernel::{ArgumentValue, Kernel, KernelCode, KernelState};
+use super::launch_plan::LaunchPlan;
 use super::memory::Memory;
 use super::printf;
-use super::queue::{Queue, Waits};
-use super::residence::{Mode, Use, WaitList};
+use super::program::executable::Executable;
+use super::queue::Queue;
+use super::region::Region;
+use super::residence::{Mode, Use};
 use super::storage::Place;
 use super::{Error, Result};
 use crate::compiler::image::ImageField;
-use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit, Placement};
+use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit};
 
 /// The range of `clEnqueueNDRangeKernel`. Dimensions beyond `dimensions` have offset 0 and size 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,47 +34,22 @@ pub struct NdRange {
     pub local: Option<[u64; 3]>,
 }
 
+impl Default for NdRange {
+    /// One work-item.
+    fn default() -> Self {
+        Self {
+            dimensions: 1,
+            offset: [0; 3],
+            global: [1; 3],
+            local: None,
+        }
+    }
+}
+
 impl NdRange {
     /// Whether there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.global.contains(&0)
-    }
-}
-
-impl Queue {
-    /// Enqueues the launch of a kernel; `kind` is what its event says it is, which is made if `wants_event`.
-    ///
-    /// # Errors
-    /// As `clEnqueueNDRangeKernel`; what is wrong with the wait list comes after what is wrong with the launch.
-    pub fn launch(
-        self: &Arc<Self>,
-        kind: cl_command_type,
-        kernel: &Kernel,
-        range: &NdRange,
-        wait_list: Result<WaitList>,
-        wants_event: bool,
-    ) -> Result<Option<Arc<Event>>> {
-        let mut command = Command::Dispatch(Dispatch::default());
-        if let Command::Dispatch(dispatch) = &mut command {
-            // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
-            dispatch.printf = match kernel.code(self.device()) {
-                Some((_, code)) if printf::is_used(code.compiled()) && !range.is_empty() => {
-                    Some(printf::Output::new(self, code)?)
-                }
-                _ => None,
-            };
-            prepare_in(dispatch, kernel, self, range)?;
-        }
-        let mut wait_list = wait_list?;
-        if self.context().devices().len() > 1 {
-            let mut uses = command.take_uses();
-            if matches!(&command, Command::Dispatch(dispatch) if dispatch.uses_any_address) {
-                uses.extend(self.context().addressed_uses());
-            }
-            self.bring(&uses, &mut wait_list)?;
-        }
-        let waits = Waits::on(&wait_list);
-        self.enqueue_if(wants_event, kind, &mut command, waits, Ordering::default())
     }
 }
 
@@ -82,8 +59,16 @@ impl Queue {
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
 pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<Dispatch> {
-    let mut dispatch = Dispatch::default();
-    prepare_in(&mut dispatch, kernel, queue, range)?;
+    // What is let go of here may call the application: when the kernel is locked no longer.
+    let addressed = Addressed::new(queue);
+    let (mut dispatch, mut block) = (Dispatch::default(), Block::default());
+    let (place, code) = code(kernel, queue)?;
+    {
+        let mut state = kernel.lock();
+        let mut launch = Launch::new(&mut dispatch, &mut block, code, range);
+        launch.prepare(kernel, &mut state, place, &addressed)?;
+        launch.complete();
+    }
     if !range.is_empty() {
         finish_textures(kernel, queue)?;
     }
@@ -112,86 +97,163 @@ fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
     textures.iter().try_for_each(|texture| texture.finish())
 }
 
-/// [`prepare`] in a dispatch that is empty, but for where it prints.
-fn prepare_in(
-    dispatch: &mut Dispatch,
-    kernel: &Kernel,
-    queue: &Arc<Queue>,
-    range: &NdRange,
-) -> Result<()> {
-    let device = queue.device();
-    // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for
-    // device associated with command_queue."
-    let (place, code) = kernel.code(device).ok_or_else(|| {
+/// A launch whose kernel is locked: it can be recorded as it lies there. To wait, it has to be complete in itself
+/// ([`Launch::complete`]), which takes as long as to record it.
+pub(super) struct Launch<'a> {
+    /// All but its regions and what it keeps alive.
+    dispatch: &'a mut Dispatch,
+    code: &'a KernelCode,
+    range: &'a NdRange,
+    /// `None` where there is nothing to run.
+    plan: Option<&'a LaunchPlan>,
+    block: &'a mut Block,
+}
+
+impl<'a> Launch<'a> {
+    /// Of nothing yet ([`Launch::prepare`]). `dispatch` is empty, but for where it prints, and `block` as well.
+    pub fn new(
+        dispatch: &'a mut Dispatch,
+        block: &'a mut Block,
+        code: &'a KernelCode,
+        range: &'a NdRange,
+    ) -> Self {
+        Self {
+            dispatch,
+            code,
+            range,
+            plan: None,
+            block,
+        }
+    }
+
+    /// Makes it that of `kernel`, whose state is given, and whose code is at `place` of its list.
+    ///
+    /// # Errors
+    /// As `clEnqueueNDRangeKernel`.
+    pub fn prepare(
+        &mut self,
+        kernel: &Kernel,
+        state: &'a mut KernelState,
+        place: usize,
+        addressed: &Addressed<'_>,
+    ) -> Result<()> {
+        // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
+        if let Some(index) = kernel.unset_argument_of(state) {
+            return Err(Error::new(
+                CL_INVALID_KERNEL_ARGS,
+                format!(
+                    "argument {index} of kernel '{}' was never set",
+                    kernel.name()
+                ),
+            ));
+        }
+        let (code, range) = (self.code, self.range);
+        let compiled = code.compiled();
+        self.dispatch.touches_anything = compiled.follows_pointers;
+        if range.is_empty() {
+            // "If … the value in any passed dimension is 0 then the kernel command will trivially succeed after
+            // its event dependencies are satisfied".
+            return Ok(());
+        }
+        let KernelState {
+            arguments,
+            plans,
+            indirect,
+        } = state;
+        let plan = plans.plan(arguments, code, place, addressed.queue(), range)?;
+        self.plan = Some(plan);
+        let (dispatch, block) = (&mut *self.dispatch, &mut *self.block);
+        block.clear(&compiled.argument_block);
+        for (argument, value) in compiled.arguments.iter().zip(&*arguments) {
+            add_argument(dispatch, block, addressed, &argument.kind, value)?;
+        }
+        if compiled.follows_pointers && addressed.matter() {
+            indirect::add_followed(dispatch, addressed, indirect)?;
+        }
+        add_implicit(dispatch, block, code, range, plan)
+    }
+
+    /// What it uses, and what else there is to know of it.
+    pub fn dispatch(&self) -> &Dispatch {
+        self.dispatch
+    }
+
+    /// The same, for what the batch takes.
+    pub fn dispatch_mut(&mut self) -> &mut Dispatch {
+        self.dispatch
+    }
+
+    /// Its code, which has to stay until the device is done.
+    pub fn executable(&self) -> &'a Arc<Executable> {
+        &self.code.executable
+    }
+
+    /// Calls `visit` with one part of the range after the other.
+    ///
+    /// # Errors
+    /// The first of `visit`.
+    pub fn for_each_region<E>(
+        &mut self,
+        mut visit: impl FnMut(Region<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(plan) = self.plan else {
+            return Ok(());
+        };
+        let argument_block = &self.code.compiled().argument_block;
+        for region in &plan.regions {
+            let base = region.groups.base;
+            for (implicit, offset) in &argument_block.implicit {
+                match implicit {
+                    Implicit::GroupBase(dimension) => {
+                        let base = element(&base, *dimension);
+                        self.block.put(*offset, &base.to_le_bytes());
+                    }
+                    Implicit::GlobalBase(dimension) => {
+                        let group = u64::from(element(&base, *dimension));
+                        let first = group * u64::from(element(&plan.local, *dimension));
+                        let start = element(&self.range.offset, *dimension) + first;
+                        self.block.put(*offset, &start.to_le_bytes());
+                    }
+                    _ => {}
+                }
+            }
+            visit(Region {
+                pipeline: &region.pipeline,
+                groups: region.groups.count,
+                placement: argument_block.placement,
+                arguments: &self.block.0,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Makes the dispatch complete in itself.
+    pub fn complete(mut self) {
+        let mut regions = std::mem::take(&mut self.dispatch.regions);
+        let Ok(()) = self.for_each_region::<Infallible>(|region| {
+            regions.push(region.to_owned());
+            Ok(())
+        });
+        if !regions.is_empty() {
+            let executable = Arc::clone(self.executable());
+            self.dispatch.keep_alive.push(executable as _);
+        }
+        self.dispatch.regions = regions;
+    }
+}
+
+/// The code of a kernel for a queue's device, and its place in the kernel's list.
+///
+/// # Errors
+/// "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device
+/// associated with command_queue."
+pub fn code<'a>(kernel: &'a Kernel, queue: &Queue) -> Result<(usize, &'a KernelCode)> {
+    kernel.code(queue.device()).ok_or_else(|| {
         Error::new(
             CL_INVALID_PROGRAM_EXECUTABLE,
             "the program was not built for the queue's device",
         )
-    })?;
-    let compiled = code.compiled();
-    // Let go of when the kernel is locked no longer.
-    let addressed = indirect::addressed(queue);
-    let state = &mut *kernel.lock();
-    // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
-    if let Some(index) = state
-        .arguments
-        .iter()
-        .position(|argument| matches!(argument, ArgumentValue::Unset))
-    {
-        return Err(Error::new(
-            CL_INVALID_KERNEL_ARGS,
-            format!(
-                "argument {index} of kernel '{}' was never set",
-                kernel.name()
-            ),
-        ));
-    }
-    dispatch.touches_anything = compiled.follows_pointers;
-    if range.is_empty() {
-        // "If … the value in any passed dimension is 0 then the kernel command will trivially succeed after
-        // its event dependencies are satisfied".
-        return Ok(());
-    }
-    let plan = launch_plan::plan(&mut state.plan, &state.arguments, code, place, queue, range)?;
-    let mut block = Block::new(&compiled.argument_block);
-    for (argument, value) in compiled.arguments.iter().zip(&state.arguments) {
-        add_argument(
-            dispatch,
-            &mut block,
-            queue,
-            &addressed,
-            &argument.kind,
-            value,
-        )?;
-    }
-    if compiled.follows_pointers && queue.context().devices().len() > 1 {
-        indirect::add_followed(dispatch, queue, &addressed, &state.indirect)?;
-    }
-    add_implicit(dispatch, &mut block, code, range, plan)?;
-    for region in &plan.regions {
-        let base = region.groups.base;
-        for (implicit, offset) in &compiled.argument_block.implicit {
-            match implicit {
-                Implicit::GroupBase(dimension) => {
-                    block.put(*offset, &element(&base, *dimension).to_le_bytes());
-                }
-                Implicit::GlobalBase(dimension) => {
-                    let group = u64::from(element(&base, *dimension));
-                    let first = group * u64::from(element(&plan.local, *dimension));
-                    let start = element(&range.offset, *dimension) + first;
-                    block.put(*offset, &start.to_le_bytes());
-                }
-                _ => {}
-            }
-        }
-        dispatch.regions.push(DispatchRegion {
-            pipeline: Arc::clone(&region.pipeline),
-            groups: region.groups.count,
-            arguments: block.arguments(compiled.argument_block.placement),
-        });
-    }
-    dispatch.keep_alive.push(Arc::clone(&code.executable) as _);
-    Ok(())
+    })
 }
 
 /// The same launch of `code` with a buffer of its own for what it prints; `None` where it prints nothing.
@@ -210,16 +272,17 @@ pub fn with_output(dispatch: &Dispatch, code: &KernelCode) -> Result<Option<Disp
         .filter(|(implicit, _)| matches!(implicit, Implicit::PrintfBuffer));
     let place = places.next().map(|(_, offset)| *offset);
     let regions = dispatch.regions.iter().map(|region| {
-        let (Arguments::PushConstants(bytes) | Arguments::Block(bytes)) = &region.arguments;
-        let mut block = Block(SmallVec::from_slice(bytes));
+        let region = region.as_region();
+        let mut block = Block(SmallVec::from_slice(region.arguments));
         if let Some(offset) = place {
             block.put(offset, &output.device_address().to_le_bytes());
         }
-        DispatchRegion {
-            pipeline: Arc::clone(&region.pipeline),
-            groups: region.groups,
-            arguments: block.arguments(compiled.argument_block.placement),
+        let arguments = &block.0;
+        Region {
+            arguments,
+            ..region
         }
+        .to_owned()
     });
     Ok(Some(Dispatch {
         regions: regions.collect(),
@@ -243,11 +306,11 @@ fn element<T: Copy + Default>(values: &[T; 3], dimension: u8) -> T {
 fn add_argument(
     dispatch: &mut Dispatch,
     block: &mut Block,
-    queue: &Arc<Queue>,
-    addressed: &[Arc<Memory>],
+    addressed: &Addressed<'_>,
     kind: &ArgumentKind,
     value: &ArgumentValue,
 ) -> Result<()> {
+    let queue = addressed.queue();
     match (kind, value) {
         (ArgumentKind::Value { offset_bytes, .. }, ArgumentValue::Bytes(bytes)) => {
             block.put(*offset_bytes, bytes);
@@ -302,7 +365,7 @@ fn add_argument(
                 )));
             }
             dispatch.touches_anything |= *address != 0;
-            indirect::add_address(dispatch, queue, addressed, *address, *written)?;
+            indirect::add_address(dispatch, addressed, *address, *written)?;
         }
         (
             ArgumentKind::Image {
@@ -405,11 +468,14 @@ fn add_implicit(
 }
 
 /// The argument block being filled.
-struct Block(SmallVec<[u8; 256]>);
+#[derive(Default)]
+pub(super) struct Block(SmallVec<[u8; 256]>);
 
 impl Block {
-    fn new(block: &ArgumentBlock) -> Self {
-        Self(smallvec::smallvec![0; block.size_bytes as usize])
+    /// Makes it one of zeros.
+    fn clear(&mut self, block: &ArgumentBlock) {
+        self.0.clear();
+        self.0.resize(block.size_bytes as usize, 0);
     }
 
     /// Writes at `offset`; what the compiler placed always fits.
@@ -421,15 +487,6 @@ impl Block {
             place.copy_from_slice(bytes);
         }
     }
-
-    fn arguments(&self, placement: Placement) -> Arguments {
-        // `clone` copies byte by byte.
-        let bytes = SmallVec::from_slice(&self.0);
-        match placement {
-            Placement::PushConstants => Arguments::PushConstants(bytes),
-            Placement::DeviceAddress => Arguments::Block(bytes),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -438,7 +495,8 @@ mod tests {
 
     #[test]
     fn a_block_is_written_where_the_compiler_says() {
-        let mut block = Block::new(&ArgumentBlock {
+        let mut block = Block::default();
+        block.clear(&ArgumentBlock {
             size_bytes: 12,
             ..ArgumentBlock::default()
         });

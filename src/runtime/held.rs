@@ -411,13 +411,12 @@ impl Queue {
                     (Resolution::Ready(ready), Some(fetches)) if !fetches.claim_if_there() => {
                         // The host fetches when what the command waits for is done.
                         let (mut first, fetched) = fetches.into_job().begin(self.context());
-                        let ready = take(ready);
-                        match self.issue(&mut state, &mut first, None, ready, order, true) {
-                            Ok(more) => aftermath.merge(more),
-                            Err(error) => {
-                                log::debug!("a fetch failed: {error}");
-                                dropped.push((first, Kept::new()));
-                            }
+                        let after = &mut aftermath;
+                        let issued_it =
+                            self.issue(&mut state, &mut first, None, ready, order, true, after);
+                        if let Err(error) = issued_it {
+                            log::debug!("a fetch failed: {error}");
+                            dropped.push((first, Kept::new()));
                         }
                         state.held.put_off(number, fetched);
                         (issued, is_watched) = (true, true);
@@ -434,17 +433,15 @@ impl Queue {
                     kept,
                     ..
                 } = held;
-                let Resolution::Ready(ready) = resolution else {
+                let Resolution::Ready(ready) = &mut resolution else {
                     let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
                     aftermath.merge(event.finish(code, None));
                     dropped.push((command, kept));
                     continue;
                 };
-                match self.issue(&mut state, &mut command, Some(&event), ready, order, true) {
-                    Ok(more) => {
-                        aftermath.merge(more);
-                        state.keep_with_last(kept);
-                    }
+                let (its, after) = (Some(&event), &mut aftermath);
+                match self.issue(&mut state, &mut command, its, ready, order, true, after) {
+                    Ok(()) => state.keep_with_last(kept),
                     Err(error) => {
                         log::debug!("a held command failed: {error}");
                         aftermath.merge(event.finish(error.code(), None));

@@ -16,6 +16,7 @@ use super::memory::Memory;
 use super::queue::Queue;
 use super::residence::{Mode, Use};
 use opencl_sys::{CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_kernel_exec_info};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -46,14 +47,40 @@ impl Indirect {
     }
 }
 
-/// The buffers whose addresses the application knows, for a launch on `queue`; none in a context of one device.
-pub(super) fn addressed(queue: &Queue) -> Vec<Arc<Memory>> {
-    if queue.context().devices().len() == 1 {
-        return Vec::new();
+/// The buffers whose addresses the application knows, for a launch on a queue: looked for when the launch may use
+/// them, in a context of several devices. Let go of it when the kernel is locked no longer.
+pub(super) struct Addressed<'a> {
+    queue: &'a Arc<Queue>,
+    found: OnceCell<Vec<Arc<Memory>>>,
+}
+
+impl<'a> Addressed<'a> {
+    pub fn new(queue: &'a Arc<Queue>) -> Self {
+        Self {
+            queue,
+            found: OnceCell::new(),
+        }
     }
-    let mut addressed = queue.context().addressed();
-    addressed.retain(|memory| memory.is_within_reach(queue));
-    addressed
+
+    pub fn queue(&self) -> &'a Arc<Queue> {
+        self.queue
+    }
+
+    /// Whether it matters what a kernel uses: what is on the only device needn't be brought there.
+    pub fn matter(&self) -> bool {
+        self.queue.context().devices().len() > 1
+    }
+
+    fn get(&self) -> &[Arc<Memory>] {
+        if !self.matter() {
+            return &[];
+        }
+        self.found.get_or_init(|| {
+            let mut addressed = self.queue.context().addressed();
+            addressed.retain(|memory| memory.is_within_reach(self.queue));
+            addressed
+        })
+    }
 }
 
 /// Notes that a kernel follows pointers, to what `indirect` says, or else to any of `addressed`.
@@ -62,13 +89,13 @@ pub(super) fn addressed(queue: &Queue) -> Vec<Arc<Memory>> {
 /// `CL_INVALID_OPERATION` when it says that the kernel uses shared virtual memory which the device does not reach.
 pub(super) fn add_followed(
     dispatch: &mut Dispatch,
-    queue: &Queue,
-    addressed: &[Arc<Memory>],
+    addressed: &Addressed<'_>,
     indirect: &Indirect,
 ) -> Result<()> {
+    let queue = addressed.queue;
     if indirect.says_nothing() {
         dispatch.uses_any_address = true;
-        for memory in addressed {
+        for memory in addressed.get() {
             add_access(dispatch, queue, memory, true)?;
         }
     }
@@ -81,7 +108,7 @@ pub(super) fn add_followed(
                 }
                 continue;
             }
-            add_address(dispatch, queue, addressed, *pointer, true)?;
+            add_address(dispatch, addressed, *pointer, true)?;
         }
     }
     Ok(())
@@ -91,12 +118,12 @@ pub(super) fn add_followed(
 /// there if `written`.
 pub(super) fn add_address(
     dispatch: &mut Dispatch,
-    queue: &Queue,
-    addressed: &[Arc<Memory>],
+    addressed: &Addressed<'_>,
     address: u64,
     written: bool,
 ) -> Result<()> {
-    for memory in addressed {
+    let queue = addressed.queue;
+    for memory in addressed.get() {
         let first = memory.place(queue)?.device_address();
         if !(first..first + memory.size_bytes() as u64).contains(&address) {
             continue;

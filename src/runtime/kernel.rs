@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::device::Device;
 use super::indirect::Indirect;
-use super::launch_plan::LaunchPlan;
+use super::launch_plan::LaunchPlans;
 use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
 use super::program::Program;
@@ -137,7 +137,7 @@ pub enum ArgumentValue {
 /// What changes about a kernel.
 pub struct KernelState {
     pub arguments: SmallVec<[ArgumentValue; 8]>,
-    pub plan: Option<LaunchPlan>,
+    pub plans: LaunchPlans,
     pub indirect: Indirect,
 }
 
@@ -192,7 +192,7 @@ impl Kernel {
             unset: AtomicUsize::new(classes.len()),
             state: Mutex::new(KernelState {
                 arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
-                plan: None,
+                plans: LaunchPlans::default(),
                 indirect: Indirect::default(),
             }),
             classes,
@@ -215,7 +215,7 @@ impl Kernel {
             unset: AtomicUsize::new(unset_count(&arguments)),
             state: Mutex::new(KernelState {
                 arguments,
-                plan: None,
+                plans: LaunchPlans::default(),
                 indirect,
             }),
         })
@@ -283,12 +283,21 @@ impl Kernel {
 
     /// The first argument that was never set.
     pub fn unset_argument(&self) -> Option<usize> {
-        if self.unset.load(Ordering::Acquire) == 0 {
-            return None;
+        match self.has_unset() {
+            true => self.unset_argument_of(&self.lock()),
+            false => None,
         }
-        let state = self.lock();
+    }
+
+    /// The same where the kernel is locked.
+    pub(super) fn unset_argument_of(&self, state: &KernelState) -> Option<usize> {
         let is_unset = |argument: &ArgumentValue| matches!(argument, ArgumentValue::Unset);
-        state.arguments.iter().position(is_unset)
+        let position = || state.arguments.iter().position(is_unset);
+        self.has_unset().then(position).flatten()
+    }
+
+    fn has_unset(&self) -> bool {
+        self.unset.load(Ordering::Acquire) > 0
     }
 
     /// Devices with code for this kernel, with their places in the program's list.

@@ -1,7 +1,7 @@
 //! What a range becomes on a device: local size, regions, and the pipeline of each.
 //!
-//! Making a plan costs microseconds (and pipelines, the first time); launches tend to repeat their range, so a
-//! kernel keeps its last one.
+//! Making a plan costs microseconds (and pipelines, the first time); launches tend to repeat their range, or that of the
+//! launch before the last, so a kernel keeps two.
 
 use std::sync::Arc;
 
@@ -25,20 +25,33 @@ use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentKind, SMALL_RANGE};
 use crate::vulkan;
 
-/// A kernel's last launch but for its arguments' values, and its offset where pipelines don't depend on it.
+/// The plans of a kernel's last launches.
+#[derive(Default)]
+pub struct LaunchPlans {
+    kept: [Option<LaunchPlan>; 2],
+    /// Which of them is that of the last launch.
+    last: usize,
+}
+
+/// A launch of a kernel but for its arguments' values, and its offset where pipelines don't depend on it.
 pub struct LaunchPlan {
-    /// Place of the device in the program's list.
-    device: usize,
-    global: [u64; 3],
-    requested: Option<[u64; 3]>,
-    starts_at_zero: bool,
-    /// What of the arguments' values pipelines depend on.
-    constants: Constants,
+    request: Request,
     /// `get_enqueued_local_size`, where the kernel can tell
     pub local: [u32; 3],
     /// `get_num_groups`, where the kernel can tell
     pub groups: [u64; 3],
     pub regions: SmallVec<[PlannedRegion; 1]>,
+}
+
+/// What a plan is made for.
+struct Request {
+    /// Place of the device in the program's list.
+    device: usize,
+    global: [u64; 3],
+    local: Option<[u64; 3]>,
+    starts_at_zero: bool,
+    /// What of the arguments' values pipelines depend on.
+    constants: Constants,
 }
 
 /// One `vkCmdDispatch` to be.
@@ -173,40 +186,73 @@ fn required_work_items(kernel: &CompiledKernel, limits: &WorkLimits) -> Option<u
     u64::from(sub_groups).checked_mul(limits.kernel_subgroup_size.into())
 }
 
-/// The plan for a launch on a queue, its device at `place` of the program's list: the one kept of the kernel's last
-/// launch if it fits.
-///
-/// # Errors
-/// As [`local_size`]; `CL_INVALID_GLOBAL_WORK_SIZE`; `CL_OUT_OF_RESOURCES` for too much local memory or a
-/// pipeline that can't be made.
-pub fn plan<'a>(
-    kept: &'a mut Option<LaunchPlan>,
-    arguments: &[ArgumentValue],
-    code: &KernelCode,
-    place: usize,
-    queue: &Queue,
-    range: &NdRange,
-) -> Result<&'a LaunchPlan> {
-    let device = queue.device();
-    let compiled = code.compiled();
-    let constants = argument_constants(compiled, arguments, queue);
-    let small_range = compiled.small_range_spec_id;
-    let starts_at_zero = small_range.is_some() && range.offset == [0; 3];
-    let fits = kept.as_ref().is_some_and(|plan| {
-        plan.device == place
-            && plan.global == range.global
-            && plan.requested == range.local
-            && plan.starts_at_zero == starts_at_zero
-            && plan.constants == constants
-    });
-    if !fits {
+impl LaunchPlans {
+    /// The plan of the last launch.
+    pub fn last(&self) -> Option<&LaunchPlan> {
+        self.kept[self.last].as_ref()
+    }
+
+    /// The plan for a launch on a queue, its device at `place` of the program's list: one that is kept, if it fits.
+    ///
+    /// # Errors
+    /// As [`local_size`]; `CL_INVALID_GLOBAL_WORK_SIZE`; `CL_OUT_OF_RESOURCES` for too much local memory or a
+    /// pipeline that can't be made.
+    pub fn plan(
+        &mut self,
+        arguments: &[ArgumentValue],
+        code: &KernelCode,
+        place: usize,
+        queue: &Queue,
+        range: &NdRange,
+    ) -> Result<&LaunchPlan> {
+        let compiled = code.compiled();
+        let starts_at_zero = compiled.small_range_spec_id.is_some() && range.offset == [0; 3];
+        let constants = argument_constants(compiled, arguments, queue);
+        let fits = |plan: &LaunchPlan| {
+            // Word by word: those of the range have just been written.
+            let made_for = &plan.request;
+            made_for.device == place
+                && is_same(&made_for.global, &range.global)
+                && match (&made_for.local, &range.local) {
+                    (Some(one), Some(other)) => is_same(one, other),
+                    (None, None) => true,
+                    _ => false,
+                }
+                && made_for.starts_at_zero == starts_at_zero
+                && made_for.constants == constants
+        };
+        let has = |place: usize| self.kept[place].as_ref().is_some_and(fits);
+        let other = 1 - self.last;
+        if !has(self.last) {
+            if !has(other) {
+                let request = Request {
+                    device: place,
+                    global: range.global,
+                    local: range.local,
+                    starts_at_zero,
+                    constants,
+                };
+                let plan = self.make(request, arguments, code, queue.device(), range)?;
+                self.kept[other] = Some(plan);
+            }
+            self.last = other;
+        }
+        self.last()
+            .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
+    }
+
+    fn make(
+        &self,
+        request: Request,
+        arguments: &[ArgumentValue],
+        code: &KernelCode,
+        device: &Device,
+        range: &NdRange,
+    ) -> Result<LaunchPlan> {
+        let compiled = code.compiled();
         let limits = work_limits(device, compiled);
-        let local = executed_size(
-            compiled,
-            range,
-            local_size(compiled, range, &limits)?,
-            &limits,
-        );
+        let local = local_size(compiled, range, &limits)?;
+        let local = executed_size(compiled, range, local, &limits);
         let regions = split_range(range.global, local, &limits).ok_or_else(|| {
             Error::new(
                 CL_INVALID_GLOBAL_WORK_SIZE,
@@ -218,24 +264,23 @@ pub fn plan<'a>(
             )
         })?;
         check_local_memory(compiled, arguments, device)?;
-        let last = kept
-            .take_if(|plan| plan.device == place)
-            .map(|plan| plan.regions)
-            .unwrap_or_default();
+        let kept = self.kept.iter().flatten();
+        let kept = kept.filter(|plan| plan.request.device == request.device);
+        let known: SmallVec<[&PlannedRegion; 4]> = kept.flat_map(|plan| &plan.regions).collect();
         let mut planned: SmallVec<[PlannedRegion; 1]> = SmallVec::new();
         for groups in regions {
             let mut key = PipelineKey {
                 local_size: groups.local,
-                constants: constants.clone(),
+                constants: request.constants.clone(),
             };
-            if let Some(spec_id) = small_range
-                && starts_at_zero
+            if let Some(spec_id) = compiled.small_range_spec_id
+                && request.starts_at_zero
                 && is_small(&groups)
             {
                 key.constants.push((spec_id, 1));
             }
-            let known = last.iter().chain(&planned).find(|known| known.key == key);
-            let pipeline = match known {
+            let mut known = known.iter().copied().chain(&planned);
+            let pipeline = match known.find(|known| known.key == key) {
                 Some(known) => Arc::clone(&known.pipeline),
                 None => code.executable.pipeline(code.index(), &key)?,
             };
@@ -249,19 +294,17 @@ pub fn plan<'a>(
         for ((groups, global), local) in groups.iter_mut().zip(range.global).zip(local) {
             *groups = global.div_ceil(u64::from(local));
         }
-        *kept = Some(LaunchPlan {
-            device: place,
-            global: range.global,
-            requested: range.local,
-            starts_at_zero,
-            constants,
+        Ok(LaunchPlan {
+            request,
             local,
             groups,
             regions: planned,
-        });
+        })
     }
-    kept.as_ref()
-        .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
+}
+
+fn is_same(one: &[u64; 3], other: &[u64; 3]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one == other)
 }
 
 /// Whether a dispatch of a range that starts at 0 has the global ids of a small range ([`SMALL_RANGE`]).
@@ -359,6 +402,8 @@ fn check_local_memory(
 pub(super) mod tests {
     use super::*;
     use crate::compiler::program::KernelAttributes;
+    use crate::runtime::kernel::Kernel;
+    use crate::runtime::test_queue;
 
     const LIMITS: WorkLimits = WorkLimits {
         max_group_size: 256,
@@ -401,6 +446,56 @@ pub(super) mod tests {
         local_size(&kernel(required), &range, &LIMITS)
             .err()
             .map(|error| error.code())
+    }
+
+    #[test]
+    fn ranges_that_take_turns_keep_their_plans() {
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
+        let source = "kernel void k(global uint *out) { out[get_global_id(0)] = 1; }";
+        let Some(program) = test_queue::program(&queue, source) else {
+            return;
+        };
+        let kernel = Kernel::new(&program, "k").unwrap();
+        kernel.set_argument(0, ArgumentValue::Memory(None));
+        let (place, code) = kernel.code(queue.device()).unwrap();
+        let state = &mut *kernel.lock();
+        // Each range, its first work-item, and whether it is known by then.
+        for (size, first, is_known) in [
+            (64, 0, false),
+            (64, 0, true),
+            (64, 64, false),
+            (64, 0, true),
+            // The same pipeline, wherever it begins.
+            (64, 128, true),
+            (64, 0, true),
+            (96, 0, false),
+            (64, 0, true),
+            (96, 0, true),
+            // No longer.
+            (64, 64, false),
+        ] {
+            let range = NdRange {
+                offset: [first, 0, 0],
+                global: [size, 1, 1],
+                local: Some([32, 1, 1]),
+                ..NdRange::default()
+            };
+            let sizes = |plans: &LaunchPlans| {
+                let kept = plans.kept.iter().flatten();
+                let kept = kept.map(|plan| (plan.request.global[0], plan.request.starts_at_zero));
+                kept.collect::<Vec<_>>()
+            };
+            let before = sizes(&state.plans);
+            let plan = state
+                .plans
+                .plan(&state.arguments, code, place, &queue, &range)
+                .unwrap();
+            assert_eq!(plan.groups, [size / 32, 1, 1]);
+            assert_eq!(plan.request.starts_at_zero, first == 0);
+            assert_eq!(before == sizes(&state.plans), is_known, "{size} at {first}");
+        }
     }
 
     #[test]

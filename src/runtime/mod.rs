@@ -27,6 +27,7 @@ pub mod image;
 pub mod indirect;
 pub mod internal_kernels;
 pub mod kernel;
+mod launch;
 pub mod launch_plan;
 pub mod layout;
 pub mod limits;
@@ -61,6 +62,7 @@ mod trace;
 pub mod transfer;
 mod turn;
 pub mod upload;
+mod work;
 pub mod work_size;
 
 pub use error::{Error, Result};

@@ -10,7 +10,7 @@
 //! application is called.
 
 use super::batch::{Accesses, Batch, Entry, MOST_COMMANDS};
-use super::command::{Command, Dispatch, Ordering as Order};
+use super::command::{Command, Ordering as Order};
 use super::context::Context;
 use super::destruction::Kept;
 use super::device::Device;
@@ -24,12 +24,13 @@ use super::process;
 use super::retire;
 use super::trace::{self, Trace};
 use super::turn;
+use super::work::{Holdable, Work};
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
 use opencl_sys::{
-    CL_COMMAND_MARKER, CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE,
-    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
-    CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties, cl_command_type, cl_queue_properties,
+    CL_COMMAND_MARKER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties,
+    cl_command_type, cl_queue_properties,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -112,7 +113,7 @@ pub(super) struct State {
     /// The time of the last command that all later ones come after.
     ordered_value: u64,
     pub(super) last_value: u64,
-    /// So many commands are enough for an idle device.
+    /// So many commands are enough for an idle device: a power of two, once a batch has been opened.
     enough: u32,
     /// A waiter thread runs.
     pub(super) waiter: bool,
@@ -128,6 +129,13 @@ pub struct Waits {
     pub events: SmallVec<[Arc<Event>; 4]>,
     /// Events whose effect on host memory the command needs: it is held until they are done.
     pub done: SmallVec<[Arc<Event>; 1]>,
+}
+
+/// The wait list of a command, and what is wrong with it, where that comes after other faults.
+#[derive(Default)]
+pub struct LateWaits {
+    pub waits: Waits,
+    pub fault: Option<Error>,
 }
 
 impl Queue {
@@ -205,20 +213,6 @@ impl Queue {
         self.has_profiling() || self.trace.is_some()
     }
 
-    /// Enqueues the launch of a kernel.
-    pub fn enqueue_dispatch(
-        self: &Arc<Self>,
-        dispatch: Dispatch,
-        wait_list: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        self.enqueue(
-            CL_COMMAND_NDRANGE_KERNEL,
-            Command::Dispatch(dispatch),
-            Waits::on(wait_list),
-            Order::default(),
-        )
-    }
-
     /// Enqueues `command`; `kind` is what its event says it is.
     ///
     /// # Errors
@@ -231,7 +225,7 @@ impl Queue {
         order: Order,
     ) -> Result<Arc<Event>> {
         let event = self.new_event(kind);
-        self.place(kind, &mut { command }, waits, order, Some(&event))?;
+        self.place(kind, &mut { command }, &mut { waits }, order, Some(&event))?;
         Ok(event)
     }
 
@@ -249,7 +243,7 @@ impl Queue {
         queued_ns: u64,
     ) -> Result<Arc<Event>> {
         let event = Arc::new(Event::of_timed_command(self, kind, queued_ns));
-        self.place(kind, &mut { command }, waits, order, Some(&event))?;
+        self.place(kind, &mut { command }, &mut { waits }, order, Some(&event))?;
         Ok(event)
     }
 
@@ -263,13 +257,22 @@ impl Queue {
         wants_event: bool,
         kind: cl_command_type,
         command: &mut Command,
-        waits: Waits,
+        mut waits: Waits,
         order: Order,
     ) -> Result<Option<Arc<Event>>> {
-        // Every command is written to the trace.
-        let event = (wants_event || self.trace.is_some()).then(|| self.new_event(kind));
-        self.place(kind, command, waits, order, event.as_ref())?;
+        let event = self.event_if(wants_event, kind);
+        self.place(kind, command, &mut waits, order, event.as_ref())?;
         Ok(event)
+    }
+
+    /// The event of a command, if somebody needs one.
+    pub(super) fn event_if(
+        self: &Arc<Self>,
+        wants_event: bool,
+        kind: cl_command_type,
+    ) -> Option<Arc<Event>> {
+        // Every command is written to the trace.
+        (wants_event || self.trace.is_some()).then(|| self.new_event(kind))
     }
 
     pub(super) fn new_event(self: &Arc<Self>, kind: cl_command_type) -> Arc<Event> {
@@ -280,60 +283,76 @@ impl Queue {
         Arc::new(Event::of_command(self, kind, queued_ns))
     }
 
-    /// Records the command or holds it.
-    fn place(
+    /// Records work or holds it.
+    pub(super) fn place<W: Holdable>(
         self: &Arc<Self>,
         kind: cl_command_type,
-        command: &mut Command,
-        waits: Waits,
+        work: &mut W,
+        waits: &mut Waits,
         order: Order,
         event: Option<&Arc<Event>>,
     ) -> Result<()> {
-        let held_event = || event.map_or_else(|| self.new_event(kind), Arc::clone);
-        match self.resolve(&waits) {
-            Resolution::Failed => {
-                if let Some(event) = event {
-                    event
-                        .finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, None)
-                        .run();
-                }
-            }
-            Resolution::NotYet => self.hold(take(command), held_event(), waits, order),
-            Resolution::Ready(ready) => {
-                let mut state = self.lock_in_turn();
-                if self.must_hold(&state, order) {
-                    drop(state);
-                    self.hold(take(command), held_event(), waits, order);
-                    return Ok(());
-                }
-                if matches!(command, Command::Nothing) && ready.device.is_empty() {
-                    let needs_none = !order.after_all && ready.sequence.is_none();
-                    if state.is_idle() || needs_none && self.is_free(&state) {
-                        drop(state);
-                        let now_ns = host_now_ns();
-                        if let Some(event) = event {
-                            event.finish(CL_COMPLETE, Some((now_ns, now_ns))).run();
-                            self.trace_host_command(event, now_ns);
-                        }
-                        return Ok(());
-                    }
-                }
-                let aftermath = self.issue(&mut state, command, event, ready, order, false)?;
-                // Only where a batch has just been handed over: to ask the driver for every command costs as much
-                // as the command. Those that others have handed over, too, count in the end.
-                let backlog = state.in_flight.len();
-                let oldest = match state.open {
-                    Some(_) if backlog < MOST_BACKLOG => None,
-                    _ => state.in_flight.front().map(|batch| batch.value),
-                };
-                drop(state);
-                aftermath.run();
-                if let Some(oldest) = oldest.filter(|_| backlog >= BACKLOG) {
-                    self.ease_backlog(oldest, backlog);
-                }
+        let mut rest = Rest::default();
+        match self.record_now(work, waits, order, event, &mut rest)? {
+            true => rest.finish(self),
+            false => {
+                let event = event.map_or_else(|| self.new_event(kind), Arc::clone);
+                self.hold(work.take(), event, std::mem::take(waits), order);
             }
         }
         Ok(())
+    }
+
+    /// Records work whose turn has come; false if it is to be held. `rest` is what is left to do then: hold no lock
+    /// there.
+    pub(super) fn record_now<W: Work>(
+        self: &Arc<Self>,
+        work: &mut W,
+        waits: &Waits,
+        order: Order,
+        event: Option<&Arc<Event>>,
+        rest: &mut Rest,
+    ) -> Result<bool> {
+        let mut ready = Ready::default();
+        if !waits.are_none() {
+            match self.resolve(waits) {
+                Resolution::Failed => {
+                    let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+                    if let Some(event) = event {
+                        rest.aftermath = event.finish(code, None);
+                    }
+                    return Ok(true);
+                }
+                Resolution::NotYet => return Ok(false),
+                Resolution::Ready(found) => ready = found,
+            }
+        }
+        let mut state = self.lock_in_turn();
+        if self.must_hold(&state, order) {
+            return Ok(false);
+        }
+        if work.nature().is_nothing && ready.device.is_empty() {
+            let needs_none = !order.after_all && ready.sequence.is_none();
+            if state.is_idle() || needs_none && self.is_free(&state) {
+                drop(state);
+                let now_ns = host_now_ns();
+                if let Some(event) = event {
+                    rest.aftermath = event.finish(CL_COMPLETE, Some((now_ns, now_ns)));
+                    self.trace_host_command(event, now_ns);
+                }
+                return Ok(true);
+            }
+        }
+        let aftermath = &mut rest.aftermath;
+        self.issue(&mut state, work, event, &mut ready, order, false, aftermath)?;
+        // Only where a batch has just been handed over: to ask the driver for every command costs as much
+        // as the command. Those that others have handed over, too, count in the end.
+        rest.backlog = state.in_flight.len();
+        rest.oldest = match state.open {
+            Some(_) if rest.backlog < MOST_BACKLOG => None,
+            _ => state.in_flight.front().map(|batch| batch.value),
+        };
+        Ok(true)
     }
 
     /// Waits for the oldest batch under way; false if there is none.
@@ -346,36 +365,27 @@ impl Queue {
         oldest.is_some()
     }
 
-    /// Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond
-    /// a limit the caller waits.
-    fn ease_backlog(self: &Arc<Self>, oldest: u64, backlog: usize) {
-        if backlog >= MOST_BACKLOG {
-            self.wait_for(oldest);
-        } else {
-            self.retire();
-        }
-    }
-
-    /// Records `command` into the open batch. Its times are taken for `event` only.
-    pub(super) fn issue(
+    /// Records `work`, which waits for what `ready` says, into the open batch. Its times are taken for `event` only.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what would be returned is slow to move"
+    )]
+    pub(super) fn issue<W: Work>(
         self: &Arc<Self>,
         state: &mut State,
-        command: &mut Command,
+        work: &mut W,
         event: Option<&Arc<Event>>,
-        ready: Ready,
+        ready: &mut Ready,
         order: Order,
         was_held: bool,
-    ) -> Result<Aftermath> {
+        aftermath: &mut Aftermath,
+    ) -> Result<()> {
         let Ready {
             device,
             sequence: after,
         } = ready;
-        let mut aftermath = Aftermath::default();
-        let (waits_for_others, signals_others) = match command {
-            Command::Semaphores { waits, signals } => (!waits.is_empty(), !signals.is_empty()),
-            _ => (false, false),
-        };
-        if !device.is_empty() || waits_for_others {
+        let nature = work.nature();
+        if !device.is_empty() || nature.waits_for_others {
             // The commands before need not wait for what this one waits for.
             self.submit_open(state);
         }
@@ -383,13 +393,11 @@ impl Queue {
         let Some(batch) = state.open.as_mut() else {
             return Err(Error::out_of_resources("no batch"));
         };
-        if !device.is_empty() {
-            batch.waits.extend(device);
-        }
+        batch.waits.extend(device.drain(..));
 
         let sequence = state.sequence;
         let mut accesses = Accesses::new();
-        let anything = command.add_accesses(&mut accesses);
+        let anything = work.add_accesses(&mut accesses);
         let is_asked = event.is_some_and(|event| self.times_commands() || event.is_timed());
         let is_timed = is_asked && self.clock.has_timestamps();
         let barrier = if self.is_in_order() {
@@ -400,10 +408,12 @@ impl Queue {
                 || order.before_all
                 || after.is_some_and(|after| after >= state.barrier_sequence)
         };
-        let replay = matches!(command, Command::Replay(_));
-        let is_large = command.staged_bytes() >= LARGE_STAGED_BYTES;
+        // Not only what it conflicts with since the last barrier, if that one lets it pass.
+        let barrier = barrier || !batch.is_open_to(nature.is_kernel);
+        let replay = nature.is_replay;
+        let is_large = nature.staged_bytes >= LARGE_STAGED_BYTES;
         if barrier && batch.commands > 0 && !replay {
-            batch.barrier(command);
+            batch.barrier(nature.is_kernel);
             state.hazards.clear();
             state.barrier_sequence = sequence;
         }
@@ -416,7 +426,7 @@ impl Queue {
             true => Some(batch.stamp_start(after)?),
             false => None,
         };
-        let recorded = batch.record(command);
+        let recorded = work.record(batch);
         if let Some(start) = timestamp {
             // Even of a command that failed half-way: all timestamps are read.
             batch.stamp_end(start)?;
@@ -443,12 +453,12 @@ impl Queue {
             aftermath.merge(event.issue(batch.value, sequence, was_held));
         }
         let full = batch.weight >= MOST_COMMANDS || is_large;
-        let enough = replay || batch.commands.is_multiple_of(state.enough);
-        if full || signals_others || enough && self.device_is_idle(state) {
+        let enough = replay || batch.commands & (state.enough - 1) == 0;
+        if full || nature.signals_others || enough && self.device_is_idle(state) {
             state.enough = (state.enough * 2).clamp(FIRST_ENOUGH, MOST_ENOUGH);
             self.submit_open(state);
         }
-        Ok(aftermath)
+        Ok(())
     }
 
     pub(super) fn open_batch(&self, state: &mut State) -> Result<()> {
@@ -599,8 +609,27 @@ impl Queue {
     }
 }
 
-fn take(command: &mut Command) -> Command {
-    std::mem::replace(command, Command::Nothing)
+/// What is left to do when work has been recorded.
+#[derive(Default)]
+pub(super) struct Rest {
+    aftermath: Aftermath,
+    /// Batches in flight; and the oldest, if something is to be done about them.
+    backlog: usize,
+    oldest: Option<u64>,
+}
+
+impl Rest {
+    /// Does it. Hold no lock.
+    pub fn finish(self, queue: &Arc<Queue>) {
+        self.aftermath.run();
+        match self.oldest {
+            // Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond
+            // a limit the caller waits.
+            Some(oldest) if self.backlog >= MOST_BACKLOG => queue.wait_for(oldest),
+            Some(_) if self.backlog >= BACKLOG => queue.retire(),
+            _ => {}
+        }
+    }
 }
 
 fn broken() -> Error {
@@ -620,6 +649,10 @@ impl State {
 }
 
 impl Waits {
+    fn are_none(&self) -> bool {
+        self.events.is_empty() && self.done.is_empty()
+    }
+
     pub fn on(events: &[Arc<Event>]) -> Self {
         Self {
             events: events.iter().map(Arc::clone).collect(),
@@ -635,5 +668,65 @@ impl Drop for Queue {
             log::error!("a queue's last submission does not end");
         }
         self.vulkan.release_queue(self.vk_queue);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::allocation::{Access, Allocation};
+    use crate::runtime::command::Dispatch;
+    use crate::runtime::hazard::ALL_BYTES;
+    use crate::runtime::test_queue;
+    use crate::vulkan::MemoryKind;
+
+    #[test]
+    fn what_is_no_kernel_comes_after_all_kernels_that_it_conflicts_with() {
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
+        let memory = || Allocation::new(&queue.vulkan, 64, MemoryKind::Device).unwrap();
+        let (first, second) = (memory(), memory());
+        let kernel = |written: &[&Arc<Allocation>]| {
+            let written = written.iter().map(|allocation| Access {
+                allocation: Arc::clone(allocation),
+                bytes: ALL_BYTES,
+                write: true,
+            });
+            Command::Dispatch(Dispatch {
+                accesses: written.collect(),
+                ..Dispatch::default()
+            })
+        };
+        let fill = |target: &Arc<Allocation>| Command::Fill {
+            target: Arc::clone(target),
+            offset_bytes: 0,
+            size_bytes: 64,
+            pattern: SmallVec::from_slice(&[1]),
+        };
+        // Each command, and the barriers up to it.
+        for (command, barriers) in [
+            (kernel(&[&first, &second]), 1),
+            (kernel(&[&first]), 2),
+            (kernel(&[&first]), 3),
+            // The barriers between kernels let it overtake the first one.
+            (fill(&second), 4),
+            // That one does not.
+            (fill(&first), 4),
+            (kernel(&[]), 4),
+            (kernel(&[&second]), 5),
+            (kernel(&[&second]), 6),
+            (kernel(&[&first]), 6),
+            (fill(&first), 7),
+        ] {
+            let (kind, order) = (CL_COMMAND_MARKER, Order::default());
+            let mut command = command;
+            queue
+                .enqueue_if(false, kind, &mut command, Waits::default(), order)
+                .unwrap();
+            let state = queue.lock();
+            assert_eq!(state.open.as_ref().unwrap().barriers(), barriers);
+        }
+        queue.finish().unwrap();
     }
 }

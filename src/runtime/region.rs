@@ -1,25 +1,38 @@
-//! Recording one part of a launch.
+//! One part of a launch: what becomes one `vkCmdDispatch`.
 
 use super::command::{Arguments, DispatchRegion};
 use super::error::Result;
 use super::staging::Arena;
-use crate::vulkan::{Device, Recorder};
+use crate::compiler::program::Placement;
+use crate::vulkan::{self, Device, Recorder};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-impl DispatchRegion {
+/// A [`DispatchRegion`] that lies elsewhere.
+#[derive(Clone, Copy)]
+pub(super) struct Region<'a> {
+    pub pipeline: &'a Arc<vulkan::Pipeline>,
+    /// Within the device's `maxComputeWorkGroupCount`; none 0.
+    pub groups: [u32; 3],
+    /// Where the kernel looks for its arguments.
+    pub placement: Placement,
+    /// The argument block.
+    pub arguments: &'a [u8],
+}
+
+impl Region<'_> {
     /// Records the `vkCmdDispatch`, its arguments in the push constants or in a piece of `staging`, which must
     /// stay as long as the recording.
-    pub(super) fn record(
+    pub fn record(
         &self,
         recorder: &mut Recorder,
         staging: &mut Arena,
         device: &Arc<Device>,
     ) -> Result<()> {
-        match &self.arguments {
-            Arguments::PushConstants(bytes) => {
-                recorder.dispatch(&self.pipeline, bytes, self.groups);
-            }
-            Arguments::Block(bytes) => {
+        let bytes = self.arguments;
+        match self.placement {
+            Placement::PushConstants => recorder.dispatch(self.pipeline, bytes, self.groups),
+            Placement::DeviceAddress => {
                 let piece = staging.take(device, bytes.len().max(16) as u64)?;
                 // SAFETY: the piece is ours alone and as long as the block.
                 unsafe {
@@ -30,9 +43,37 @@ impl DispatchRegion {
                     );
                 }
                 let address = piece.device_address().to_le_bytes();
-                recorder.dispatch(&self.pipeline, &address, self.groups);
+                recorder.dispatch(self.pipeline, &address, self.groups);
             }
         }
         Ok(())
+    }
+
+    /// The same, complete in itself.
+    pub fn to_owned(self) -> DispatchRegion {
+        let bytes = SmallVec::from_slice(self.arguments);
+        DispatchRegion {
+            pipeline: Arc::clone(self.pipeline),
+            groups: self.groups,
+            arguments: match self.placement {
+                Placement::PushConstants => Arguments::PushConstants(bytes),
+                Placement::DeviceAddress => Arguments::Block(bytes),
+            },
+        }
+    }
+}
+
+impl DispatchRegion {
+    pub(super) fn as_region(&self) -> Region<'_> {
+        let (placement, arguments) = match &self.arguments {
+            Arguments::PushConstants(bytes) => (Placement::PushConstants, bytes),
+            Arguments::Block(bytes) => (Placement::DeviceAddress, bytes),
+        };
+        Region {
+            pipeline: &self.pipeline,
+            groups: self.groups,
+            placement,
+            arguments,
+        }
     }
 }

@@ -6,8 +6,10 @@ use super::context::Context;
 use super::device::Device;
 use super::event::Event;
 use super::platform::Platform;
+use super::program::{self, Program, build};
 use super::queue::{Queue, Waits};
 use crate::compiler::Defects;
+use crate::toolchain::BuildOptions;
 use crate::vulkan::{Instance, InstanceOptions, Priority};
 use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
 use std::sync::Arc;
@@ -78,4 +80,18 @@ pub fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
             Ordering::default(),
         )
         .unwrap()
+}
+
+/// A program built for the queue's device; `None` where the machine has no clang.
+pub fn program(queue: &Queue, source: &str) -> Option<Arc<Program>> {
+    let origin = program::Origin::Source(source.as_bytes().to_vec());
+    let program = Program::new(queue.context(), origin);
+    let options = "-cl-std=CL3.0";
+    let parsed = BuildOptions::parse(options).unwrap();
+    let built = build::build(&program, vec![0], options, parsed, build::Notify::default());
+    if let Err(error) = built {
+        eprintln!("skipped: no clang ({error})");
+        return None;
+    }
+    Some(program)
 }

@@ -37,6 +37,10 @@ pub struct Recorder {
     bound: vk::Pipeline,
     /// The layout that the textures are bound with: they stay bound for pipelines of the same.
     textures_bound: vk::PipelineLayout,
+    /// Nothing but dispatches is recorded since the last barrier.
+    only_dispatches: bool,
+    /// The last barrier orders nothing but dispatches.
+    orders_dispatches: bool,
     /// Recorded since `begin`.
     barriers: u32,
 }
@@ -83,6 +87,8 @@ impl Recorder {
             usage,
             bound: vk::Pipeline::null(),
             textures_bound: vk::PipelineLayout::null(),
+            only_dispatches: true,
+            orders_dispatches: false,
             barriers: 0,
         };
         let allocate = vk::CommandBufferAllocateInfo::default()
@@ -107,6 +113,8 @@ impl Recorder {
         .map_err(Error::of("vkResetCommandPool"))?;
         self.bound = vk::Pipeline::null();
         self.textures_bound = vk::PipelineLayout::null();
+        self.only_dispatches = true;
+        self.orders_dispatches = false;
         self.barriers = 0;
         let begin = vk::CommandBufferBeginInfo::default().flags(self.usage);
         // SAFETY: the pool was reset above.
@@ -142,15 +150,24 @@ impl Recorder {
         );
     }
 
-    /// The same between kernels: what is before and after, as far as the last and the next barrier, is nothing but
-    /// dispatches.
-    pub fn kernel_barrier(&mut self) {
+    /// Everything before is done and visible before what comes after begins: nothing but dispatches as far as the next
+    /// barrier, if `dispatches_follow` ([`Recorder::is_open_to`]). Between dispatches less is waited for.
+    pub fn barrier(&mut self, dispatches_follow: bool) {
+        if !(self.only_dispatches && dispatches_follow) {
+            return self.full_barrier();
+        }
         self.barrier_between(
             vk::PipelineStageFlags2::COMPUTE_SHADER,
             vk::AccessFlags2::MEMORY_WRITE,
             vk::PipelineStageFlags2::COMPUTE_SHADER,
             vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
         );
+        self.orders_dispatches = true;
+    }
+
+    /// Whether what comes next, a dispatch or not, comes after what the last barrier comes after.
+    pub fn is_open_to(&self, dispatch: bool) -> bool {
+        dispatch || !self.orders_dispatches
     }
 
     fn barrier_between(
@@ -166,6 +183,8 @@ impl Recorder {
             .dst_stage_mask(to_stage)
             .dst_access_mask(to_access)];
         self.barriers += 1;
+        self.only_dispatches = true;
+        self.orders_dispatches = false;
         let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
         // SAFETY: the command buffer is recording; synchronization2 is enabled.
         unsafe { (self.device.sync2.cmd_pipeline_barrier2)(self.handle, &dependency) };
@@ -246,6 +265,7 @@ impl Recorder {
     /// The memory of images of linear tiling is the same in every layout, so commands on it that are under way
     /// are not disturbed.
     pub fn prepare_texture(&mut self, texture: &Texture) {
+        self.only_dispatches = false;
         let barriers = [vk::ImageMemoryBarrier2::default()
             .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
             .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
@@ -286,6 +306,7 @@ impl Recorder {
     }
 
     fn copy_chunk(&mut self, source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
+        self.only_dispatches = false;
         // SAFETY: recording; the caller keeps the buffers until the device is done, and the regions lie
         // within them.
         unsafe {
@@ -309,6 +330,7 @@ impl Recorder {
             Self::words_within(target, offset_bytes, size_bytes),
             offset_bytes..offset_bytes + size_bytes
         );
+        self.only_dispatches = false;
         // SAFETY: recording; the range is aligned and lies within the buffer.
         unsafe {
             self.device.raw.cmd_fill_buffer(

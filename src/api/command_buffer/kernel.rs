@@ -1,6 +1,6 @@
 //! Recording launches of kernels.
 
-use super::super::enqueue_kernel::{check_arguments, check_context, code, range};
+use super::super::enqueue_kernel::{check_arguments, check_context, range};
 use super::super::error::{Error, Result};
 use super::super::{handle, kernel};
 use super::arguments::{Recording, SyncPointArguments};
@@ -38,7 +38,7 @@ pub unsafe fn command_nd_range_kernel(
     let pairs = unsafe { handle::properties(properties) };
     let asked = Properties::parse(&pairs)?;
     let kernel = kernel::get(kernel)?;
-    let (_, code) = code(&recording.queue, &kernel)?;
+    let (_, code) = dispatch::code(&kernel, &recording.queue)?;
     check_context(&recording.queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
     // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."

@@ -22,7 +22,7 @@ use super::{enqueue, handle};
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::device::Device;
 use crate::runtime::object::Object;
-use crate::runtime::queue::Queue;
+use crate::runtime::queue::{Queue, Waits};
 use opencl_sys::{
     CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR,
     CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,
@@ -251,9 +251,10 @@ pub unsafe fn enqueue_command_buffer(
     check_substitutes(&queues, &buffer)?;
     // "CL_INVALID_CONTEXT if context associated with command_buffer and events in event_wait_list are not the
     // same.", "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, …"
-    let wait_list = enqueue::wait_list(&buffer.queues()[0], &events)?;
+    let mut waits = Waits::default();
+    enqueue::add_wait_list(&buffer.queues()[0], &events, &mut waits.events)?;
     let wants_event = events.wants_event();
-    events.give_if(buffer.enqueue(&queues, &wait_list, wants_event)?);
+    events.give_if(buffer.enqueue(&queues, &mut waits, wants_event)?);
     Ok(())
 }
 

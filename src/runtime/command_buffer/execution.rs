@@ -63,7 +63,7 @@ impl CommandBuffer {
     pub fn enqueue(
         &self,
         queues: &[Arc<Queue>],
-        wait_list: &[Arc<Event>],
+        waits: &mut Waits,
         wants_event: bool,
     ) -> Result<Option<Arc<Event>>> {
         let queues = match queues {
@@ -81,23 +81,19 @@ impl CommandBuffer {
         let instance = state.versions.current().ok_or_else(not_executable)?;
         if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
             // The usual case, without a list of parts.
-            let mut replay = Command::Replay(Replay::new(instance, 0, &self.uses));
+            let mut replay = Some(Replay::new(instance, 0, &self.uses));
             let uses = uses.to_bring(self.context());
             drop(state);
             drop(leftovers);
             let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
-            let order = Ordering::default();
             if uses.is_empty() {
-                return queue.enqueue_if(
-                    wants_event,
-                    kind,
-                    &mut replay,
-                    Waits::on(wait_list),
-                    order,
-                );
+                let event = queue.event_if(wants_event, kind);
+                let order = Ordering::default();
+                queue.place(kind, &mut replay, waits, order, event.as_ref())?;
+                return Ok(event);
             }
-            let mut waits = WaitList::from_iter(wait_list.iter().map(Arc::clone));
-            return queue.enqueue_using(&uses, wants_event, kind, &mut replay, &mut waits);
+            let mut replay = replay.take().map_or(Command::Nothing, Command::Replay);
+            return queue.enqueue_using(&uses, wants_event, kind, &mut replay, &mut waits.events);
         }
         let plans = state.schedule.parts.iter().zip(&state.uses);
         let parts = plans
@@ -113,7 +109,7 @@ impl CommandBuffer {
         // No lock is held: memory may go.
         drop(state);
         drop(leftovers);
-        enqueue_parts(queues, parts, wait_list).map(Some)
+        enqueue_parts(queues, parts, &waits.events).map(Some)
     }
 
     /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.

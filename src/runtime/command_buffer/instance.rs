@@ -261,16 +261,12 @@ impl Recording {
     /// Records commands, in the order of their levels.
     fn commands(&mut self, ordered: &[Recordable<'_>]) -> Result<()> {
         self.recorder.full_barrier();
-        let mut only_kernels_before = true;
         let levels = ordered.chunk_by(|one, other| one.place.level == other.place.level);
         for (index, level) in levels.enumerate() {
-            let only_kernels = level.iter().all(|it| it.command.is_kernel());
-            match only_kernels && only_kernels_before {
-                _ if index == 0 => {}
-                true => self.recorder.kernel_barrier(),
-                false => self.recorder.full_barrier(),
+            if index > 0 {
+                let only_kernels = level.iter().all(|it| it.command.is_kernel());
+                self.recorder.barrier(only_kernels);
             }
-            only_kernels_before = only_kernels;
             for recordable in level {
                 let number = recordable.number;
                 match (recordable.updatable, recordable.command) {
@@ -395,7 +391,7 @@ impl Recording {
             || dispatch.printf.is_some()
             || written.any(|access| is_seen_by_host(&access.allocation));
         for region in &dispatch.regions {
-            region.record(
+            region.as_region().record(
                 &mut self.recorder,
                 &mut self.arguments,
                 self.kernels.device(),

@@ -9,10 +9,9 @@ use crate::runtime::dispatch::NdRange;
 use crate::runtime::event::Event;
 use crate::runtime::kernel::{ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
-use crate::runtime::program::{self, Program, build};
-use crate::runtime::queue::Queue;
+use crate::runtime::program::Program;
+use crate::runtime::queue::{Queue, Waits};
 use crate::runtime::test_queue;
-use crate::toolchain::BuildOptions;
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,
 };
@@ -38,20 +37,7 @@ struct Setup {
 impl Setup {
     fn new() -> Option<Self> {
         let queue = test_queue::new(0)?;
-        let origin = program::Origin::Source(SOURCE.as_bytes().to_vec());
-        let program = Program::new(queue.context(), origin);
-        let options = BuildOptions::parse("-cl-std=CL3.0").unwrap();
-        let built = build::build(
-            &program,
-            vec![0],
-            "-cl-std=CL3.0",
-            options,
-            build::Notify::default(),
-        );
-        if let Err(error) = built {
-            eprintln!("skipped: no clang ({error})");
-            return None;
-        }
+        let program = test_queue::program(&queue, SOURCE)?;
         Some(Self { queue, program })
     }
 
@@ -101,7 +87,9 @@ impl Setup {
     /// An execution that does not begin before the event is set.
     fn enqueue_held(&self, buffer: &CommandBuffer) -> (Arc<Event>, Arc<Event>) {
         let gate = Event::of_user(self.queue.context());
-        let held = buffer.enqueue(&[], &[Arc::clone(&gate)], true).unwrap();
+        let held = buffer
+            .enqueue(&[], &mut Waits::on(&[Arc::clone(&gate)]), true)
+            .unwrap();
         (gate, held.unwrap())
     }
 }
@@ -226,7 +214,12 @@ fn frames_in_flight_take_turns_with_their_recordings() {
         finish(&held);
     }
     for value in 0..20 {
-        finish(&buffer.enqueue(&[], &[], true).unwrap().unwrap());
+        finish(
+            &buffer
+                .enqueue(&[], &mut Waits::default(), true)
+                .unwrap()
+                .unwrap(),
+        );
         update(&add, |launch| launch.kernel.set_argument(1, number(value)));
         assert!(known.iter().any(|it| Arc::ptr_eq(it, &current(&buffer))));
     }
@@ -275,7 +268,12 @@ fn a_replaced_argument_is_let_go() {
     update(&add, |launch| launch.kernel.set_argument(0, memory(&new)));
     drop(last);
     assert!(!held(3));
-    finish(&buffer.enqueue(&[], &[], true).unwrap().unwrap());
+    finish(
+        &buffer
+            .enqueue(&[], &mut Waits::default(), true)
+            .unwrap()
+            .unwrap(),
+    );
 }
 
 #[test]
@@ -290,12 +288,20 @@ fn a_released_argument_lives_as_long_as_the_command_uses_it() {
         buffer.finalize().unwrap();
         let (gate, held) = setup.enqueue_held(&buffer);
         // One more recording.
-        let second = buffer.enqueue(&[], &[], true).unwrap().unwrap();
+        let second = buffer
+            .enqueue(&[], &mut Waits::default(), true)
+            .unwrap()
+            .unwrap();
         gate.set_user_status(CL_COMPLETE).unwrap();
         finish(&held);
         finish(&second);
         update(&command, |launch| launch.kernel.set_argument(1, number(2)));
-        finish(&buffer.enqueue(&[], &[], true).unwrap().unwrap());
+        finish(
+            &buffer
+                .enqueue(&[], &mut Waits::default(), true)
+                .unwrap()
+                .unwrap(),
+        );
         assert!(allocation.strong_count() > 0);
         let other = setup.memory();
         update(&command, |launch| {
@@ -323,7 +329,12 @@ fn printing_in_recordings_takes_no_buffers_from_launches() {
     let first = current(&buffer);
     let value = || setup.queue.lock().in_flight.back().map(|batch| batch.value);
     for _ in 0..3 {
-        assert!(buffer.enqueue(&[], &[], false).unwrap().is_none());
+        assert!(
+            buffer
+                .enqueue(&[], &mut Waits::default(), false)
+                .unwrap()
+                .is_none()
+        );
         setup.queue.flush();
         // Done, but nobody has looked.
         setup.queue.wait_timeline(value().unwrap());

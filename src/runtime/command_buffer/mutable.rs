@@ -120,7 +120,7 @@ pub fn has_all_arguments(kernel: &Kernel) -> bool {
 
 /// The local size of a kernel's last launch.
 fn local_size_of(kernel: &Kernel) -> Option<[u32; 3]> {
-    kernel.lock().plan.as_ref().map(|plan| plan.local)
+    kernel.lock().plans.last().map(|plan| plan.local)
 }
 
 /// Checks a range for a kernel whose arguments are not all known, with NULL and 0 for the missing ones.

@@ -7,7 +7,7 @@ use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::hazard::ALL_BYTES;
 use crate::runtime::layout::Shape;
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::Queue;
+use crate::runtime::queue::{Queue, Waits};
 use crate::runtime::residence::{Mode, Use};
 use crate::runtime::test_queue;
 use crate::vulkan::MemoryKind;
@@ -74,7 +74,10 @@ fn a_wide_graph_gets_one_barrier_a_level() {
     }
     buffer.finalize().unwrap();
     assert_eq!(barriers(&buffer), 1);
-    let event = buffer.enqueue(&[], &[], true).unwrap().unwrap();
+    let event = buffer
+        .enqueue(&[], &mut Waits::default(), true)
+        .unwrap()
+        .unwrap();
     assert!(!targets[0].is_idle(), "it is pending");
     assert_eq!(event.wait(), 0);
     assert!(targets.iter().all(|target| target.is_idle()));
@@ -98,7 +101,10 @@ fn an_in_order_queue_gets_barriers_only_where_memory_meets() {
     buffer.finalize().unwrap();
     // The fills run together; each copy reads what the one before wrote.
     assert_eq!(barriers(&buffer), 5);
-    let event = buffer.enqueue(&[], &[], true).unwrap().unwrap();
+    let event = buffer
+        .enqueue(&[], &mut Waits::default(), true)
+        .unwrap()
+        .unwrap();
     assert_eq!(event.wait(), 0);
     assert!(all.iter().all(|allocation| first_byte(allocation) == 5));
 }

@@ -1,0 +1,100 @@
+//! What a queue records: a command that is complete in itself, or the launch of a kernel as it lies there.
+
+use super::batch::{Accesses, Batch};
+use super::command::Command;
+use super::command_buffer::Replay;
+use super::error::Result;
+
+/// What can be recorded into a batch.
+pub(super) trait Work {
+    fn nature(&self) -> Nature;
+
+    /// Adds what it reads and writes to a list; whether it may touch more than that.
+    fn add_accesses(&self, accesses: &mut Accesses) -> bool;
+
+    /// Records it. What the batch holds may be taken out.
+    fn record(&mut self, batch: &mut Batch) -> Result<()>;
+}
+
+/// Work that can wait.
+pub(super) trait Holdable: Work {
+    /// Takes it out, to be held.
+    fn take(&mut self) -> Command;
+}
+
+/// What sort of work it is, as far as its place in the order goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Nature {
+    /// The device runs nothing but a kernel of the application for it, or nothing.
+    pub is_kernel: bool,
+    /// No work, only a place in the order.
+    pub is_nothing: bool,
+    /// A command buffer, which begins and ends with a barrier of its own.
+    pub is_replay: bool,
+    /// It begins after a semaphore that others signal.
+    pub waits_for_others: bool,
+    /// Others wait for a semaphore that it signals.
+    pub signals_others: bool,
+    /// Bytes that go through staging memory on the way to the device.
+    pub staged_bytes: usize,
+}
+
+impl Work for Command {
+    fn nature(&self) -> Nature {
+        let (mut waits_for_others, mut signals_others) = (false, false);
+        if let Self::Semaphores { waits, signals } = self {
+            waits_for_others = !waits.is_empty();
+            signals_others = !signals.is_empty();
+        }
+        Nature {
+            is_kernel: self.is_kernel(),
+            is_nothing: matches!(self, Self::Nothing),
+            is_replay: matches!(self, Self::Replay(_)),
+            waits_for_others,
+            signals_others,
+            staged_bytes: self.staged_bytes(),
+        }
+    }
+
+    fn add_accesses(&self, accesses: &mut Accesses) -> bool {
+        self.add_accesses(accesses)
+    }
+
+    fn record(&mut self, batch: &mut Batch) -> Result<()> {
+        batch.record(self)
+    }
+}
+
+impl Holdable for Command {
+    fn take(&mut self) -> Command {
+        std::mem::replace(self, Self::Nothing)
+    }
+}
+
+/// The execution of a command buffer, until it is taken.
+impl Work for Option<Replay> {
+    fn nature(&self) -> Nature {
+        Nature {
+            is_replay: true,
+            ..Nature::default()
+        }
+    }
+
+    fn add_accesses(&self, _: &mut Accesses) -> bool {
+        // It begins and ends with a barrier of its own.
+        false
+    }
+
+    fn record(&mut self, batch: &mut Batch) -> Result<()> {
+        match self.take() {
+            Some(replay) => batch.record_replay(replay),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Holdable for Option<Replay> {
+    fn take(&mut self) -> Command {
+        self.take().map_or(Command::Nothing, Command::Replay)
+    }
+}
