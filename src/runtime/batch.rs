@@ -37,6 +37,8 @@ pub struct Batch {
     /// The open part. Begun by [`Batch::recorder`].
     recorder: Recorder,
     recording: bool,
+    /// The first part needs no barrier at its beginning.
+    comes_after_nothing: bool,
     /// The parts before it.
     parts: Vec<Part>,
     spare_recorders: Vec<Recorder>,
@@ -104,6 +106,7 @@ impl Batch {
         Ok(Self {
             recorder: Recorder::new(device)?,
             recording: false,
+            comes_after_nothing: false,
             parts: Vec::new(),
             spare_recorders: Vec::new(),
             value: 0,
@@ -126,9 +129,11 @@ impl Batch {
         })
     }
 
-    /// Starts recording anew. The device must be done with the last use.
-    pub fn begin(&mut self, value: u64) {
+    /// Starts recording anew. The device must be done with the last use. `comes_after_nothing`: the host has seen the end
+    /// of all that the queue was given before.
+    pub fn begin(&mut self, value: u64, comes_after_nothing: bool) {
         self.value = value;
+        self.comes_after_nothing = comes_after_nothing;
         self.commands = 0;
         self.weight = 0;
         self.is_timed = false;
@@ -140,7 +145,10 @@ impl Batch {
         if !self.recording {
             self.recorder.begin()?;
             // Earlier batches and parts, and writes of other queues that the host has seen the end of.
-            self.recorder.full_barrier();
+            let sees_all = self.comes_after_nothing && self.parts.is_empty();
+            if !(sees_all && self.kernels.device().shows_finished_work()) {
+                self.recorder.full_barrier();
+            }
             self.recording = true;
         }
         Ok(&mut self.recorder)

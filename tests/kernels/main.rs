@@ -12,6 +12,7 @@ mod atomics;
 mod control_flow;
 mod conversions;
 mod documents;
+mod finished_work;
 mod floats;
 mod functions;
 #[macro_use]
@@ -91,6 +92,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("non_uniform_groups", non_uniform_groups::TESTS),
     // Last: it looks at what the others have done.
     ("documents", documents::TESTS),
+    ("finished_work", finished_work::TESTS),
 ];
 
 /// Set in the process that runs the tests.
