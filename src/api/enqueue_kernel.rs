@@ -2,15 +2,16 @@
 
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use super::{enqueue, kernel};
+use super::{enqueue, handle};
 use crate::runtime::callback::NativeKernel;
-use crate::runtime::dispatch::{self, NdRange};
+use crate::runtime::dispatch::NdRange;
 use crate::runtime::kernel::Kernel;
+use crate::runtime::launch::LaunchTarget;
 use crate::runtime::queue::{LateWaits, Queue};
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
-    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_DIMENSION,
-    cl_command_queue, cl_command_type, cl_kernel, cl_mem, cl_uint,
+    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,
+    cl_kernel, cl_mem, cl_uint,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -25,20 +26,6 @@ pub(super) fn check_context(queue: &Queue, kernel: &Kernel) -> Result<()> {
         false => Err(Error::new(
             CL_INVALID_CONTEXT,
             "command_queue and kernel belong to different contexts",
-        )),
-    }
-}
-
-/// "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
-pub(super) fn check_arguments(kernel: &Kernel) -> Result<()> {
-    match kernel.unset_argument() {
-        None => Ok(()),
-        Some(index) => Err(Error::new(
-            CL_INVALID_KERNEL_ARGS,
-            format!(
-                "argument {index} of kernel '{}' was never set",
-                kernel.name()
-            ),
         )),
     }
 }
@@ -184,17 +171,16 @@ fn launch(
     command_type: cl_command_type,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = enqueue::queue(command_queue)?;
-    let kernel = kernel::get(kernel)?;
-    dispatch::code(&kernel, &queue)?;
+    let queue = handle::borrow::<Queue>(command_queue)?;
+    let kernel = handle::borrow::<Kernel>(kernel)?;
+    let target = LaunchTarget::new(&queue, &kernel)?;
     check_context(&queue, &kernel)?;
     let mut waits = LateWaits::default();
     enqueue::late_wait_list(&queue, &events, &mut waits)?;
-    check_arguments(&kernel)?;
+    kernel.check_arguments()?;
     let mut range = NdRange::default();
     read_range(&mut range)?;
-    let wanted = events.wants_event();
-    let event = queue.launch(command_type, &kernel, &range, &mut waits, wanted)?;
+    let event = target.launch(command_type, &range, &mut waits, events.wants_event())?;
     events.give_if(event);
     Ok(())
 }

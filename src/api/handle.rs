@@ -1,7 +1,7 @@
 //! From `cl_*` pointers to objects and back: the only casts of handles.
 
 use super::error::{Error, Result};
-use crate::runtime::object::{self, Object};
+use crate::runtime::object::{self, Borrowed, Object};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -9,6 +9,11 @@ use std::sync::Arc;
 /// handles and handles of another type.
 pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
     object::lookup(handle)
+}
+
+/// Like [`get`], for the length of the call: see [`Borrowed`].
+pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
+    object::borrow(handle)
 }
 
 /// Like [`get`], for handles that may be NULL.

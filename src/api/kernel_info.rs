@@ -7,7 +7,7 @@ use super::{device, enqueue_kernel, handle};
 use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttributes};
 use crate::runtime::device::Device;
 use crate::runtime::dispatch;
-use crate::runtime::kernel::{ArgumentValue, Kernel, KernelCode};
+use crate::runtime::kernel::{ArgumentValue, DeviceCode, Kernel, KernelCode};
 use crate::runtime::launch_plan::{local_size, work_limits};
 use crate::runtime::object::Object;
 use crate::runtime::program::Origin;
@@ -156,11 +156,10 @@ pub(super) fn code_for(kernel: &Kernel, device: cl_device_id) -> Result<(Arc<Dev
         };
     }
     let device = device::get(device)?;
-    let (_, code) = kernel
+    let code = kernel
         .code(&device)
         .ok_or_else(|| wrong("device is not the kernel's"))?;
-    let code = code.clone();
-    Ok((device, code))
+    Ok((Arc::clone(&device), code.code.clone()))
 }
 
 /// `clGetKernelWorkGroupInfo`
@@ -235,10 +234,10 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     let kernel = get(kernel)?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for kernel
     // for the device associated with command_queue."
-    let (_, code) = dispatch::code(&kernel, &queue)?;
+    let DeviceCode { code, .. } = dispatch::code(&kernel, &queue)?;
     enqueue_kernel::check_context(&queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
-    enqueue_kernel::check_arguments(&kernel)?;
+    kernel.check_arguments()?;
     // SAFETY: the caller's promise.
     let range = unsafe {
         enqueue_kernel::range(

@@ -251,7 +251,7 @@ impl EventArguments {
 
     /// The same, added to a list where that lies: an empty one costs nothing.
     pub fn add_wait_list<E: Object>(&self, events: &mut SmallVec<[Arc<E>; 4]>) -> Result<()> {
-        if self.count == 0 && self.list.is_null() {
+        if !self.has_list() {
             return Ok(());
         }
         // "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or
@@ -266,6 +266,11 @@ impl EventArguments {
             events.push(event.map_err(|error| invalid(error.reason().to_owned()))?);
         }
         Ok(())
+    }
+
+    /// Whether there is a wait list, or something that is wrong with it.
+    pub fn has_list(&self) -> bool {
+        self.count > 0 || !self.list.is_null()
     }
 
     /// Whether the application asked for the command's event.

@@ -11,7 +11,7 @@ use super::allocation::Access;
 use super::command::Dispatch;
 use super::hazard::ALL_BYTES;
 use super::indirect::{self, Addressed};
-use super::kernel::{ArgumentValue, Kernel, KernelCode, KernelState};
+use super::kernel::{ArgumentValue, DeviceCode, Kernel, KernelState};
 use super::launch_plan::LaunchPlan;
 use super::memory::Memory;
 use super::printf;
@@ -54,7 +54,7 @@ impl NdRange {
 }
 
 /// Makes the command for a launch that is recorded: one that prints has no buffer for that yet
-/// ([`with_output`]).
+/// ([`with_output`]). All arguments of the kernel are set.
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
@@ -62,11 +62,11 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
     // What is let go of here may call the application: when the kernel is locked no longer.
     let addressed = Addressed::new(queue);
     let (mut dispatch, mut block) = (Dispatch::default(), Block::default());
-    let (place, code) = code(kernel, queue)?;
+    let code = code(kernel, queue)?;
     {
         let mut state = kernel.lock();
         let mut launch = Launch::new(&mut dispatch, &mut block, code, range);
-        launch.prepare(kernel, &mut state, place, &addressed)?;
+        launch.prepare(&mut state, &addressed)?;
         launch.complete();
     }
     if !range.is_empty() {
@@ -79,11 +79,11 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
 /// transition.
 fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
     let textures: SmallVec<[_; 4]> = {
-        let Some((_, code)) = kernel.code(queue.device()) else {
+        let Some(code) = kernel.code(queue.device()) else {
             return Ok(());
         };
         let state = kernel.lock();
-        let arguments = code.compiled().arguments.iter().zip(&state.arguments);
+        let arguments = code.compiled.arguments.iter().zip(&state.arguments);
         let sampled = arguments.filter_map(|(argument, value)| match (&argument.kind, value) {
             (ArgumentKind::Image { fields, .. }, ArgumentValue::Memory(Some(memory))) => {
                 let mut fields = fields.iter().map(|(field, _)| field);
@@ -102,7 +102,7 @@ fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
 pub(super) struct Launch<'a> {
     /// All but its regions and what it keeps alive.
     dispatch: &'a mut Dispatch,
-    code: &'a KernelCode,
+    code: DeviceCode<'a>,
     range: &'a NdRange,
     /// `None` where there is nothing to run.
     plan: Option<&'a LaunchPlan>,
@@ -114,7 +114,7 @@ impl<'a> Launch<'a> {
     pub fn new(
         dispatch: &'a mut Dispatch,
         block: &'a mut Block,
-        code: &'a KernelCode,
+        code: DeviceCode<'a>,
         range: &'a NdRange,
     ) -> Self {
         Self {
@@ -126,29 +126,13 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Makes it that of `kernel`, whose state is given, and whose code is at `place` of its list.
+    /// Makes it that of a kernel, whose state is given, with all arguments set.
     ///
     /// # Errors
     /// As `clEnqueueNDRangeKernel`.
-    pub fn prepare(
-        &mut self,
-        kernel: &Kernel,
-        state: &'a mut KernelState,
-        place: usize,
-        addressed: &Addressed<'_>,
-    ) -> Result<()> {
-        // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
-        if let Some(index) = kernel.unset_argument_of(state) {
-            return Err(Error::new(
-                CL_INVALID_KERNEL_ARGS,
-                format!(
-                    "argument {index} of kernel '{}' was never set",
-                    kernel.name()
-                ),
-            ));
-        }
+    pub fn prepare(&mut self, state: &'a mut KernelState, addressed: &Addressed<'_>) -> Result<()> {
         let (code, range) = (self.code, self.range);
-        let compiled = code.compiled();
+        let compiled = code.compiled;
         self.dispatch.touches_anything = compiled.follows_pointers;
         if range.is_empty() {
             // "If … the value in any passed dimension is 0 then the kernel command will trivially succeed after
@@ -160,7 +144,7 @@ impl<'a> Launch<'a> {
             plans,
             indirect,
         } = state;
-        let plan = plans.plan(arguments, code, place, addressed.queue(), range)?;
+        let plan = plans.plan(arguments, code, addressed.queue(), range)?;
         self.plan = Some(plan);
         let (dispatch, block) = (&mut *self.dispatch, &mut *self.block);
         block.clear(&compiled.argument_block);
@@ -185,7 +169,7 @@ impl<'a> Launch<'a> {
 
     /// Its code, which has to stay until the device is done.
     pub fn executable(&self) -> &'a Arc<Executable> {
-        &self.code.executable
+        &self.code.code.executable
     }
 
     /// Calls `visit` with one part of the range after the other.
@@ -199,7 +183,7 @@ impl<'a> Launch<'a> {
         let Some(plan) = self.plan else {
             return Ok(());
         };
-        let argument_block = &self.code.compiled().argument_block;
+        let argument_block = &self.code.compiled.argument_block;
         for region in &plan.regions {
             let base = region.groups.base;
             for (implicit, offset) in &argument_block.implicit {
@@ -242,12 +226,12 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// The code of a kernel for a queue's device, and its place in the kernel's list.
+/// The code of a kernel for a queue's device.
 ///
 /// # Errors
 /// "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device
 /// associated with command_queue."
-pub fn code<'a>(kernel: &'a Kernel, queue: &Queue) -> Result<(usize, &'a KernelCode)> {
+pub fn code<'a>(kernel: &'a Kernel, queue: &Queue) -> Result<DeviceCode<'a>> {
     kernel.code(queue.device()).ok_or_else(|| {
         Error::new(
             CL_INVALID_PROGRAM_EXECUTABLE,
@@ -260,12 +244,12 @@ pub fn code<'a>(kernel: &'a Kernel, queue: &Queue) -> Result<(usize, &'a KernelC
 ///
 /// # Errors
 /// `CL_OUT_OF_RESOURCES`
-pub fn with_output(dispatch: &Dispatch, code: &KernelCode) -> Result<Option<Dispatch>> {
-    let compiled = code.compiled();
+pub fn with_output(dispatch: &Dispatch, code: DeviceCode<'_>) -> Result<Option<Dispatch>> {
+    let compiled = code.compiled;
     if !printf::is_used(compiled) || dispatch.regions.is_empty() {
         return Ok(None);
     }
-    let output = printf::Output::of_recording(code)?;
+    let output = printf::Output::of_recording(code.code)?;
     let implicit = &compiled.argument_block.implicit;
     let mut places = implicit
         .iter()
@@ -429,11 +413,11 @@ fn bytes_of(memory: &Memory, place: &Place) -> Range<u64> {
 fn add_implicit(
     dispatch: &mut Dispatch,
     block: &mut Block,
-    code: &KernelCode,
+    code: DeviceCode<'_>,
     range: &NdRange,
     plan: &LaunchPlan,
 ) -> Result<()> {
-    for (implicit, offset) in &code.compiled().argument_block.implicit {
+    for (implicit, offset) in &code.compiled.argument_block.implicit {
         let value: u64 = match implicit {
             Implicit::GlobalOffset(dimension) => element(&range.offset, *dimension),
             Implicit::GlobalSize(dimension) => element(&range.global, *dimension),
@@ -442,18 +426,18 @@ fn add_implicit(
             Implicit::WorkDim => range.dimensions.into(),
             // Written for each region.
             Implicit::GroupBase(_) | Implicit::GlobalBase(_) => continue,
-            Implicit::DataSegment => match code.executable.data()? {
+            Implicit::DataSegment => match code.code.executable.data()? {
                 Some(allocation) => {
                     dispatch.accesses.push(Access {
                         allocation: Arc::clone(allocation),
                         bytes: ALL_BYTES,
-                        write: code.executable.program().data.writable,
+                        write: code.code.executable.program().data.writable,
                     });
                     allocation.device_address()
                 }
                 None => 0,
             },
-            Implicit::OrderWord => code.executable.device().order_word()?,
+            Implicit::OrderWord => code.code.executable.device().order_word()?,
             Implicit::PrintfBuffer => match &dispatch.printf {
                 Some(output) => output.device_address(),
                 None => 0,

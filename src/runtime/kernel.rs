@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use opencl_sys::{
-    CL_INVALID_ARG_INDEX, CL_INVALID_KERNEL_DEFINITION, CL_INVALID_KERNEL_NAME,
-    CL_INVALID_PROGRAM_EXECUTABLE,
+    CL_INVALID_ARG_INDEX, CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_DEFINITION,
+    CL_INVALID_KERNEL_NAME, CL_INVALID_PROGRAM_EXECUTABLE,
 };
 use smallvec::SmallVec;
 
@@ -61,6 +61,15 @@ impl KernelCode {
         // `index` was found in this very list, which never changes.
         &self.executable.program().kernels[self.index]
     }
+}
+
+/// The same of one device, found for a launch: the ways to it are long.
+#[derive(Clone, Copy)]
+pub struct DeviceCode<'a> {
+    /// Place of the device in the program's list.
+    pub place: usize,
+    pub code: &'a KernelCode,
+    pub compiled: &'a CompiledKernel,
 }
 
 /// A kernel object that keeps its program from being built again.
@@ -281,23 +290,27 @@ impl Kernel {
         }
     }
 
-    /// The first argument that was never set.
-    pub fn unset_argument(&self) -> Option<usize> {
-        match self.has_unset() {
-            true => self.unset_argument_of(&self.lock()),
-            false => None,
+    /// Whether every argument has been set. None ever becomes unset again.
+    pub fn has_all_arguments(&self) -> bool {
+        self.unset.load(Ordering::Acquire) == 0
+    }
+
+    /// "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified."
+    ///
+    /// # Errors
+    /// That. The kernel must not be locked.
+    pub fn check_arguments(&self) -> Result<()> {
+        if self.has_all_arguments() {
+            return Ok(());
         }
-    }
-
-    /// The same where the kernel is locked.
-    pub(super) fn unset_argument_of(&self, state: &KernelState) -> Option<usize> {
         let is_unset = |argument: &ArgumentValue| matches!(argument, ArgumentValue::Unset);
-        let position = || state.arguments.iter().position(is_unset);
-        self.has_unset().then(position).flatten()
-    }
-
-    fn has_unset(&self) -> bool {
-        self.unset.load(Ordering::Acquire) > 0
+        match self.lock().arguments.iter().position(is_unset) {
+            None => Ok(()),
+            Some(index) => Err(Error::new(
+                CL_INVALID_KERNEL_ARGS,
+                format!("argument {index} of kernel '{}' was never set", self.name),
+            )),
+        }
     }
 
     /// Devices with code for this kernel, with their places in the program's list.
@@ -308,11 +321,15 @@ impl Kernel {
             .filter_map(|(index, code)| Some((index, code.as_ref()?)))
     }
 
-    /// The code for a device and its place in the program's list; `None` if the program was not built for
-    /// the device.
-    pub fn code(&self, device: &Arc<Device>) -> Option<(usize, &KernelCode)> {
-        let index = self.program().device_index(device)?;
-        Some((index, self.codes.get(index)?.as_ref()?))
+    /// The code for a device; `None` if the program was not built for the device.
+    pub fn code(&self, device: &Arc<Device>) -> Option<DeviceCode<'_>> {
+        let place = self.program().device_index(device)?;
+        let code = self.codes.get(place)?.as_ref()?;
+        Some(DeviceCode {
+            place,
+            code,
+            compiled: code.compiled(),
+        })
     }
 
     /// Code to ask about what no device changes: names and attributes.

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::device::Device;
 use super::dispatch::NdRange;
-use super::kernel::{ArgumentValue, KernelCode};
+use super::kernel::{ArgumentValue, DeviceCode};
 use super::program::executable::{Constants, PipelineKey};
 use super::queue::Queue;
 use super::sub_group_sizes::SubGroupSizes;
@@ -192,7 +192,7 @@ impl LaunchPlans {
         self.kept[self.last].as_ref()
     }
 
-    /// The plan for a launch on a queue, its device at `place` of the program's list: one that is kept, if it fits.
+    /// The plan for a launch on a queue: one that is kept, if it fits.
     ///
     /// # Errors
     /// As [`local_size`]; `CL_INVALID_GLOBAL_WORK_SIZE`; `CL_OUT_OF_RESOURCES` for too much local memory or a
@@ -200,18 +200,17 @@ impl LaunchPlans {
     pub fn plan(
         &mut self,
         arguments: &[ArgumentValue],
-        code: &KernelCode,
-        place: usize,
+        code: DeviceCode<'_>,
         queue: &Queue,
         range: &NdRange,
     ) -> Result<&LaunchPlan> {
-        let compiled = code.compiled();
+        let compiled = code.compiled;
         let starts_at_zero = compiled.small_range_spec_id.is_some() && range.offset == [0; 3];
         let constants = argument_constants(compiled, arguments, queue);
         let fits = |plan: &LaunchPlan| {
             // Word by word: those of the range have just been written.
             let made_for = &plan.request;
-            made_for.device == place
+            made_for.device == code.place
                 && is_same(&made_for.global, &range.global)
                 && match (&made_for.local, &range.local) {
                     (Some(one), Some(other)) => is_same(one, other),
@@ -226,7 +225,7 @@ impl LaunchPlans {
         if !has(self.last) {
             if !has(other) {
                 let request = Request {
-                    device: place,
+                    device: code.place,
                     global: range.global,
                     local: range.local,
                     starts_at_zero,
@@ -245,11 +244,11 @@ impl LaunchPlans {
         &self,
         request: Request,
         arguments: &[ArgumentValue],
-        code: &KernelCode,
+        code: DeviceCode<'_>,
         device: &Device,
         range: &NdRange,
     ) -> Result<LaunchPlan> {
-        let compiled = code.compiled();
+        let DeviceCode { code, compiled, .. } = code;
         let limits = work_limits(device, compiled);
         let local = local_size(compiled, range, &limits)?;
         let local = executed_size(compiled, range, local, &limits);
@@ -459,10 +458,10 @@ pub(super) mod tests {
         };
         let kernel = Kernel::new(&program, "k").unwrap();
         kernel.set_argument(0, ArgumentValue::Memory(None));
-        let (place, code) = kernel.code(queue.device()).unwrap();
+        let code = kernel.code(queue.device()).unwrap();
         let state = &mut *kernel.lock();
         // Where they begin matters only to a kernel with code for small ranges.
-        let has_small = code.compiled().small_range_spec_id.is_some();
+        let has_small = code.compiled.small_range_spec_id.is_some();
         // Each range, its first work-item, and whether it is known by then.
         for (size, first, is_known) in [
             (64, 0, false),
@@ -494,7 +493,7 @@ pub(super) mod tests {
             let before = sizes(&state.plans);
             let plan = state
                 .plans
-                .plan(&state.arguments, code, place, &queue, &range)
+                .plan(&state.arguments, code, &queue, &range)
                 .unwrap();
             assert_eq!(plan.groups, [size / 32, 1, 1]);
             assert_eq!(plan.request.starts_at_zero, has_small && first == 0);

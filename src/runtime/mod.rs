@@ -27,7 +27,7 @@ pub mod image;
 pub mod indirect;
 pub mod internal_kernels;
 pub mod kernel;
-mod launch;
+pub mod launch;
 pub mod launch_plan;
 pub mod layout;
 pub mod limits;

@@ -21,6 +21,7 @@ use opencl_sys::{
 };
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -155,6 +156,54 @@ pub fn lookup<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
             T::KIND.invalid_code(),
             format!("{:?} {handle:p} is being destroyed", T::KIND),
         )
+    })
+}
+
+/// An object for the length of a call that the application gave its handle to: without a share of its own, as long as
+/// the application has one. To count a share costs more than to find the object.
+///
+/// What may call the application, and needs the object afterwards, takes a share first: the application may let go of
+/// the object there.
+pub struct Borrowed<T: Object> {
+    object: ManuallyDrop<Arc<T>>,
+    /// Whether it is a share after all.
+    is_share: bool,
+}
+
+impl<T: Object> Deref for Borrowed<T> {
+    type Target = Arc<T>;
+
+    fn deref(&self) -> &Arc<T> {
+        &self.object
+    }
+}
+
+impl<T: Object> Drop for Borrowed<T> {
+    fn drop(&mut self) {
+        if self.is_share {
+            // SAFETY: a share that nobody else drops, and that is not used any more.
+            unsafe { ManuallyDrop::drop(&mut self.object) };
+        }
+    }
+}
+
+/// As [`lookup`], for the length of the call.
+pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
+    let slot = slot_of::<T>(handle)?;
+    if slot.references.load(Ordering::Acquire) == 0 {
+        return Ok(Borrowed {
+            object: ManuallyDrop::new(lookup(handle)?),
+            is_share: true,
+        });
+    }
+    let object = slot.object.load(Ordering::Relaxed).cast::<T>();
+    // SAFETY: the tag says that the slot leads to a `T`, and the application's count that it owns a share. That one is
+    // borrowed here and not dropped. It stays for as long as the application does not release its last reference in the
+    // middle of a call with the handle, which the specification forbids.
+    let object = ManuallyDrop::new(unsafe { Arc::from_raw(object.cast_const()) });
+    Ok(Borrowed {
+        object,
+        is_share: false,
     })
 }
 
@@ -429,6 +478,27 @@ mod tests {
         assert_eq!(object.handle().references(), 2);
         release::<Lamp>(handle).unwrap();
         release::<Lamp>(handle).unwrap();
+    }
+
+    #[test]
+    fn a_borrowed_object_is_shared_only_where_the_application_has_no_reference() {
+        let object = lamp();
+        let handle = expose(&object);
+        {
+            let borrowed = borrow::<Lamp>(handle).unwrap();
+            assert!(Arc::ptr_eq(&object, &borrowed));
+            assert_eq!(Arc::strong_count(&object), 2);
+        }
+        assert_eq!(Arc::strong_count(&object), 2);
+        release::<Lamp>(handle).unwrap();
+        {
+            let borrowed = borrow::<Lamp>(handle).unwrap();
+            assert!(Arc::ptr_eq(&object, &borrowed));
+            assert_eq!(Arc::strong_count(&object), 2);
+        }
+        assert_eq!(Arc::strong_count(&object), 1);
+        drop(object);
+        assert!(borrow::<Lamp>(handle).is_err(), "it is gone");
     }
 
     #[test]

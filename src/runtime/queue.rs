@@ -46,7 +46,7 @@ const MOST_BACKLOG: usize = 64;
 /// to the greatest: a stream's first commands begin early, and the driver is not called for every few of thousands.
 /// Drivers submit under a lock of the whole device: threads that submit on queues of their own wait for each other.
 const FIRST_ENOUGH: u32 = 16;
-const MOST_ENOUGH: u32 = 64;
+const MOST_ENOUGH: u32 = 128;
 
 /// A write of so many bytes is submitted at once, so that its staging memory is soon free again: a stream of writes then
 /// goes through a few pieces of memory that stay in the processor's cache.
@@ -283,7 +283,8 @@ impl Queue {
         Arc::new(Event::of_command(self, kind, queued_ns))
     }
 
-    /// Records work or holds it.
+    /// Records work or holds it. The application may be called, and let go of the queue: the caller holds a share of it or
+    /// does not use it any more.
     pub(super) fn place<W: Holdable>(
         self: &Arc<Self>,
         kind: cl_command_type,
@@ -296,8 +297,9 @@ impl Queue {
         match self.record_now(work, waits, order, event, &mut rest)? {
             true => rest.finish(self),
             false => {
-                let event = event.map_or_else(|| self.new_event(kind), Arc::clone);
-                self.hold(work.take(), event, std::mem::take(waits), order);
+                let queue = Arc::clone(self);
+                let event = event.map_or_else(|| queue.new_event(kind), Arc::clone);
+                queue.hold(work.take(), event, std::mem::take(waits), order);
             }
         }
         Ok(())
@@ -305,6 +307,7 @@ impl Queue {
 
     /// Records work whose turn has come; false if it is to be held. `rest` is what is left to do then: hold no lock
     /// there.
+    #[inline]
     pub(super) fn record_now<W: Work>(
         self: &Arc<Self>,
         work: &mut W,
@@ -393,7 +396,9 @@ impl Queue {
         let Some(batch) = state.open.as_mut() else {
             return Err(Error::out_of_resources("no batch"));
         };
-        batch.waits.extend(device.drain(..));
+        if !device.is_empty() {
+            batch.waits.extend(device.drain(..));
+        }
 
         let sequence = state.sequence;
         let mut accesses = Accesses::new();
@@ -621,13 +626,17 @@ pub(super) struct Rest {
 impl Rest {
     /// Does it. Hold no lock.
     pub fn finish(self, queue: &Arc<Queue>) {
+        let oldest = self.oldest.filter(|_| self.backlog >= BACKLOG);
+        // The application is called, which may let go of the queue.
+        let backed_up = oldest.map(|oldest| (Arc::clone(queue), oldest));
         self.aftermath.run();
-        match self.oldest {
-            // Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond
-            // a limit the caller waits.
-            Some(oldest) if self.backlog >= MOST_BACKLOG => queue.wait_for(oldest),
-            Some(_) if self.backlog >= BACKLOG => queue.retire(),
-            _ => {}
+        // Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond a limit the
+        // caller waits.
+        if let Some((queue, oldest)) = backed_up {
+            match self.backlog >= MOST_BACKLOG {
+                true => queue.wait_for(oldest),
+                false => queue.retire(),
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 
 use super::create_device::create_raw;
 use super::error::Error;
-use super::info::PhysicalDeviceInfo;
+use super::info::{DeviceType, PhysicalDeviceInfo};
 use super::instance::{Instance, PhysicalDevice};
 use super::pipeline_layouts::PipelineLayouts;
 use super::queue_clients::QueueClients;
@@ -63,8 +63,6 @@ pub struct Device {
     used_timelines: Mutex<Vec<UsedTimeline>>,
     /// See [`Device::change_code`].
     code: RwLock<()>,
-    guards_code: bool,
-    shows_finished_work: bool,
     lost: AtomicBool,
     pub(super) instance: Arc<Instance>,
 }
@@ -179,8 +177,6 @@ impl Device {
             queue_clients,
             used_timelines: Mutex::default(),
             code: RwLock::default(),
-            guards_code: physical.info.driver_id == NVIDIA_PROPRIETARY,
-            shows_finished_work: physical.info.driver_id == NVIDIA_PROPRIETARY,
             lost: AtomicBool::new(false),
             instance: Arc::clone(instance),
         }))
@@ -242,9 +238,15 @@ impl Device {
     /// Vulkan promises as much of the host's writes only ("Host Write Ordering Guarantees"); a semaphore's signal makes
     /// what the device wrote available, and nothing makes it visible. NVIDIA's driver keeps no older contents from one
     /// submission to the next, and a barrier at the beginning takes its GPUs 2.8 µs (an H200, where an empty kernel takes
-    /// 12.4 µs from recording to its end). Where others may differ, the barrier stays.
+    /// 12.4 µs from recording to its end). To a processor the memory is its own, and what a thread has waited for is seen
+    /// by all that it tells. Where others may differ, the barrier stays.
     pub fn shows_finished_work(&self) -> bool {
-        self.shows_finished_work
+        self.is_nvidias() || self.info.device_type == DeviceType::Cpu
+    }
+
+    /// Whether the driver is NVIDIA's own.
+    fn is_nvidias(&self) -> bool {
+        self.info.driver_id == NVIDIA_PROPRIETARY
     }
 
     /// Hold it while a pipeline is made or destroyed.
@@ -254,13 +256,13 @@ impl Device {
     /// program that builds, runs and releases on sixteen threads. Neither without destroying nor with this lock
     /// was any of 80,000 wrong.
     pub(super) fn change_code(&self) -> Option<RwLockWriteGuard<'_, ()>> {
-        self.guards_code
+        self.is_nvidias()
             .then(|| self.code.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Hold it while work is submitted.
     pub(super) fn run_code(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        self.guards_code
+        self.is_nvidias()
             .then(|| self.code.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -1,16 +1,16 @@
 //! Recording launches of kernels.
 
-use super::super::enqueue_kernel::{check_arguments, check_context, range};
+use super::super::enqueue_kernel::{check_context, range};
 use super::super::error::{Error, Result};
 use super::super::{handle, kernel};
 use super::arguments::{Recording, SyncPointArguments};
 use super::{ASSERTS, flatten, mutable};
 use crate::compiler::program::Implicit;
 use crate::runtime::command::Command;
-use crate::runtime::command_buffer::mutable::{NewLaunch, has_all_arguments};
+use crate::runtime::command_buffer::mutable::NewLaunch;
 use crate::runtime::command_buffer::{NewCommand, Origin};
 use crate::runtime::dispatch;
-use crate::runtime::kernel::KernelCode;
+use crate::runtime::kernel::{DeviceCode, KernelCode};
 use opencl_sys::{
     CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, CL_MUTABLE_DISPATCH_ASSERTS_KHR,
     CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, cl_command_buffer_khr, cl_command_properties_khr,
@@ -38,7 +38,7 @@ pub unsafe fn command_nd_range_kernel(
     let pairs = unsafe { handle::properties(properties) };
     let asked = Properties::parse(&pairs)?;
     let kernel = kernel::get(kernel)?;
-    let (_, code) = dispatch::code(&kernel, &recording.queue)?;
+    let DeviceCode { code, .. } = dispatch::code(&kernel, &recording.queue)?;
     check_context(&recording.queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
     // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."
@@ -48,7 +48,7 @@ pub unsafe fn command_nd_range_kernel(
             .fields
             .is_some_and(|fields| fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0);
     if !may_wait {
-        check_arguments(&kernel)?;
+        kernel.check_arguments()?;
     }
     // SAFETY: the caller's promise.
     let range = unsafe {
@@ -60,7 +60,7 @@ pub unsafe fn command_nd_range_kernel(
         )
     }?;
     let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
-    let new = match recording.wants_handle() || !has_all_arguments(&kernel) || prints(code) {
+    let new = match recording.wants_handle() || !kernel.has_all_arguments() || prints(code) {
         // It is always launched as it is now.
         false => {
             let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;

@@ -226,9 +226,13 @@ pub unsafe fn enqueue_command_buffer(
     command_buffer: cl_command_buffer_khr,
     events: EventArguments,
 ) -> Result<()> {
-    let buffer = get(command_buffer)?;
-    // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
-    buffer.check_executable()?;
+    let buffer = handle::borrow::<CommandBuffer>(command_buffer)?;
+    let takes_arguments = num_queues > 0 || !queues.is_null() || events.has_list();
+    if takes_arguments {
+        // "CL_INVALID_OPERATION if command_buffer is not in the Executable state." Without arguments that could be wrong,
+        // `enqueue` looks first.
+        buffer.check_executable()?;
+    }
     // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
     // SAFETY: the caller's promise.
     let handles = unsafe { handle::slice(queues.cast_const(), num_queues as usize, "queues") }?;

@@ -61,7 +61,7 @@ impl CommandBuffer {
     /// # Errors
     /// "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
     pub fn enqueue(
-        &self,
+        self: &Arc<Self>,
         queues: &[Arc<Queue>],
         waits: &mut Waits,
         wants_event: bool,
@@ -70,6 +70,31 @@ impl CommandBuffer {
             [] => &self.queues,
             queues => queues,
         };
+        let state = self.lock();
+        let instance = state.versions.current().ok_or_else(not_executable)?;
+        let is_usual = (queues.len(), instance.parts()) == (1, 1) && !instance.is_exclusive();
+        if is_usual && self.context().devices().len() == 1 {
+            let mut replay = Some(Replay::new(instance, 0));
+            drop(state);
+            let (queue, kind) = (&queues[0], CL_COMMAND_COMMAND_BUFFER_KHR);
+            let event = queue.event_if(wants_event, kind);
+            let order = Ordering::default();
+            queue.place(kind, &mut replay, waits, order, event.as_ref())?;
+            return Ok(event);
+        }
+        drop(state);
+        // The application may be called, and let go of it.
+        let buffer = Arc::clone(self);
+        buffer.enqueue_any(queues, waits, wants_event)
+    }
+
+    /// The same, whatever devices it runs on, and whether or not it has to be recorded once more.
+    fn enqueue_any(
+        &self,
+        queues: &[Arc<Queue>],
+        waits: &mut Waits,
+        wants_event: bool,
+    ) -> Result<Option<Arc<Event>>> {
         let mut state = self.lock();
         if state.needs_recording() {
             // Unless executions are done that were not seen to be.
@@ -80,27 +105,19 @@ impl CommandBuffer {
         let leftovers = self.prepare_execution(&mut state)?;
         let instance = state.versions.current().ok_or_else(not_executable)?;
         if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
-            // The usual case, without a list of parts.
-            let mut replay = Some(Replay::new(instance, 0, &self.uses));
+            let mut replay = Command::Replay(Replay::new(instance, 0));
             let uses = uses.to_bring(self.context());
             drop(state);
             drop(leftovers);
-            let kind = CL_COMMAND_COMMAND_BUFFER_KHR;
-            if uses.is_empty() {
-                let event = queue.event_if(wants_event, kind);
-                let order = Ordering::default();
-                queue.place(kind, &mut replay, waits, order, event.as_ref())?;
-                return Ok(event);
-            }
-            let mut replay = replay.take().map_or(Command::Nothing, Command::Replay);
-            return queue.enqueue_using(&uses, wants_event, kind, &mut replay, &mut waits.events);
+            let (kind, list) = (CL_COMMAND_COMMAND_BUFFER_KHR, &mut waits.events);
+            return queue.enqueue_using(&uses, wants_event, kind, &mut replay, list);
         }
         let plans = state.schedule.parts.iter().zip(&state.uses);
         let parts = plans
             .take(instance.parts())
             .enumerate()
             .map(|(part, (plan, uses))| PartExecution {
-                replay: Replay::new(instance, part, &self.uses),
+                replay: Replay::new(instance, part),
                 queue: queue_of_part(queues, plan.queue),
                 after: plan.after.clone(),
                 uses: uses.to_bring(self.context()),

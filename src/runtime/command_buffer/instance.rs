@@ -15,6 +15,7 @@ use crate::runtime::{Error, Result};
 use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -25,6 +26,8 @@ pub struct Instance {
     parts: Vec<Part>,
     /// Executions of parts enqueued and not yet known to be done.
     executions: Uses,
+    /// Of all that the command buffer names, by executions that have begun.
+    uses: Arc<Uses>,
     /// Where updates of commands go, by the commands' numbers.
     slots: Mutex<Slots>,
     /// Whether any of them are stale.
@@ -86,10 +89,11 @@ unsafe impl Sync for SlotRegion {}
 impl Instance {
     /// Records `commands`, given in the order of recording: a part for each of `devices`, in it the levels in
     /// ascending order, with a barrier between each and the next. The first begins after everything submitted
-    /// before; what comes later begins with a barrier of its own.
+    /// before; what comes later begins with a barrier of its own. `uses` counts for the allocations of the command buffer.
     pub fn record<'a>(
         devices: &[Arc<InternalKernels>],
         commands: impl Iterator<Item = Recordable<'a>>,
+        uses: &Arc<Uses>,
     ) -> Result<Self> {
         let mut ordered: Vec<Vec<Recordable<'_>>> = devices.iter().map(|_| Vec::new()).collect();
         for command in commands {
@@ -109,6 +113,7 @@ impl Instance {
         Ok(Self {
             parts,
             executions: Uses::default(),
+            uses: Arc::clone(uses),
             slots: Mutex::new(slots),
             has_stale: AtomicBool::new(false),
         })
@@ -423,22 +428,27 @@ impl Recording {
 pub struct Replay {
     instance: Arc<Instance>,
     part: usize,
-    uses: Arc<Uses>,
-    /// Whether `uses` counts it.
-    begun: AtomicBool,
-    ended: AtomicBool,
+    stage: Cell<Stage>,
+}
+
+/// How far an execution is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Enqueued,
+    /// The uses of the allocations count it.
+    Begun,
+    /// As far as its memory goes.
+    Ended,
 }
 
 impl Replay {
-    /// `part` is one of the instance's; `uses` counts for the allocations of the command buffer.
-    pub(super) fn new(instance: &Arc<Instance>, part: usize, uses: &Arc<Uses>) -> Self {
+    /// `part` is one of the instance's.
+    pub(super) fn new(instance: &Arc<Instance>, part: usize) -> Self {
         instance.executions.begin();
         Self {
             instance: Arc::clone(instance),
             part,
-            uses: Arc::clone(uses),
-            begun: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
+            stage: Cell::new(Stage::Enqueued),
         }
     }
 
@@ -448,7 +458,7 @@ impl Replay {
 
     /// Whether a command of the command buffer uses the allocation.
     pub fn is_user_of(&self, allocation: &Allocation) -> bool {
-        allocation.is_counted_with(&self.uses)
+        allocation.is_counted_with(&self.instance.uses)
     }
 
     pub fn recorder(&self) -> &Recorder {
@@ -467,18 +477,21 @@ impl Replay {
 
     /// It is part of a batch: from now on the host must not touch its memory.
     pub fn begin(&self) {
-        if !self.begun.swap(true, Ordering::AcqRel) {
-            self.uses.begin();
+        if self.stage.get() == Stage::Enqueued {
+            self.stage.set(Stage::Begun);
+            self.instance.uses.begin();
         }
     }
 
     /// It is done, or will never run. What it holds it holds until it is dropped, without a lock.
     pub fn end(&self) {
-        if !self.ended.swap(true, Ordering::AcqRel) {
-            self.instance.executions.end();
-            if self.begun.load(Ordering::Acquire) {
-                self.uses.end();
+        match self.stage.replace(Stage::Ended) {
+            Stage::Enqueued => self.instance.executions.end(),
+            Stage::Begun => {
+                self.instance.executions.end();
+                self.instance.uses.end();
             }
+            Stage::Ended => {}
         }
     }
 }

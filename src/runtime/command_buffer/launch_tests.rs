@@ -85,7 +85,7 @@ impl Setup {
     }
 
     /// An execution that does not begin before the event is set.
-    fn enqueue_held(&self, buffer: &CommandBuffer) -> (Arc<Event>, Arc<Event>) {
+    fn enqueue_held(&self, buffer: &Arc<CommandBuffer>) -> (Arc<Event>, Arc<Event>) {
         let gate = Event::of_user(self.queue.context());
         let held = buffer
             .enqueue(&[], &mut Waits::on(&[Arc::clone(&gate)]), true)

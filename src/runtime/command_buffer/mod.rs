@@ -409,7 +409,7 @@ impl CommandBuffer {
                 ))
             })
             .collect::<Result<Vec<_>>>()?;
-        Instance::record(&devices, commands)
+        Instance::record(&devices, commands, &self.uses)
     }
 
     /// The commands in `changed` have changed: so do the recordings. `rescheduled`: so has the schedule.

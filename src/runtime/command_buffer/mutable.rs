@@ -83,7 +83,7 @@ impl NewLaunch {
         own: Arc<Kernel>,
         buffer: &Arc<CommandBuffer>,
     ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
-        let first = match has_all_arguments(&own) {
+        let first = match own.has_all_arguments() {
             true => Some(dispatch::prepare(&own, &self.queue, &self.range)?),
             false => {
                 check_range(&own, &self.queue, &self.range)?;
@@ -107,15 +107,6 @@ impl NewLaunch {
         });
         Ok((command, first))
     }
-}
-
-/// Whether every argument of a kernel has been set.
-pub fn has_all_arguments(kernel: &Kernel) -> bool {
-    let state = kernel.lock();
-    !state
-        .arguments
-        .iter()
-        .any(|argument| matches!(argument, ArgumentValue::Unset))
 }
 
 /// The local size of a kernel's last launch.
@@ -190,7 +181,7 @@ impl MutableCommand {
     pub(super) fn with_output(&self, dispatch: &Dispatch) -> Result<Option<Dispatch>> {
         let kernel = Arc::clone(&self.lock().kernel);
         match kernel.code(self.queue.device()) {
-            Some((_, code)) => dispatch::with_output(dispatch, code),
+            Some(code) => dispatch::with_output(dispatch, code),
             None => Ok(None),
         }
     }
@@ -235,7 +226,7 @@ impl Update {
     /// As `clEnqueueNDRangeKernel`.
     pub fn new(command: Arc<MutableCommand>, mut launch: Launch) -> Result<Self> {
         let queue = &command.queue;
-        let mut dispatch = match has_all_arguments(&launch.kernel) {
+        let mut dispatch = match launch.kernel.has_all_arguments() {
             true => Some(dispatch::prepare(
                 &launch.kernel,
                 queue,
