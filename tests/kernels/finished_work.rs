@@ -1,13 +1,11 @@
 //! What the host has seen the end of is seen by whatever it launches then, on whatever queue.
 
 use super::Test;
-use super::harness::{Session, session, skip};
+use super::harness::{Session, description_2d, session, skip};
 use opencl3::command_queue::CommandQueue;
 use opencl3::kernel::Kernel;
-use opencl3::memory::{
-    Buffer, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_UNSIGNED_INT32, ClMem, Image,
-};
-use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format};
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, CL_R, CL_UNSIGNED_INT32, ClMem, Image};
+use opencl3::types::{CL_BLOCKING, cl_image_format};
 use std::ptr;
 
 pub const TESTS: &[Test] = &[
@@ -28,8 +26,7 @@ kernel void check(
 ) {
     size_t i = get_global_id(0) % 256;
     if (words[i] != value || constants[255 - i] != value) { atomic_inc(wrong); }
-}
-kernel void other(global uint *out) { out[get_global_id(0)] = 1; }";
+}";
 
 const IMAGES: &str = "
 kernel void put(write_only image2d_t image, uint value) {
@@ -40,7 +37,10 @@ kernel void check(read_only image2d_t image, uint value, global uint *wrong) {
     const sampler_t sampler = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
     int i = get_global_id(0) % 256;
     if (read_imageui(image, sampler, (int2)(i % 16, i / 16)).x != value) { atomic_inc(wrong); }
-}
+}";
+
+/// Work that has nothing to do with the rest.
+const OTHER: &str = "
 kernel void other(global uint *out) { out[get_global_id(0)] = 1; }";
 
 struct Setup {
@@ -56,7 +56,7 @@ struct Setup {
 impl Setup {
     fn new(source: &str) -> Option<Self> {
         let session = session()?;
-        let program = session.build_source(source, "");
+        let program = session.build_source(&format!("{source}{OTHER}"), "");
         let kernel = |name| Kernel::create(&program, name).unwrap();
         let context = session.context();
         let queue = |_| CommandQueue::create_default_with_properties(context, 0, 0).unwrap();
@@ -153,18 +153,7 @@ fn finished_images() {
         image_channel_order: CL_R,
         image_channel_data_type: CL_UNSIGNED_INT32,
     };
-    let description = cl_image_desc {
-        image_type: CL_MEM_OBJECT_IMAGE2D,
-        image_width: 16,
-        image_height: 16,
-        image_depth: 0,
-        image_array_size: 0,
-        image_row_pitch: 0,
-        image_slice_pitch: 0,
-        num_mip_levels: 0,
-        num_samples: 0,
-        buffer: ptr::null_mut(),
-    };
+    let description = description_2d(16, 16);
     let (context, flags) = (setup.session.context(), CL_MEM_READ_WRITE);
     // SAFETY: no host memory.
     let image = unsafe { Image::create(context, flags, &format, &description, ptr::null_mut()) };

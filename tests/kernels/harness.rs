@@ -460,15 +460,12 @@ enum Held<'a> {
     Image(Image, &'a ImageData),
 }
 
-fn upload_image(session: &Session, data: &ImageData) -> Image {
-    let format = cl_image_format {
-        image_channel_order: data.order,
-        image_channel_data_type: CL_UNSIGNED_INT8,
-    };
-    let description = cl_image_desc {
+/// Of a two-dimensional image, in texels.
+pub fn description_2d(width: usize, height: usize) -> cl_image_desc {
+    cl_image_desc {
         image_type: CL_MEM_OBJECT_IMAGE2D,
-        image_width: data.width,
-        image_height: data.height,
+        image_width: width,
+        image_height: height,
         image_depth: 1,
         image_array_size: 1,
         image_row_pitch: 0,
@@ -476,7 +473,15 @@ fn upload_image(session: &Session, data: &ImageData) -> Image {
         num_mip_levels: 0,
         num_samples: 0,
         buffer: ptr::null_mut(),
+    }
+}
+
+fn upload_image(session: &Session, data: &ImageData) -> Image {
+    let format = cl_image_format {
+        image_channel_order: data.order,
+        image_channel_data_type: CL_UNSIGNED_INT8,
     };
+    let description = description_2d(data.width, data.height);
     let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     let host = data.bytes.as_ptr().cast_mut().cast();
     // SAFETY: the bytes are those of the whole image, and are copied.

@@ -177,9 +177,9 @@ impl Given<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::analysis::testing::{Random, expressions};
+    use crate::compiler::analysis::testing::{Random, random_function};
     use crate::compiler::interp::Interpreter;
-    use crate::compiler::ir::{Builder, FuncId, Module, Terminator};
+    use crate::compiler::ir::{Builder, FuncId};
 
     const SIZES: [u32; 3] = [24, 3, 65535];
 
@@ -188,15 +188,7 @@ mod tests {
         let random = &mut Random(7);
         let mut told = 0;
         for _ in 0..60 {
-            let mut function = Function::new("f");
-            let entry = function.entry();
-            let params = [Type::I32, Type::I64].map(|ty| function.add_param(entry, ty));
-            let mut b = Builder::new(&mut function, entry);
-            let values = expressions(&mut b, &params, random);
-            b.terminate(Terminator::Return(values.iter().copied().collect()));
-            function.return_types = values.iter().map(|&v| function.ty(v)).collect();
-            let mut module = Module::default();
-            module.add_function(function);
+            let (module, values) = random_function(random);
             let function = module.function(FuncId(0));
             let known: Vec<_> = values
                 .iter()

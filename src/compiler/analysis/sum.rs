@@ -67,9 +67,9 @@ fn signed(function: &Function, constant: Value) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::analysis::testing::{Random, expressions};
+    use crate::compiler::analysis::testing::{Random, random_function};
     use crate::compiler::interp::Interpreter;
-    use crate::compiler::ir::{Builder, BuiltIn, FuncId, Module, Terminator, Type};
+    use crate::compiler::ir::{Builder, BuiltIn, FuncId, Type};
 
     /// The sum that `build` makes of two parameters, one of 32 bits and one of 64; the parameters, and what was built.
     fn sum_of(
@@ -168,15 +168,7 @@ mod tests {
         let random = &mut Random(3);
         let mut apart = 0;
         for _ in 0..200 {
-            let mut function = Function::new("f");
-            let entry = function.entry();
-            let params = [Type::I32, Type::I64].map(|ty| function.add_param(entry, ty));
-            let mut b = Builder::new(&mut function, entry);
-            let values = expressions(&mut b, &params, random);
-            b.terminate(Terminator::Return(values.iter().copied().collect()));
-            function.return_types = values.iter().map(|&v| function.ty(v)).collect();
-            let mut module = Module::default();
-            module.add_function(function);
+            let (module, values) = random_function(random);
             let function = module.function(FuncId(0));
             let sums: Vec<Sum> = values
                 .iter()

@@ -1,6 +1,8 @@
 //! What tests of analyses share.
 
-use crate::compiler::ir::{Binary, Builder, BuiltIn, Compare, Convert, Op, Type, Value};
+use crate::compiler::ir::{
+    Binary, Builder, BuiltIn, Compare, Convert, Function, Module, Op, Terminator, Type, Value,
+};
 
 /// xorshift64*
 pub struct Random(pub u64);
@@ -28,8 +30,22 @@ impl Random {
     }
 }
 
+/// A module of one function, which takes a word of 32 bits and one of 64 and returns all its values: see [`expressions`].
+pub fn random_function(random: &mut Random) -> (Module, Vec<Value>) {
+    let mut function = Function::new("f");
+    let entry = function.entry();
+    let params = [Type::I32, Type::I64].map(|ty| function.add_param(entry, ty));
+    let mut b = Builder::new(&mut function, entry);
+    let values = expressions(&mut b, &params, random);
+    b.terminate(Terminator::Return(values.iter().copied().collect()));
+    function.return_types = values.iter().map(|&v| function.ty(v)).collect();
+    let mut module = Module::default();
+    module.add_function(function);
+    (module, values)
+}
+
 /// Values of all kinds over two parameters and the local ids.
-pub fn expressions(b: &mut Builder<'_>, params: &[Value], random: &mut Random) -> Vec<Value> {
+fn expressions(b: &mut Builder<'_>, params: &[Value], random: &mut Random) -> Vec<Value> {
     let mut values = params.to_vec();
     for dimension in 0..2 {
         values.push(b.op1(
