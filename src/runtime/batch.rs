@@ -1,7 +1,8 @@
 //! A batch: commands submitted together, done together.
 //!
 //! Commands are recorded into one `VkCommandBuffer`. A command buffer of the application brings its own,
-//! recorded long before, and the batch goes on with another one after it: all are one submission.
+//! recorded long before, and the batch goes on with another one after it: all are one submission. Each begins after
+//! what comes before it, by a barrier at its beginning or one of the batch's ([`Batch::order_replay`]).
 
 use super::allocation::Allocation;
 use super::command::{Command, Dispatch, HostPointer};
@@ -42,6 +43,8 @@ pub struct Batch {
     /// The parts before it.
     parts: Vec<Part>,
     spare_recorders: Vec<Recorder>,
+    /// A barrier and nothing else, made for the first [`Part::Barrier`].
+    barrier: Option<Recorder>,
     /// The queue's timeline reaches this when the batch is done.
     pub value: u64,
     pub commands: u32,
@@ -72,6 +75,7 @@ pub struct Batch {
 
 enum Part {
     Recorded(Recorder),
+    Barrier,
     Replay(Replay),
 }
 
@@ -109,6 +113,7 @@ impl Batch {
             comes_after_nothing: false,
             parts: Vec::new(),
             spare_recorders: Vec::new(),
+            barrier: None,
             value: 0,
             commands: 0,
             weight: 0,
@@ -145,13 +150,36 @@ impl Batch {
         if !self.recording {
             self.recorder.begin()?;
             // Earlier batches and parts, and writes of other queues that the host has seen the end of.
-            let sees_all = self.comes_after_nothing && self.parts.is_empty();
-            if !(sees_all && self.kernels.device().shows_finished_work()) {
+            let is_first = self.comes_after_nothing && self.parts.is_empty();
+            if !(is_first && self.kernels.device().shows_finished_work()) {
                 self.recorder.full_barrier();
             }
             self.recording = true;
         }
         Ok(&mut self.recorder)
+    }
+
+    /// Orders a command buffer of the application, which is next, after what comes before it. Where the device shows
+    /// finished work the recording has no barrier of its own for that: most executions begin when the queue is idle.
+    fn order_replay(&mut self) -> Result<()> {
+        let device = self.kernels.device();
+        let is_first = self.comes_after_nothing && self.parts.is_empty() && self.commands == 0;
+        if is_first || !device.shows_finished_work() {
+            return Ok(());
+        }
+        if self.recording {
+            self.recorder.full_barrier();
+            return Ok(());
+        }
+        if self.barrier.is_none() {
+            let mut recorder = Recorder::reusable(device)?;
+            recorder.begin()?;
+            recorder.full_barrier();
+            recorder.end_unseen()?;
+            self.barrier = Some(recorder);
+        }
+        self.parts.push(Part::Barrier);
+        Ok(())
     }
 
     /// Orders what comes next, a kernel or something else, and what follows it, after what is recorded.
@@ -171,6 +199,12 @@ impl Batch {
     #[cfg(test)]
     pub fn barriers(&self) -> u32 {
         self.recorder.barriers()
+    }
+
+    /// Barriers in what there is to submit, once the batch is closed.
+    #[cfg(test)]
+    pub fn barriers_of_parts(&self) -> u32 {
+        self.recorders().map(Recorder::barriers).sum()
     }
 
     /// Writes the timestamp before a command, as [`Recorder::timestamp`]; its number. The next one is for
@@ -232,9 +266,10 @@ impl Batch {
 
     /// What there is to submit, once the batch is closed.
     pub fn recorders(&self) -> impl Iterator<Item = &Recorder> {
-        self.parts.iter().map(|part| match part {
-            Part::Recorded(recorder) => recorder,
-            Part::Replay(replay) => replay.recorder(),
+        self.parts.iter().filter_map(|part| match part {
+            Part::Recorded(recorder) => Some(recorder),
+            Part::Barrier => self.barrier.as_ref(),
+            Part::Replay(replay) => Some(replay.recorder()),
         })
     }
 
@@ -326,6 +361,7 @@ impl Batch {
     }
 
     fn replay(&mut self, replay: Replay) -> Result<()> {
+        self.order_replay()?;
         self.end_part()?;
         replay.begin();
         self.weight += replay.weight();
@@ -613,7 +649,7 @@ impl Command {
             Self::Read { source, shape, .. } => {
                 accesses.push(touch(source, span(shape.source, shape.extent), false));
             }
-            // It begins and ends with a barrier of its own.
+            // All that it uses comes after what is before it, and before what comes after it.
             Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
         }
         false

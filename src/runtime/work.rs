@@ -29,7 +29,7 @@ pub(super) struct Nature {
     pub is_kernel: bool,
     /// No work, only a place in the order.
     pub is_nothing: bool,
-    /// A command buffer, which begins and ends with a barrier of its own.
+    /// A command buffer, whole between two barriers.
     pub is_replay: bool,
     /// It begins after a semaphore that others signal.
     pub waits_for_others: bool,
@@ -81,7 +81,7 @@ impl Work for Option<Replay> {
     }
 
     fn add_accesses(&self, _: &mut Accesses) -> bool {
-        // It begins and ends with a barrier of its own.
+        // As of the same command.
         false
     }
 

@@ -88,8 +88,8 @@ unsafe impl Sync for SlotRegion {}
 
 impl Instance {
     /// Records `commands`, given in the order of recording: a part for each of `devices`, in it the levels in
-    /// ascending order, with a barrier between each and the next. The first begins after everything submitted
-    /// before; what comes later begins with a barrier of its own. `uses` counts for the allocations of the command buffer.
+    /// ascending order, with a barrier between each and the next. Who submits it orders it after what comes before where
+    /// the device shows finished work; elsewhere it begins with a barrier. What comes later does. `uses` counts for the allocations of the command buffer.
     pub fn record<'a>(
         devices: &[Arc<InternalKernels>],
         commands: impl Iterator<Item = Recordable<'a>>,
@@ -119,7 +119,7 @@ impl Instance {
         })
     }
 
-    /// Barriers in the `VkCommandBuffer`s, the first of each and the one towards the host among them.
+    /// Barriers in the `VkCommandBuffer`s, the one before all, if there is one, and the one towards the host among them.
     pub fn barriers(&self) -> u32 {
         self.parts.iter().map(|part| part.recorder.barriers()).sum()
     }
@@ -265,7 +265,9 @@ impl Recording {
 
     /// Records commands, in the order of their levels.
     fn commands(&mut self, ordered: &[Recordable<'_>]) -> Result<()> {
-        self.recorder.full_barrier();
+        if !self.kernels.device().shows_finished_work() {
+            self.recorder.full_barrier();
+        }
         let levels = ordered.chunk_by(|one, other| one.place.level == other.place.level);
         for (index, level) in levels.enumerate() {
             if index > 0 {
