@@ -43,6 +43,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         // Of other drivers it is not known: they get by without.
         widens_denormals: info.driver_id == MESA_LLVMPIPE,
         rounds_to_nearest32: info.driver_id == NVIDIA_PROPRIETARY,
+        marks_loops: info.driver_id == NVIDIA_PROPRIETARY,
         fused_fma32: fused,
         // Its unit does (PTX ISA, ex2.approx: 2^-22.5), as the conformance tests of exp, exp2 and exp10 show.
         precise_exp2: info.driver_id == NVIDIA_PROPRIETARY,

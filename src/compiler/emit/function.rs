@@ -198,11 +198,11 @@ impl FunctionEmitter<'_, '_> {
         let data = self.function.block(block);
         match data.merge {
             Some(Merge::Loop { merge, continues }) => {
-                let operands = [
-                    self.label(merge),
-                    self.label(continues),
-                    LoopControl::NONE.bits(),
-                ];
+                let control = match self.emitter.capabilities.marks_loops {
+                    true => LoopControl::DONT_UNROLL,
+                    false => LoopControl::NONE,
+                };
+                let operands = [self.label(merge), self.label(continues), control.bits()];
                 self.emitter.asm.inst(spirv::Op::LoopMerge, &operands);
             }
             Some(Merge::Selection { merge })

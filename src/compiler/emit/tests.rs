@@ -482,6 +482,20 @@ fn a_structured_loop_is_valid() {
 }
 
 #[test]
+fn loops_are_marked_where_the_driver_makes_better_code_of_them() {
+    for (capabilities, mark) in [
+        (Capabilities::full(), "None"),
+        (Capabilities::nvidia(), "DontUnroll"),
+    ] {
+        let kernel = emit_with(&module_of(loop_function()), &capabilities).unwrap();
+        if let Some(text) = disassemble(&kernel.spirv) {
+            let merge = text.lines().find(|line| line.contains("OpLoopMerge"));
+            assert!(merge.unwrap().ends_with(mark), "{merge:?}");
+        }
+    }
+}
+
+#[test]
 fn functions_return_any_number_of_values() {
     let mut module = straight(|b| {
         let x = b.i32(1);
