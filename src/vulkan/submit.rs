@@ -174,8 +174,8 @@ impl Device {
         for semaphore in shared[1] {
             end.push(binary(semaphore));
         }
-        // A busy device gets many command buffers of the application at once.
-        let mut buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 64]> = SmallVec::new();
+        // A busy device gets many command buffers of the application at once, each with a barrier before it.
+        let mut buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 128]> = SmallVec::new();
         for recorder in recorders {
             buffers.push(vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle));
         }
