@@ -176,6 +176,7 @@ impl Machine {
             passes::legalize_float16::run,
             passes::legalize_int64::run,
             passes::legalize_small_ints::run,
+            passes::round_doubles::run,
         ] {
             pass(&mut module, &cx).unwrap();
         }
@@ -328,6 +329,8 @@ fn numbers(ty: Type, operands: usize) -> Vec<u64> {
             1e-40,
             8388607.5,
             16777217.0,
+            16777217.5,
+            2251799813685249.5,
             0.333_333_333,
             127.5,
             128.5,

@@ -49,6 +49,8 @@ bitflags! {
         /// What a value is computed from is gone through along all paths to arguments, however many: see
         /// [`crate::compiler::passes::shorten_searches`].
         const SEARCHES_ALL_PATHS = 1 << 13;
+        /// `Trunc` and `RoundEven` of doubles are those of singles: see [`crate::compiler::passes::round_doubles`].
+        const MISROUNDS_DOUBLES = 1 << 14;
     }
 }
 
@@ -59,7 +61,8 @@ impl Defects {
         .union(Self::LIMITS_LOOP_ROUNDS)
         .union(Self::MISTAKES_SIGNS)
         .union(Self::FORGETS_CASTS_OF_ATOMICS)
-        .union(Self::SEARCHES_ALL_PATHS);
+        .union(Self::SEARCHES_ALL_PATHS)
+        .union(Self::MISROUNDS_DOUBLES);
 
     /// NVIDIA's own driver, as seen in 580.159.04.
     ///

@@ -174,6 +174,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::split_saturated_sums::run,
             Stage::Emit,
         ),
+        ("round_doubles", passes::round_doubles::run, Stage::Emit),
         ("divide_longs", passes::divide_longs::run, Stage::Emit),
         ("convert_longs", passes::convert_longs::run, Stage::Emit),
         (

@@ -153,9 +153,11 @@ impl<'a> Evaluator<'a> {
                 };
                 vec![product as u64, (product >> ty.bits()) as u64]
             }
-            Op::Glsl(3, args) => {
+            Op::Glsl(number @ (3 | 8), args) => {
                 let ty = types[0];
-                vec![float_bits(float(get(args[0]), ty).trunc(), ty)]
+                let x = float(get(args[0]), ty);
+                let rounded = if *number == 3 { x.trunc() } else { x.floor() };
+                vec![float_bits(rounded, ty)]
             }
             Op::Glsl(75, args) => match get(args[0]) as u32 {
                 0 => vec![u64::MAX],

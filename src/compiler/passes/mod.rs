@@ -39,6 +39,7 @@ pub mod lower_printf;
 pub mod lower_work_items;
 pub mod order_memory;
 pub mod promote;
+pub mod round_doubles;
 mod scalar_bits;
 pub mod sequence_memory;
 pub mod share_uniform_loads;
