@@ -348,10 +348,10 @@ impl Batch {
         self.weight += 1;
         self.recorder()?;
         self.begin_dispatch(launch.dispatch_mut());
-        launch.for_each_region(|region| self.region(region))?;
+        let recorded = launch.for_each_region(|region| self.region(region));
         self.keep(launch.executable());
-        self.end_dispatch(launch.dispatch_mut());
-        Ok(())
+        self.hold_uses(launch.dispatch_mut());
+        recorded
     }
 
     /// As [`Batch::record`], of a command buffer.
@@ -375,8 +375,12 @@ impl Batch {
     fn dispatch(&mut self, dispatch: &mut Dispatch) -> Result<()> {
         self.begin_dispatch(dispatch);
         let mut regions = dispatch.regions.iter();
-        regions.try_for_each(|region| self.region(region.as_region()))?;
-        self.end_dispatch(dispatch);
+        let recorded = regions.try_for_each(|region| self.region(region.as_region()));
+        self.hold_uses(dispatch);
+        recorded?;
+        if let Some(action) = dispatch.on_complete.take() {
+            self.posts.push(Post::Call(action));
+        }
         Ok(())
     }
 
@@ -394,7 +398,8 @@ impl Batch {
         Ok(())
     }
 
-    fn end_dispatch(&mut self, dispatch: &mut Dispatch) {
+    /// Holds what a launch uses, also where only its first regions could be recorded: those will run.
+    fn hold_uses(&mut self, dispatch: &Dispatch) {
         for access in &dispatch.accesses {
             match access.write {
                 true => self.hold_written(&access.allocation),
@@ -403,9 +408,6 @@ impl Batch {
         }
         for object in &dispatch.keep_alive {
             self.keep(object);
-        }
-        if let Some(action) = dispatch.on_complete.take() {
-            self.posts.push(Post::Call(action));
         }
     }
 
