@@ -37,6 +37,8 @@ pub struct Recorder {
     bound: vk::Pipeline,
     /// The layout that the textures are bound with: they stay bound for pipelines of the same.
     textures_bound: vk::PipelineLayout,
+    /// The last push constants, and the layout they are for: they stay as well.
+    pushed: (vk::PipelineLayout, SmallVec<[u8; 256]>),
     /// Nothing but dispatches is recorded since the last barrier.
     only_dispatches: bool,
     /// The last barrier orders nothing but dispatches.
@@ -87,6 +89,7 @@ impl Recorder {
             usage,
             bound: vk::Pipeline::null(),
             textures_bound: vk::PipelineLayout::null(),
+            pushed: Default::default(),
             only_dispatches: true,
             orders_dispatches: false,
             barriers: 0,
@@ -113,6 +116,7 @@ impl Recorder {
         .map_err(Error::of("vkResetCommandPool"))?;
         self.bound = vk::Pipeline::null();
         self.textures_bound = vk::PipelineLayout::null();
+        self.pushed.0 = vk::PipelineLayout::null();
         self.only_dispatches = true;
         self.orders_dispatches = false;
         self.barriers = 0;
@@ -240,15 +244,26 @@ impl Recorder {
             }
             self.textures_bound = layout;
         }
-        let whole = push_constants.len() & !3;
+        self.push(layout, push_constants);
+    }
+
+    /// Pushes what is not there from the last dispatch.
+    fn push(&mut self, layout: vk::PipelineLayout, bytes: &[u8]) {
+        let (pushed_layout, pushed) = &mut self.pushed;
+        if *pushed_layout == layout && pushed[..] == *bytes {
+            return;
+        }
+        *pushed_layout = layout;
+        pushed.clear();
+        pushed.extend_from_slice(bytes);
+        let raw = &self.device.raw;
+        let whole = bytes.len() & !3;
         let stage = vk::ShaderStageFlags::COMPUTE;
         if whole > 0 {
             // SAFETY: recording; a multiple of 4 bytes within the layout's range, by the caller's word.
-            unsafe {
-                raw.cmd_push_constants(self.handle, layout, stage, 0, &push_constants[..whole]);
-            }
+            unsafe { raw.cmd_push_constants(self.handle, layout, stage, 0, &bytes[..whole]) };
         }
-        let rest = &push_constants[whole..];
+        let rest = &bytes[whole..];
         if !rest.is_empty() {
             // Vulkan takes whole words only.
             let mut word = [0_u8; 4];
