@@ -37,8 +37,8 @@ pub struct Recorder {
     bound: vk::Pipeline,
     /// The layout that the textures are bound with: they stay bound for pipelines of the same.
     textures_bound: vk::PipelineLayout,
-    /// The last push constants, and the layout they are for: they stay as well.
-    pushed: (vk::PipelineLayout, SmallVec<[u8; 256]>),
+    /// The last push constants, and the layout they are for: they stay as well. On the heap: recorders are moved about.
+    pushed: (vk::PipelineLayout, Vec<u8>),
     /// Nothing but dispatches is recorded since the last barrier.
     only_dispatches: bool,
     /// The last barrier orders nothing but dispatches.
@@ -82,6 +82,7 @@ impl Recorder {
         // SAFETY: a live device and its own queue family.
         let pool = unsafe { device.raw.create_command_pool(&create, None) }
             .map_err(Error::of("vkCreateCommandPool"))?;
+        let most_bytes = device.info().limits.max_push_constant_bytes as usize;
         let mut recorder = Self {
             handle: vk::CommandBuffer::null(),
             pool,
@@ -89,7 +90,7 @@ impl Recorder {
             usage,
             bound: vk::Pipeline::null(),
             textures_bound: vk::PipelineLayout::null(),
-            pushed: Default::default(),
+            pushed: (vk::PipelineLayout::null(), Vec::with_capacity(most_bytes)),
             only_dispatches: true,
             orders_dispatches: false,
             barriers: 0,
