@@ -213,6 +213,20 @@ fn launches_allocate_nothing_in_the_steady_state() {
     let free = rounds.iter().filter(|count| **count == 0).count();
     assert!(free >= ROUNDS / 2, "{rounds:?}");
 
+    // One launch over and over.
+    let again = || {
+        for _ in 0..LAUNCHES {
+            setup.launch(None);
+        }
+        setup.finish();
+    };
+    for _ in 0..5 {
+        again();
+    }
+    let rounds: Vec<u64> = (0..ROUNDS).map(|_| allocations(again)).collect();
+    let free = rounds.iter().filter(|count| **count == 0).count();
+    assert!(free >= ROUNDS / 2, "{rounds:?}");
+
     // With an event: the event.
     let with_events = allocations(|| {
         for _ in 0..LAUNCHES {

@@ -6,8 +6,8 @@ use super::{enqueue, handle};
 use crate::runtime::callback::NativeKernel;
 use crate::runtime::dispatch::NdRange;
 use crate::runtime::kernel::Kernel;
-use crate::runtime::launch::LaunchTarget;
-use crate::runtime::queue::{LateWaits, Queue};
+use crate::runtime::launch::{self, LaunchTarget};
+use crate::runtime::queue::{Enqueued, LateWaits, Queue};
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
     CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,
@@ -142,7 +142,7 @@ pub unsafe fn enqueue_nd_range_kernel(
             local_work_size,
         )
     };
-    launch(
+    launch_kernel(
         command_queue,
         kernel,
         read_range,
@@ -161,10 +161,10 @@ pub fn enqueue_task(
         range.local = Some([1; 3]);
         Ok(())
     };
-    launch(command_queue, kernel, read_range, CL_COMMAND_TASK, events)
+    launch_kernel(command_queue, kernel, read_range, CL_COMMAND_TASK, events)
 }
 
-fn launch(
+fn launch_kernel(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
     read_range: impl FnOnce(&mut NdRange) -> Result<()>,
@@ -173,13 +173,23 @@ fn launch(
 ) -> Result<()> {
     let queue = handle::borrow::<Queue>(command_queue)?;
     let kernel = handle::borrow::<Kernel>(kernel)?;
+    let mut range = NdRange::default();
+    // What is wrong with the range comes after other faults.
+    let range_read = read_range(&mut range);
+    if range_read.is_ok() && !events.has_list() {
+        let wants_event = events.wants_event();
+        let enqueued = launch::launch_again(&queue, &kernel, command_type, &range, wants_event)?;
+        if let Some(Enqueued { event }) = enqueued {
+            events.give_if(event);
+            return Ok(());
+        }
+    }
     let target = LaunchTarget::new(&queue, &kernel)?;
     check_context(&queue, &kernel)?;
     let mut waits = LateWaits::default();
     enqueue::late_wait_list(&queue, &events, &mut waits)?;
     kernel.check_arguments()?;
-    let mut range = NdRange::default();
-    read_range(&mut range)?;
+    range_read?;
     let event = target.launch(command_type, &range, &mut waits, events.wants_event())?;
     events.give_if(event);
     Ok(())

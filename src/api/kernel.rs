@@ -125,7 +125,7 @@ pub unsafe fn set_kernel_arg(
     arg_value: *const c_void,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { set_argument(&*get(kernel)?, arg_index, arg_size, arg_value) }
+    unsafe { set_argument(&*handle::borrow(kernel)?, arg_index, arg_size, arg_value) }
 }
 
 /// As [`set_kernel_arg`], for a kernel that the application may not know.
@@ -433,13 +433,13 @@ pub(super) unsafe fn set_exec_info(
             unsafe { param_value.cast::<u64>().add(index).read_unaligned() }
         });
         let pointers = pointers.collect();
-        kernel.lock().indirect.set_pointers(param_name, pointers);
+        kernel.set_indirect(|indirect| indirect.set_pointers(param_name, pointers));
         return Ok(());
     }
     // SAFETY: the caller's promise; the size was compared.
     let wanted = unsafe { param_value.cast::<cl_bool>().read_unaligned() } != CL_FALSE;
     if param_name != CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM {
-        kernel.lock().indirect.set_flag(param_name, wanted);
+        kernel.set_indirect(|indirect| indirect.set_flag(param_name, wanted));
         return Ok(());
     }
     // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is

@@ -343,6 +343,21 @@ impl Batch {
         }
     }
 
+    /// As [`Batch::record`], of a launch that the batch has already: it holds what that uses.
+    pub fn record_repeat(&mut self, dispatch: &Dispatch) -> Result<()> {
+        self.weight += 1;
+        self.recorder()?;
+        for access in dispatch.accesses.iter().filter(|access| access.write) {
+            access.allocation.change_by_device();
+        }
+        for region in &dispatch.regions {
+            let (recorder, staging) = (&mut self.recorder, &mut self.upload);
+            let region = region.as_region();
+            region.record(recorder, staging, self.kernels.device())?;
+        }
+        Ok(())
+    }
+
     /// As [`Batch::record`], of a launch that lies in its kernel.
     pub fn record_launch(&mut self, launch: &mut Launch<'_>) -> Result<()> {
         self.weight += 1;

@@ -11,13 +11,14 @@ use super::allocation::Access;
 use super::command::Dispatch;
 use super::hazard::ALL_BYTES;
 use super::indirect::{self, Addressed};
-use super::kernel::{ArgumentValue, DeviceCode, Kernel, KernelState};
+use super::kernel::{ArgumentValue, DeviceCode, Kernel, KernelState, Launched};
 use super::launch_plan::LaunchPlan;
 use super::memory::Memory;
 use super::printf;
 use super::program::executable::Executable;
 use super::queue::Queue;
 use super::region::Region;
+use super::repeat::{self, Repeats};
 use super::residence::{Mode, Use};
 use super::storage::Place;
 use super::{Error, Result};
@@ -50,6 +51,28 @@ impl NdRange {
     /// Whether there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.global.contains(&0)
+    }
+
+    /// Whether they are equal, word by word: words that have just been written are slow to read in larger pieces.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.dimensions == other.dimensions
+            && is_same(&self.global, &other.global)
+            && is_same_size(&self.local, &other.local)
+            && is_same(&self.offset, &other.offset)
+    }
+}
+
+/// As [`NdRange::is_same`], of sizes.
+pub(super) fn is_same(one: &[u64; 3], other: &[u64; 3]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one == other)
+}
+
+/// The same of sizes that may not be given.
+pub(super) fn is_same_size(one: &Option<[u64; 3]>, other: &Option<[u64; 3]>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => is_same(one, other),
+        (None, None) => true,
+        _ => false,
     }
 }
 
@@ -107,6 +130,9 @@ pub(super) struct Launch<'a> {
     /// `None` where there is nothing to run.
     plan: Option<&'a LaunchPlan>,
     block: &'a mut Block,
+    arguments: &'a [ArgumentValue],
+    /// The kernel's launch before.
+    last: Option<&'a mut Launched>,
 }
 
 impl<'a> Launch<'a> {
@@ -123,6 +149,8 @@ impl<'a> Launch<'a> {
             range,
             plan: None,
             block,
+            arguments: &[],
+            last: None,
         }
     }
 
@@ -143,6 +171,7 @@ impl<'a> Launch<'a> {
             arguments,
             plans,
             indirect,
+            last,
         } = state;
         let plan = plans.plan(arguments, code, addressed.queue(), range)?;
         self.plan = Some(plan);
@@ -154,7 +183,40 @@ impl<'a> Launch<'a> {
         if compiled.follows_pointers && addressed.matter() {
             indirect::add_followed(dispatch, addressed, indirect)?;
         }
+        self.arguments = arguments;
+        self.last = Some(last);
         add_implicit(dispatch, block, code, range, plan)
+    }
+
+    /// Keeps it for the next time, when it has been recorded as number `sequence` of its queue: if it is worth it, since
+    /// the launch of `kernel` before this one was the same and not long ago.
+    pub fn keep(&mut self, kernel: &Arc<Kernel>, repeats: &mut Repeats, sequence: u64) {
+        let (Some(_), Some(last)) = (self.plan, self.last.take()) else {
+            return;
+        };
+        let version = kernel.version();
+        let is_same = last.version == version && last.range.is_same(self.range);
+        let is_near = last.sequence.abs_diff(sequence) <= repeat::KEPT as u64;
+        last.sequence = sequence;
+        if !is_same {
+            (last.version, last.range) = (version, *self.range);
+            kernel.note_kept(0);
+        }
+        // What has come again before may have come often since. What prints has a buffer of its own each time.
+        let comes_again = is_same && (is_near || kernel.may_be_kept());
+        if !comes_again || printf::is_used(self.code.compiled) {
+            return;
+        }
+        let (range, arguments) = (self.range, self.arguments);
+        repeats.keep(kernel, version, range, arguments, |dispatch| {
+            let Ok(()) = self.for_each_region::<Infallible>(|region| {
+                dispatch.regions.push(region.to_owned());
+                Ok(())
+            });
+            dispatch.accesses.append(&mut self.dispatch.accesses);
+            dispatch.touches_anything = self.dispatch.touches_anything;
+        });
+        kernel.note_kept(version);
     }
 
     /// What it uses, and what else there is to know of it.

@@ -1,6 +1,6 @@
 //! Kernels: an entry point of a program, with the arguments set so far.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use opencl_sys::{
@@ -10,6 +10,7 @@ use opencl_sys::{
 use smallvec::SmallVec;
 
 use super::device::Device;
+use super::dispatch::NdRange;
 use super::indirect::Indirect;
 use super::launch_plan::LaunchPlans;
 use super::memory::Memory;
@@ -31,6 +32,10 @@ pub struct Kernel {
     codes: Vec<Option<KernelCode>>,
     /// Arguments that were never set: spares a look at each in every launch.
     unset: AtomicUsize,
+    /// See [`Kernel::version`]. Raised when the state is locked.
+    version: AtomicU64,
+    /// See [`Kernel::may_be_kept`].
+    kept_version: AtomicU64,
     state: Mutex<KernelState>,
 }
 
@@ -143,11 +148,38 @@ pub enum ArgumentValue {
     Sampler(u32),
 }
 
+impl ArgumentValue {
+    /// Whether both are the same bytes, the same object.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bytes(one), Self::Bytes(other)) => one == other,
+            (Self::Memory(None), Self::Memory(None)) => true,
+            (Self::Memory(Some(one)), Self::Memory(Some(other))) => one.ptr_eq(other),
+            (Self::Address(one), Self::Address(other))
+            | (Self::SharedAddress(one), Self::SharedAddress(other))
+            | (Self::LocalBytes(one), Self::LocalBytes(other)) => one == other,
+            (Self::Sampler(one), Self::Sampler(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
 /// What changes about a kernel.
 pub struct KernelState {
     pub arguments: SmallVec<[ArgumentValue; 8]>,
     pub plans: LaunchPlans,
     pub indirect: Indirect,
+    pub last: Launched,
+}
+
+/// The last launch of a kernel.
+#[derive(Clone, Copy, Default)]
+pub struct Launched {
+    /// [`Kernel::version`]
+    pub version: u64,
+    pub range: NdRange,
+    /// The command's number on its queue.
+    pub sequence: u64,
 }
 
 impl Kernel {
@@ -199,10 +231,13 @@ impl Kernel {
             attachment,
             name: name.to_owned(),
             unset: AtomicUsize::new(classes.len()),
+            version: AtomicU64::new(1),
+            kept_version: AtomicU64::new(0),
             state: Mutex::new(KernelState {
                 arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
                 plans: LaunchPlans::default(),
                 indirect: Indirect::default(),
+                last: Launched::default(),
             }),
             classes,
             codes,
@@ -222,10 +257,13 @@ impl Kernel {
             classes: self.classes.clone(),
             codes: self.codes.clone(),
             unset: AtomicUsize::new(unset_count(&arguments)),
+            version: AtomicU64::new(1),
+            kept_version: AtomicU64::new(0),
             state: Mutex::new(KernelState {
                 arguments,
                 plans: LaunchPlans::default(),
                 indirect,
+                last: Launched::default(),
             }),
         })
     }
@@ -286,8 +324,39 @@ impl Kernel {
             if matches!(argument, ArgumentValue::Unset) {
                 self.unset.fetch_sub(1, Ordering::Release);
             }
-            *argument = value;
+            if !argument.is_same(&value) {
+                *argument = value;
+                self.change();
+            }
         }
+    }
+
+    /// Changes what `clSetKernelExecInfo` says of it.
+    pub fn set_indirect(&self, set: impl FnOnce(&mut Indirect)) {
+        let state = &mut *self.lock();
+        set(&mut state.indirect);
+        self.change();
+    }
+
+    /// What it is launched with has been changed. Its state is locked.
+    fn change(&self) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version + 1, Ordering::Release);
+    }
+
+    /// Another one whenever what it is launched with is changed.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Whether it is worth to look for a launch of it as it is ([`super::repeat`]).
+    pub(super) fn may_be_kept(&self) -> bool {
+        self.kept_version.load(Ordering::Relaxed) == self.version()
+    }
+
+    /// A launch of that version is kept by its queue.
+    pub(super) fn note_kept(&self, version: u64) {
+        self.kept_version.store(version, Ordering::Relaxed);
     }
 
     /// Whether every argument has been set. None ever becomes unset again.

@@ -15,11 +15,18 @@ use super::event::Event;
 use super::indirect::Addressed;
 use super::kernel::{DeviceCode, Kernel};
 use super::printf;
-use super::queue::{LateWaits, Queue, Rest};
+use super::queue::{Enqueued, LateWaits, Queue, Rest};
+use super::repeat::Repeats;
 use super::residence::WaitList;
 use super::work::{Nature, Work};
 
-impl Work for Launch<'_> {
+/// The launch of a kernel, and the kernel.
+struct KernelLaunch<'a> {
+    launch: Launch<'a>,
+    kernel: &'a Arc<Kernel>,
+}
+
+impl Work for KernelLaunch<'_> {
     fn nature(&self) -> Nature {
         Nature {
             is_kernel: true,
@@ -28,12 +35,39 @@ impl Work for Launch<'_> {
     }
 
     fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        self.dispatch().add_accesses(accesses)
+        self.launch.dispatch().add_accesses(accesses)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
-        batch.record_launch(self)
+        batch.record_launch(&mut self.launch)
     }
+
+    fn keep(&mut self, repeats: &mut Repeats, sequence: u64) {
+        self.launch.keep(self.kernel, repeats, sequence);
+    }
+}
+
+/// Enqueues a launch that waits for no event, if the open batch of the queue has the same already; `None` if not. That it
+/// is right has been found then. Both objects are the application's, as those of a [`LaunchTarget`].
+///
+/// # Errors
+/// As `clEnqueueNDRangeKernel`.
+pub(crate) fn launch_again(
+    queue: &Arc<Queue>,
+    kernel: &Arc<Kernel>,
+    kind: cl_command_type,
+    range: &NdRange,
+    wants_event: bool,
+) -> Result<Option<Enqueued>> {
+    if !kernel.may_be_kept() {
+        return Ok(None);
+    }
+    let mut rest = Rest::default();
+    let enqueued = queue.enqueue_again(wants_event, kind, kernel, range, &mut rest)?;
+    if enqueued.is_some() {
+        rest.finish(queue);
+    }
+    Ok(enqueued)
 }
 
 /// A kernel and the queue that it is to run on. Both are the application's for the length of its call ([`Borrowed`]).
@@ -101,12 +135,13 @@ impl<'a> LaunchTarget<'a> {
             return queue.enqueue_if(wants_event, kind, &mut command, waits, order);
         }
         let event = queue.event_if(wants_event, kind);
-        if queue.record_now(&mut launch, waits, order, event.as_ref(), &mut rest)? {
+        let mut work = KernelLaunch { launch, kernel };
+        if queue.record_now(&mut work, waits, order, event.as_ref(), &mut rest)? {
             drop(state);
             rest.finish(queue);
             return Ok(event);
         }
-        launch.complete();
+        work.launch.complete();
         drop(state);
         let queue = Arc::clone(queue);
         let its = event
@@ -130,5 +165,165 @@ impl Queue {
             uses.extend(self.context().addressed_uses());
         }
         self.bring(&uses, wait_list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::kernel::ArgumentValue;
+    use crate::runtime::memory::Memory;
+    use crate::runtime::program::Program;
+    use crate::runtime::test_queue;
+    use opencl_sys::{
+        CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+        CL_MEM_READ_WRITE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    };
+
+    const SOURCE: &str = r#"
+kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }
+kernel void say(global uint *out, uint value) { if (value == 1) printf("never\n"); }
+"#;
+
+    struct Setup {
+        queue: Arc<Queue>,
+        program: Arc<Program>,
+        memory: Arc<Memory>,
+    }
+
+    impl Setup {
+        fn new(flags: u32) -> Option<Self> {
+            let queue = test_queue::new(flags.into())?;
+            let program = test_queue::program(&queue, SOURCE)?;
+            let context = queue.context();
+            // SAFETY: no host pointer.
+            let memory =
+                unsafe { Memory::buffer(context, CL_MEM_READ_WRITE, 1024, None, Vec::new()) };
+            Some(Self {
+                memory: memory.unwrap(),
+                program,
+                queue,
+            })
+        }
+
+        fn kernel(&self, name: &str) -> Arc<Kernel> {
+            let kernel = Kernel::new(&self.program, name).unwrap();
+            kernel.set_argument(0, ArgumentValue::Memory(Some(Arc::downgrade(&self.memory))));
+            set(&kernel, 0);
+            kernel
+        }
+
+        /// Launches it, as `clEnqueueNDRangeKernel` does; whether the queue had kept it.
+        fn launch(&self, kernel: &Arc<Kernel>, range: &NdRange) -> Result<bool> {
+            let (queue, kind) = (&self.queue, CL_COMMAND_NDRANGE_KERNEL);
+            if launch_again(queue, kernel, kind, range, false)?.is_some() {
+                return Ok(true);
+            }
+            let target = LaunchTarget::new(queue, kernel)?;
+            target.launch(kind, range, &mut LateWaits::default(), false)?;
+            Ok(false)
+        }
+
+        /// The same so many times.
+        fn launches<const COUNT: usize>(&self, kernel: &Arc<Kernel>) -> [bool; COUNT] {
+            [(); COUNT].map(|()| self.launch(kernel, &range(64)).unwrap())
+        }
+    }
+
+    fn set(kernel: &Kernel, value: u32) {
+        kernel.set_argument(
+            1,
+            ArgumentValue::Bytes(value.to_le_bytes().as_slice().into()),
+        );
+    }
+
+    fn range(size: u64) -> NdRange {
+        NdRange {
+            global: [size, 1, 1],
+            ..NdRange::default()
+        }
+    }
+
+    #[test]
+    fn a_launch_that_comes_again_is_found_as_long_as_nothing_has_changed() {
+        for flags in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE as u32] {
+            let Some(setup) = Setup::new(flags) else {
+                return;
+            };
+            let queue = &setup.queue;
+            let (add, other) = (setup.kernel("add"), setup.kernel("add"));
+            assert_eq!(setup.launches(&add), [false, false, true, true]);
+            // The same argument once more.
+            set(&add, 0);
+            assert_eq!(setup.launches(&add), [true]);
+            set(&add, 1);
+            assert_eq!(setup.launches(&add), [false, false, true]);
+            // Another batch.
+            queue.flush();
+            assert_eq!(setup.launches(&add), [false, true, true]);
+            let range = range(32);
+            let small = || setup.launch(&add, &range).unwrap();
+            assert_eq!([small(), small(), small()], [false, false, true]);
+            assert_eq!(setup.launches(&add), [true]);
+            queue.flush();
+            // Two kernels in turns.
+            for expected in [false, false, true, true] {
+                assert_eq!(setup.launches(&add), [expected]);
+                assert_eq!(setup.launches(&other), [expected]);
+            }
+            queue.flush();
+            assert_eq!(setup.launches(&add), [false, true, true]);
+            add.set_indirect(|indirect| {
+                indirect.set_pointers(CL_KERNEL_EXEC_INFO_SVM_PTRS, Vec::new());
+            });
+            assert_eq!(setup.launches(&add), [false, false, true]);
+            queue.finish().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_prints_is_made_anew_each_time() {
+        let Some(setup) = Setup::new(0) else {
+            return;
+        };
+        assert_eq!(setup.launches(&setup.kernel("say")), [false; 4]);
+        setup.queue.finish().unwrap();
+    }
+
+    #[test]
+    fn what_is_kept_for_a_launch_goes_with_the_batch() {
+        let Some(mut setup) = Setup::new(0) else {
+            return;
+        };
+        let add = setup.kernel("add");
+        assert_eq!(setup.launches(&add), [false, false, true]);
+        let place = setup.memory.place(&setup.queue).unwrap();
+        let allocation = Arc::downgrade(&place.allocation);
+        drop(place);
+        let context = setup.queue.context();
+        // SAFETY: no host pointer.
+        let new = unsafe { Memory::buffer(context, CL_MEM_READ_WRITE, 64, None, Vec::new()) };
+        setup.memory = new.unwrap();
+        // Released: refused as if it came for the first time.
+        let error = setup.launch(&add, &range(64)).unwrap_err();
+        assert_eq!(error.code(), CL_INVALID_KERNEL_ARGS);
+        assert!(allocation.strong_count() > 0);
+        setup.queue.finish().unwrap();
+        assert_eq!(allocation.strong_count(), 0);
+    }
+
+    #[test]
+    fn a_launch_that_must_wait_is_not_recorded_though_it_is_kept() {
+        let Some(setup) = Setup::new(0) else {
+            return;
+        };
+        let add = setup.kernel("add");
+        assert_eq!(setup.launches(&add), [false, false, true]);
+        let gate = Event::of_user(setup.queue.context());
+        test_queue::marker(&setup.queue, &[Arc::clone(&gate)]);
+        assert_eq!(setup.launches(&add), [false, false]);
+        assert!(!setup.queue.lock().holds_nothing());
+        gate.set_user_status(0).unwrap();
+        setup.queue.finish().unwrap();
     }
 }

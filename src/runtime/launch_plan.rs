@@ -11,7 +11,7 @@ use opencl_sys::{
 use smallvec::SmallVec;
 
 use super::device::Device;
-use super::dispatch::NdRange;
+use super::dispatch::{NdRange, is_same, is_same_size};
 use super::kernel::{ArgumentValue, DeviceCode};
 use super::program::executable::{Constants, PipelineKey};
 use super::queue::Queue;
@@ -212,11 +212,7 @@ impl LaunchPlans {
             let made_for = &plan.request;
             made_for.device == code.place
                 && is_same(&made_for.global, &range.global)
-                && match (&made_for.local, &range.local) {
-                    (Some(one), Some(other)) => is_same(one, other),
-                    (None, None) => true,
-                    _ => false,
-                }
+                && is_same_size(&made_for.local, &range.local)
                 && made_for.starts_at_zero == starts_at_zero
                 && made_for.constants == constants
         };
@@ -300,10 +296,6 @@ impl LaunchPlans {
             regions: planned,
         })
     }
-}
-
-fn is_same(one: &[u64; 3], other: &[u64; 3]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one == other)
 }
 
 /// Whether a dispatch of a range that starts at 0 has the global ids of a small range ([`SMALL_RANGE`]).

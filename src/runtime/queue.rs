@@ -14,13 +14,16 @@ use super::command::{Command, Ordering as Order};
 use super::context::Context;
 use super::destruction::Kept;
 use super::device::Device;
+use super::dispatch::NdRange;
 use super::error::{Error, Result};
 use super::event::{Aftermath, Event};
 use super::failure::Failure;
 use super::hazard::Hazards;
 use super::held::{HeldCommands, Ready, Resolution};
+use super::kernel::Kernel;
 use super::object::{Handle, Kind, Object};
 use super::process;
+use super::repeat::Repeats;
 use super::retire;
 use super::trace::{self, Trace};
 use super::turn;
@@ -120,6 +123,8 @@ pub(super) struct State {
     /// So many batches are out of `in_flight` and not retired yet, and what is dropped when they are.
     pub(super) retiring: u32,
     pub(super) kept: Kept,
+    /// Launches of the open batch.
+    repeats: Repeats,
 }
 
 /// What a command waits for.
@@ -348,14 +353,49 @@ impl Queue {
         }
         let aftermath = &mut rest.aftermath;
         self.issue(&mut state, work, event, &mut ready, order, false, aftermath)?;
-        // Only where a batch has just been handed over: to ask the driver for every command costs as much
-        // as the command. Those that others have handed over, too, count in the end.
-        rest.backlog = state.in_flight.len();
-        rest.oldest = match state.open {
-            Some(_) if rest.backlog < MOST_BACKLOG => None,
-            _ => state.in_flight.front().map(|batch| batch.value),
-        };
+        rest.look_back(&state);
         Ok(true)
+    }
+
+    /// Records the launch of a kernel, as it is, over a range once more, if the open batch has it; `None` if not. Otherwise
+    /// as [`Queue::enqueue_if`] without anything to wait for.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(super) fn enqueue_again(
+        self: &Arc<Self>,
+        wants_event: bool,
+        kind: cl_command_type,
+        kernel: &Arc<Kernel>,
+        range: &NdRange,
+        rest: &mut Rest,
+    ) -> Result<Option<Enqueued>> {
+        let order = Order::default();
+        let mut state = self.lock_in_turn();
+        if self.must_hold(&state, order) {
+            return Ok(None);
+        }
+        let Some((place, mut launch)) = state.repeats.take(kernel, range) else {
+            return Ok(None);
+        };
+        let event = self.event_if(wants_event, kind);
+        let (mut ready, aftermath) = (Ready::default(), &mut rest.aftermath);
+        let work = &mut *launch;
+        let issued = self.issue(
+            &mut state,
+            work,
+            event.as_ref(),
+            &mut ready,
+            order,
+            false,
+            aftermath,
+        );
+        let is_open = state.open.is_some();
+        state.repeats.put_back(place, launch, is_open);
+        issued?;
+        rest.look_back(&state);
+        Ok(Some(Enqueued { event }))
     }
 
     /// Waits for the oldest batch under way; false if there is none.
@@ -462,6 +502,8 @@ impl Queue {
         if full || nature.signals_others || enough && self.device_is_idle(state) {
             state.enough = (state.enough * 2).clamp(FIRST_ENOUGH, MOST_ENOUGH);
             self.submit_open(state);
+        } else {
+            work.keep(&mut state.repeats, sequence);
         }
         Ok(())
     }
@@ -493,6 +535,7 @@ impl Queue {
         let Some(mut batch) = state.open.take() else {
             return;
         };
+        state.repeats.clear();
         // Nobody may ask for the times of others.
         batch.submitted_ns = match batch.is_timed {
             true => host_now_ns(),
@@ -623,7 +666,23 @@ pub(super) struct Rest {
     oldest: Option<u64>,
 }
 
+/// A command that has been enqueued, with its event if there is one.
+pub struct Enqueued {
+    pub event: Option<Arc<Event>>,
+}
+
 impl Rest {
+    /// Notes how many batches are in flight, once a command has been recorded.
+    fn look_back(&mut self, state: &State) {
+        // Only where a batch has just been handed over: to ask the driver for every command costs as much
+        // as the command. Those that others have handed over, too, count in the end.
+        self.backlog = state.in_flight.len();
+        self.oldest = match state.open {
+            Some(_) if self.backlog < MOST_BACKLOG => None,
+            _ => state.in_flight.front().map(|batch| batch.value),
+        };
+    }
+
     /// Does it. Hold no lock.
     pub fn finish(self, queue: &Arc<Queue>) {
         let oldest = self.oldest.filter(|_| self.backlog >= BACKLOG);

@@ -4,6 +4,7 @@ use super::batch::{Accesses, Batch};
 use super::command::Command;
 use super::command_buffer::Replay;
 use super::error::Result;
+use super::repeat::Repeats;
 
 /// What can be recorded into a batch.
 pub(super) trait Work {
@@ -14,6 +15,9 @@ pub(super) trait Work {
 
     /// Records it. What the batch holds may be taken out.
     fn record(&mut self, batch: &mut Batch) -> Result<()>;
+
+    /// It has been recorded as number `sequence` of the queue, into the open batch: what may come again is kept.
+    fn keep(&mut self, _: &mut Repeats, _sequence: u64) {}
 }
 
 /// Work that can wait.

@@ -1,0 +1,133 @@
+//! Launches that come again.
+//!
+//! Programs launch a kernel with the same arguments over the same range again and again. What such a launch becomes is
+//! kept, complete in itself, as long as the batch is open that holds what it uses: the next one of its kind takes the
+//! queue's lock and no other, and needs not find out anew what it runs and touches.
+
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use super::batch::{Accesses, Batch};
+use super::command::Dispatch;
+use super::dispatch::NdRange;
+use super::error::Result;
+use super::kernel::{ArgumentValue, Kernel};
+use super::memory::Memory;
+use super::work::{Nature, Work};
+
+/// So many are kept for a queue.
+pub const KEPT: usize = 8;
+
+/// The launches of a queue's open batch that may come again.
+#[derive(Default)]
+pub(super) struct Repeats {
+    // In boxes, to be taken out and put back. Made once.
+    kept: [Option<Box<Repeat>>; KEPT],
+    /// The one to be replaced next.
+    next: usize,
+    /// Whether there may be any.
+    has_any: bool,
+}
+
+/// A launch that may come again.
+#[derive(Default)]
+pub(super) struct Repeat {
+    /// Of none where this is free. Whoever holds it knows that no other kernel has its address.
+    kernel: Weak<Kernel>,
+    /// [`Kernel::version`]
+    version: u64,
+    range: NdRange,
+    /// The memory objects among the kernel's arguments, which the kernel does not hold either.
+    named: SmallVec<[Weak<Memory>; 4]>,
+    dispatch: Dispatch,
+}
+
+/// Where one was taken out.
+pub(super) struct Place(usize);
+
+impl Repeats {
+    /// Takes out the launch of `kernel` as it is now over `range`, if it is here.
+    pub fn take(&mut self, kernel: &Arc<Kernel>, range: &NdRange) -> Option<(Place, Box<Repeat>)> {
+        let is_it =
+            |kept: &Option<Box<Repeat>>| kept.as_ref().is_some_and(|it| it.is_of(kernel, range));
+        let place = self.kept.iter().position(is_it)?;
+        Some((Place(place), self.kept[place].take()?))
+    }
+
+    /// Puts it back, for the next time if the batch `is_open` still.
+    pub fn put_back(&mut self, place: Place, mut repeat: Box<Repeat>, is_open: bool) {
+        if !is_open {
+            repeat.clear();
+        }
+        self.kept[place.0] = Some(repeat);
+    }
+
+    /// Keeps the launch of a kernel with those arguments. `complete` makes an empty dispatch that launch, of which the
+    /// batch holds all that it uses.
+    pub fn keep(
+        &mut self,
+        kernel: &Arc<Kernel>,
+        version: u64,
+        range: &NdRange,
+        arguments: &[ArgumentValue],
+        complete: impl FnOnce(&mut Dispatch),
+    ) {
+        let repeat = self.kept[self.next].get_or_insert_default();
+        repeat.clear();
+        repeat.kernel = Arc::downgrade(kernel);
+        repeat.version = version;
+        repeat.range = *range;
+        let named = arguments.iter().filter_map(|argument| match argument {
+            ArgumentValue::Memory(memory) => memory.clone(),
+            _ => None,
+        });
+        repeat.named.extend(named);
+        complete(&mut repeat.dispatch);
+        self.next = (self.next + 1) % KEPT;
+        self.has_any = true;
+    }
+
+    /// The batch is open no more. It holds what is let go of here.
+    pub fn clear(&mut self) {
+        if self.has_any {
+            self.kept.iter_mut().flatten().for_each(|it| it.clear());
+            self.has_any = false;
+        }
+    }
+}
+
+impl Repeat {
+    fn is_of(&self, kernel: &Arc<Kernel>, range: &NdRange) -> bool {
+        Weak::as_ptr(&self.kernel) == Arc::as_ptr(kernel)
+            && self.version == kernel.version()
+            && self.range.is_same(range)
+            // A released buffer is refused.
+            && self.named.iter().all(|memory| memory.strong_count() > 0)
+    }
+
+    fn clear(&mut self) {
+        self.kernel = Weak::new();
+        self.named.clear();
+        // What has room stays where it is.
+        self.dispatch.regions.clear();
+        self.dispatch.accesses.clear();
+    }
+}
+
+impl Work for Repeat {
+    fn nature(&self) -> Nature {
+        Nature {
+            is_kernel: true,
+            ..Nature::default()
+        }
+    }
+
+    fn add_accesses(&self, accesses: &mut Accesses) -> bool {
+        self.dispatch.add_accesses(accesses)
+    }
+
+    fn record(&mut self, batch: &mut Batch) -> Result<()> {
+        batch.record_repeat(&self.dispatch)
+    }
+}
