@@ -1,6 +1,8 @@
 //! What the same work costs in plain Vulkan, and what a round trip there is made of.
 
-use crate::launches::{ENQUEUE, ENQUEUE_ORDERED, LAUNCHES, ROUND_TRIP, TO_START};
+use crate::launches::{
+    COMPLETION, COMPLETION_ORDERED, ENQUEUE, ENQUEUE_ORDERED, LAUNCHES, ROUND_TRIP, TO_START,
+};
 use crate::support::Result;
 use crate::support::table::{Table, Unit};
 use crate::vulkan::{After, Around, First, Raw, Wait};
@@ -23,8 +25,17 @@ const POLLED: Around = Around {
 pub fn counterparts(raw: &mut Raw, column: usize, table: &mut Table, rounds: usize) -> Result<()> {
     let mut put = |name: &str, us: f64| table.put(column, name, Unit::MICROSECONDS, us);
     // The empty kernel touches nothing, so nobody needs a barrier.
-    put(ENQUEUE, raw.record(LAUNCHES, false, STREAMS)?);
-    put(ENQUEUE_ORDERED, raw.record(LAUNCHES, true, STREAMS)?);
+    for (ordered, rows) in [
+        (false, [ENQUEUE, COMPLETION]),
+        (true, [ENQUEUE_ORDERED, COMPLETION_ORDERED]),
+    ] {
+        for (row, us) in rows
+            .into_iter()
+            .zip(raw.stream(LAUNCHES, ordered, STREAMS)?)
+        {
+            put(row, us);
+        }
+    }
     // On a processor who polls takes time from the device.
     let polled = raw.round_trip(POLLED, rounds)?.total_us;
     let blocked = raw.round_trip(Around::default(), rounds)?.total_us;
@@ -86,9 +97,9 @@ pub fn dissect(raw: &mut Raw, rounds: usize) -> Result<Table> {
         }
     }
     let mut put = |name: &str, us: f64| table.put(0, name, Unit::MICROSECONDS, us);
-    let ordered = raw.record(LAUNCHES, true, STREAMS)?;
+    let [ordered, _] = raw.stream(LAUNCHES, true, STREAMS)?;
     put("one of 1000, a barrier before each", ordered);
-    let free = raw.record(LAUNCHES, false, STREAMS)?;
+    let [free, _] = raw.stream(LAUNCHES, false, STREAMS)?;
     put("one of 1000, no barriers", free);
     if let Some((deviation_ns, us)) = raw.calibration() {
         put("vkGetCalibratedTimestampsEXT", us);

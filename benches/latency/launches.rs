@@ -23,6 +23,9 @@ const STREAMS: usize = 20;
 /// Rows that plain Vulkan has a counterpart of.
 pub const ENQUEUE: &str = "enqueue, in a stream of 1000";
 pub const ENQUEUE_ORDERED: &str = "enqueue, in a stream of 1000, each writes what the next reads";
+pub const COMPLETION: &str = "to completion, each of a stream of 1000";
+pub const COMPLETION_ORDERED: &str =
+    "to completion, each of a stream of 1000, each writes what the next reads";
 pub const ROUND_TRIP: &str = "launch and finish one empty kernel";
 pub const TO_START: &str = "latency: QUEUED to START, median";
 
@@ -61,11 +64,12 @@ fn streams(
     let ordered = queue(context, 0)?;
     let (host, wall) = stream(&ordered, || launch(&ordered, empty, ITEMS, ITEMS))?;
     put(ENQUEUE, host);
-    put("to completion, each of a stream of 1000", wall);
+    put(COMPLETION, wall);
     let store = kernel(context, STORE, "store", "")?;
     set_buffer(&store, 0, argument)?;
-    let (host, _) = stream(&ordered, || launch(&ordered, &store, ITEMS, ITEMS))?;
+    let (host, wall) = stream(&ordered, || launch(&ordered, &store, ITEMS, ITEMS))?;
     put(ENQUEUE_ORDERED, host);
+    put(COMPLETION_ORDERED, wall);
     let with_event = || launch_with_event(&ordered, empty).map(drop);
     let (host, _) = stream(&ordered, with_event)?;
     put("enqueue with event, released at once", host);
@@ -73,7 +77,14 @@ fn streams(
         set_buffer(empty, 0, argument)?;
         launch(&ordered, empty, ITEMS, ITEMS)
     })?;
-    put("set an argument and enqueue", host);
+    put("set an argument to what it is and enqueue", host);
+    let other = buffer::<u8>(context, 64)?;
+    let mut turns = [argument, &other].into_iter().cycle();
+    let (host, _) = stream(&ordered, || {
+        set_buffer(empty, 0, turns.next().unwrap_or(argument))?;
+        launch(&ordered, empty, ITEMS, ITEMS)
+    })?;
+    put("set another argument and enqueue", host);
     let profiling = queue(context, CL_QUEUE_PROFILING_ENABLE)?;
     let (host, _) = stream(&profiling, || launch(&profiling, empty, ITEMS, ITEMS))?;
     put("enqueue in a stream of 1000, profiling", host);

@@ -358,9 +358,10 @@ impl Raw {
         Ok(())
     }
 
-    /// Host microseconds for each launch of a stream of `launches`, recorded; `ordered`: each after the one before.
-    pub fn record(&mut self, launches: usize, ordered: bool, rounds: usize) -> Result<f64> {
-        let mut samples = Vec::new();
+    /// Microseconds for each launch of a stream of `launches`, until they are recorded and until all are done; `ordered`:
+    /// each after the one before.
+    pub fn stream(&mut self, launches: usize, ordered: bool, rounds: usize) -> Result<[f64; 2]> {
+        let mut samples = [Vec::new(), Vec::new()];
         for round in 0..rounds + 2 {
             let start = Instant::now();
             self.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
@@ -373,13 +374,16 @@ impl Raw {
             }
             // SAFETY: recording.
             unsafe { self.device.end_command_buffer(self.buffer)? };
-            if round >= 2 {
-                samples.push(start.elapsed().as_secs_f64() * 1e6 / launches as f64);
-            }
+            let recorded = start.elapsed();
             self.submit(Wait::Poll, false)?;
             self.wait(Wait::Poll)?;
+            if round >= 2 {
+                for (samples, time) in samples.iter_mut().zip([recorded, start.elapsed()]) {
+                    samples.push(time.as_secs_f64() * 1e6 / launches as f64);
+                }
+            }
         }
-        Ok(median(samples))
+        Ok(samples.map(median))
     }
 
     fn record_one(&self, around: Around) -> Result<()> {

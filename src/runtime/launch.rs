@@ -12,6 +12,7 @@ use super::command::{Command, Dispatch, Ordering};
 use super::dispatch::{self, Block, Launch, NdRange};
 use super::error::Result;
 use super::event::Event;
+use super::hazard::Touch;
 use super::indirect::Addressed;
 use super::kernel::{DeviceCode, Kernel};
 use super::printf;
@@ -34,8 +35,9 @@ impl Work for KernelLaunch<'_> {
         }
     }
 
-    fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        self.launch.dispatch().add_accesses(accesses)
+    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool) {
+        let anything = self.launch.dispatch().add_accesses(room);
+        (room, anything)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {

@@ -442,12 +442,12 @@ impl Queue {
 
         let sequence = state.sequence;
         let mut accesses = Accesses::new();
-        let anything = work.add_accesses(&mut accesses);
+        let (accesses, anything) = work.accesses(&mut accesses);
         let is_asked = event.is_some_and(|event| self.times_commands() || event.is_timed());
         let is_timed = is_asked && self.clock.has_timestamps();
         let barrier = if self.is_in_order() {
             // A command that overlaps with others can't be timed.
-            is_timed && self.has_profiling() || state.hazards.conflict(&accesses, anything)
+            is_timed && self.has_profiling() || state.hazards.conflict(accesses, anything)
         } else {
             order.after_all
                 || order.before_all
@@ -462,7 +462,7 @@ impl Queue {
             state.hazards.clear();
             state.barrier_sequence = sequence;
         }
-        state.hazards.note(&accesses, anything);
+        state.hazards.note(accesses, anything);
 
         // In order, the command begins when all before it are done, which is later than when the device
         // reads it.

@@ -12,6 +12,7 @@ use super::batch::{Accesses, Batch};
 use super::command::Dispatch;
 use super::dispatch::NdRange;
 use super::error::Result;
+use super::hazard::Touch;
 use super::kernel::{ArgumentValue, Kernel};
 use super::memory::Memory;
 use super::work::{Nature, Work};
@@ -41,6 +42,8 @@ pub(super) struct Repeat {
     /// The memory objects among the kernel's arguments, which the kernel does not hold either.
     named: SmallVec<[Weak<Memory>; 4]>,
     dispatch: Dispatch,
+    /// What that reads and writes.
+    touched: Accesses,
 }
 
 /// Where one was taken out.
@@ -84,6 +87,7 @@ impl Repeats {
         });
         repeat.named.extend(named);
         complete(&mut repeat.dispatch);
+        repeat.dispatch.add_accesses(&mut repeat.touched);
         self.next = (self.next + 1) % KEPT;
         self.has_any = true;
     }
@@ -92,6 +96,8 @@ impl Repeats {
     pub fn clear(&mut self) {
         if self.has_any {
             self.kept.iter_mut().flatten().for_each(|it| it.clear());
+            // Found first.
+            self.next = 0;
             self.has_any = false;
         }
     }
@@ -112,6 +118,7 @@ impl Repeat {
         // What has room stays where it is.
         self.dispatch.regions.clear();
         self.dispatch.accesses.clear();
+        self.touched.clear();
     }
 }
 
@@ -123,8 +130,8 @@ impl Work for Repeat {
         }
     }
 
-    fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        self.dispatch.add_accesses(accesses)
+    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
+        (&self.touched, self.dispatch.touches_anything)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {

@@ -4,14 +4,15 @@ use super::batch::{Accesses, Batch};
 use super::command::Command;
 use super::command_buffer::Replay;
 use super::error::Result;
+use super::hazard::Touch;
 use super::repeat::Repeats;
 
 /// What can be recorded into a batch.
 pub(super) trait Work {
     fn nature(&self) -> Nature;
 
-    /// Adds what it reads and writes to a list; whether it may touch more than that.
-    fn add_accesses(&self, accesses: &mut Accesses) -> bool;
+    /// What it reads and writes, listed in `room` unless there is a list already; whether it may touch more than that.
+    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool);
 
     /// Records it. What the batch holds may be taken out.
     fn record(&mut self, batch: &mut Batch) -> Result<()>;
@@ -60,8 +61,9 @@ impl Work for Command {
         }
     }
 
-    fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        self.add_accesses(accesses)
+    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool) {
+        let anything = self.add_accesses(room);
+        (room, anything)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
@@ -84,9 +86,9 @@ impl Work for Option<Replay> {
         }
     }
 
-    fn add_accesses(&self, _: &mut Accesses) -> bool {
+    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
         // As of the same command.
-        false
+        (&[], false)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
