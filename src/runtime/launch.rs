@@ -16,8 +16,8 @@ use super::hazard::Touch;
 use super::indirect::Addressed;
 use super::kernel::{DeviceCode, Kernel};
 use super::printf;
-use super::queue::{Enqueued, LateWaits, Queue, Rest};
-use super::repeat::Repeats;
+use super::queue::{LateWaits, Queue, Rest};
+use super::repeat::{Enqueued, Repeats};
 use super::residence::WaitList;
 use super::work::{Nature, Work};
 

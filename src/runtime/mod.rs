@@ -43,7 +43,7 @@ pub mod program;
 pub mod queue;
 mod rectangle;
 mod region;
-mod repeat;
+pub mod repeat;
 pub mod residence;
 mod retire;
 pub mod sampler;

@@ -14,13 +14,11 @@ use super::command::{Command, Ordering as Order};
 use super::context::Context;
 use super::destruction::Kept;
 use super::device::Device;
-use super::dispatch::NdRange;
 use super::error::{Error, Result};
 use super::event::{Aftermath, Event};
 use super::failure::Failure;
 use super::hazard::Hazards;
 use super::held::{HeldCommands, Ready, Resolution};
-use super::kernel::Kernel;
 use super::object::{Handle, Kind, Object};
 use super::process;
 use super::repeat::Repeats;
@@ -124,7 +122,7 @@ pub(super) struct State {
     pub(super) retiring: u32,
     pub(super) kept: Kept,
     /// Launches of the open batch.
-    repeats: Repeats,
+    pub(super) repeats: Repeats,
 }
 
 /// What a command waits for.
@@ -355,47 +353,6 @@ impl Queue {
         self.issue(&mut state, work, event, &mut ready, order, false, aftermath)?;
         rest.look_back(&state);
         Ok(true)
-    }
-
-    /// Records the launch of a kernel, as it is, over a range once more, if the open batch has it; `None` if not. Otherwise
-    /// as [`Queue::enqueue_if`] without anything to wait for.
-    ///
-    /// # Errors
-    /// As there.
-    #[inline]
-    pub(super) fn enqueue_again(
-        self: &Arc<Self>,
-        wants_event: bool,
-        kind: cl_command_type,
-        kernel: &Arc<Kernel>,
-        range: &NdRange,
-        rest: &mut Rest,
-    ) -> Result<Option<Enqueued>> {
-        let order = Order::default();
-        let mut state = self.lock_in_turn();
-        if self.must_hold(&state, order) {
-            return Ok(None);
-        }
-        let Some((place, mut launch)) = state.repeats.take(kernel, range) else {
-            return Ok(None);
-        };
-        let event = self.event_if(wants_event, kind);
-        let (mut ready, aftermath) = (Ready::default(), &mut rest.aftermath);
-        let work = &mut *launch;
-        let issued = self.issue(
-            &mut state,
-            work,
-            event.as_ref(),
-            &mut ready,
-            order,
-            false,
-            aftermath,
-        );
-        let is_open = state.open.is_some();
-        state.repeats.put_back(place, launch, is_open);
-        issued?;
-        rest.look_back(&state);
-        Ok(Some(Enqueued { event }))
     }
 
     /// Waits for the oldest batch under way; false if there is none.
@@ -660,20 +617,15 @@ impl Queue {
 /// What is left to do when work has been recorded.
 #[derive(Default)]
 pub(super) struct Rest {
-    aftermath: Aftermath,
+    pub(super) aftermath: Aftermath,
     /// Batches in flight; and the oldest, if something is to be done about them.
     backlog: usize,
     oldest: Option<u64>,
 }
 
-/// A command that has been enqueued, with its event if there is one.
-pub struct Enqueued {
-    pub event: Option<Arc<Event>>,
-}
-
 impl Rest {
     /// Notes how many batches are in flight, once a command has been recorded.
-    fn look_back(&mut self, state: &State) {
+    pub(super) fn look_back(&mut self, state: &State) {
         // Only where a batch has just been handed over: to ask the driver for every command costs as much
         // as the command. Those that others have handed over, too, count in the end.
         self.backlog = state.in_flight.len();

@@ -6,15 +6,19 @@
 
 use std::sync::{Arc, Weak};
 
+use opencl_sys::cl_command_type;
 use smallvec::SmallVec;
 
 use super::batch::{Accesses, Batch};
-use super::command::Dispatch;
+use super::command::{Dispatch, Ordering};
 use super::dispatch::NdRange;
 use super::error::Result;
+use super::event::Event;
 use super::hazard::Touch;
+use super::held::Ready;
 use super::kernel::{ArgumentValue, Kernel};
 use super::memory::Memory;
+use super::queue::{Queue, Rest};
 use super::work::{Nature, Work};
 
 /// So many are kept for a queue.
@@ -47,23 +51,28 @@ pub(super) struct Repeat {
 }
 
 /// Where one was taken out.
-pub(super) struct Place(usize);
+pub(super) struct Slot(usize);
+
+/// A command that has been enqueued, with its event if there is one.
+pub struct Enqueued {
+    pub event: Option<Arc<Event>>,
+}
 
 impl Repeats {
     /// Takes out the launch of `kernel` as it is now over `range`, if it is here.
-    pub fn take(&mut self, kernel: &Arc<Kernel>, range: &NdRange) -> Option<(Place, Box<Repeat>)> {
+    pub fn take(&mut self, kernel: &Arc<Kernel>, range: &NdRange) -> Option<(Slot, Box<Repeat>)> {
         let is_it =
             |kept: &Option<Box<Repeat>>| kept.as_ref().is_some_and(|it| it.is_of(kernel, range));
-        let place = self.kept.iter().position(is_it)?;
-        Some((Place(place), self.kept[place].take()?))
+        let slot = self.kept.iter().position(is_it)?;
+        Some((Slot(slot), self.kept[slot].take()?))
     }
 
     /// Puts it back, for the next time if the batch `is_open` still.
-    pub fn put_back(&mut self, place: Place, mut repeat: Box<Repeat>, is_open: bool) {
+    pub fn put_back(&mut self, slot: Slot, mut repeat: Box<Repeat>, is_open: bool) {
         if !is_open {
             repeat.clear();
         }
-        self.kept[place.0] = Some(repeat);
+        self.kept[slot.0] = Some(repeat);
     }
 
     /// Keeps the launch of a kernel with those arguments. `complete` makes an empty dispatch that launch, of which the
@@ -136,5 +145,48 @@ impl Work for Repeat {
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
         batch.record_repeat(&self.dispatch)
+    }
+}
+
+impl Queue {
+    /// Records the launch of a kernel, as it is, over a range once more, if the open batch has it; `None` if not. Otherwise
+    /// as [`Queue::enqueue_if`] without anything to wait for.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(super) fn enqueue_again(
+        self: &Arc<Self>,
+        wants_event: bool,
+        kind: cl_command_type,
+        kernel: &Arc<Kernel>,
+        range: &NdRange,
+        rest: &mut Rest,
+    ) -> Result<Option<Enqueued>> {
+        let order = Ordering::default();
+        let mut state = self.lock_in_turn();
+        if self.must_hold(&state, order) {
+            return Ok(None);
+        }
+        let Some((slot, mut launch)) = state.repeats.take(kernel, range) else {
+            return Ok(None);
+        };
+        let event = self.event_if(wants_event, kind);
+        let (mut ready, aftermath) = (Ready::default(), &mut rest.aftermath);
+        let work = &mut *launch;
+        let issued = self.issue(
+            &mut state,
+            work,
+            event.as_ref(),
+            &mut ready,
+            order,
+            false,
+            aftermath,
+        );
+        let is_open = state.open.is_some();
+        state.repeats.put_back(slot, launch, is_open);
+        issued?;
+        rest.look_back(&state);
+        Ok(Some(Enqueued { event }))
     }
 }
