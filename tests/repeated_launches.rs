@@ -7,6 +7,7 @@ mod entry;
 mod common;
 
 use opencl_sys::cl_function_types::clEnqueueNDRangeKernel_t;
+use opencl_sys::cl_kernel;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::kernel::Kernel;
@@ -14,9 +15,11 @@ use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 use std::ptr;
+use std::thread;
 
 const SOURCE: &str = "
 kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }
+kernel void count(global uint *out) { atomic_inc(out + get_global_id(0)); }
 kernel void scale(global uint *out, uint value) { out[get_global_id(0)] = out[get_global_id(0)] * 3 + value; }";
 const COUNT: usize = 64;
 
@@ -140,4 +143,69 @@ fn each_launch_runs_with_what_was_set_and_in_its_turn() {
         unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, 0, &mut found, &[]) }.unwrap();
         assert_eq!(found, *expected);
     }
+}
+
+/// Threads may launch one kernel at a time, on one queue and on their own.
+#[test]
+fn one_kernel_is_launched_by_many_threads() {
+    const THREADS: usize = 4;
+    const LAUNCHES: usize = 2_000;
+    let Some(device) = common::device() else {
+        return;
+    };
+    let enqueue = entry!(clEnqueueNDRangeKernel_t, "clEnqueueNDRangeKernel");
+    let context = Context::from_device(&device).unwrap();
+    let queue = || CommandQueue::create_default_with_properties(&context, 0, 0).unwrap();
+    let program = Program::create_and_build_from_source(&context, SOURCE, "").unwrap();
+    let kernel = Kernel::create(&program, "count").unwrap();
+    // SAFETY: no host memory.
+    let mut counts =
+        unsafe { Buffer::<u32>::create(&context, CL_MEM_READ_WRITE, COUNT, ptr::null_mut()) }
+            .unwrap();
+    let shared = queue();
+    // SAFETY: the kernel's argument; within the buffer.
+    unsafe {
+        kernel.set_arg(0, &counts).unwrap();
+        shared
+            .enqueue_fill_buffer(&mut counts, &[0_u32], 0, COUNT * 4, &[])
+            .unwrap();
+    }
+    shared.finish().unwrap();
+    let handle = kernel.get() as usize;
+    let launch = |queue: &CommandQueue| {
+        // SAFETY: one dimension, and no list.
+        let code = unsafe {
+            enqueue(
+                queue.get(),
+                handle as cl_kernel,
+                1,
+                ptr::null(),
+                &COUNT,
+                ptr::null(),
+                0,
+                ptr::null(),
+                ptr::null_mut(),
+            )
+        };
+        assert_eq!(code, 0);
+    };
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let own = queue();
+                for index in 0..LAUNCHES {
+                    launch(&shared);
+                    launch(&own);
+                    if index % 500 == 0 {
+                        own.flush().unwrap();
+                    }
+                }
+                own.finish().unwrap();
+            });
+        }
+    });
+    let mut found = [0; COUNT];
+    // SAFETY: within the buffer, and blocking.
+    unsafe { shared.enqueue_read_buffer(&counts, CL_BLOCKING, 0, &mut found, &[]) }.unwrap();
+    assert_eq!(found, [(2 * THREADS * LAUNCHES) as u32; COUNT]);
 }
