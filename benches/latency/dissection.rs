@@ -10,6 +10,9 @@ use crate::vulkan::{After, Around, First, Raw, Wait};
 /// Streams that are recorded.
 const STREAMS: usize = 20;
 
+/// A stream of [`LAUNCHES`] as it is best handed over while the device is idle: it begins early, and is called seldom.
+const BATCHES: [usize; 10] = [16, 32, 64, 128, 128, 128, 128, 128, 128, 120];
+
 /// Waits are polled for, which is the faster way on GPUs but not on processors.
 const POLLED: Around = Around {
     barrier: None,
@@ -101,6 +104,12 @@ pub fn dissect(raw: &mut Raw, rounds: usize) -> Result<Table> {
     put("one of 1000, a barrier before each", ordered);
     let [free, _] = raw.stream(LAUNCHES, false, STREAMS)?;
     put("one of 1000, no barriers", free);
+    for (name, ordered) in [
+        ("one of 1000 in batches, a barrier before each", true),
+        ("one of 1000 in batches, no barriers", false),
+    ] {
+        put(name, raw.batches(&BATCHES, ordered, STREAMS)?);
+    }
     if let Some((deviation_ns, us)) = raw.calibration() {
         put("vkGetCalibratedTimestampsEXT", us);
         put("its deviation", deviation_ns as f64 / 1e3);

@@ -29,6 +29,7 @@ pub struct Raw {
     pub name: String,
     pub family: String,
     device: ash::Device,
+    queue_family: u32,
     queue: vk::Queue,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
@@ -231,6 +232,7 @@ impl Raw {
             Ok(Self {
                 name,
                 family: String::new(),
+                queue_family: family,
                 queue: device.get_device_queue(family, 0),
                 layout,
                 pipeline: pipelines[0],
@@ -384,6 +386,64 @@ impl Raw {
             }
         }
         Ok(samples.map(median))
+    }
+
+    /// As [`Raw::stream`] until all but the last of `batches` launches are recorded and submitted: a batch of so many
+    /// launches after the other, in command buffers of their own.
+    pub fn batches(&mut self, batches: &[usize], ordered: bool, rounds: usize) -> Result<f64> {
+        let own = (self.pool, self.buffer);
+        let room = batches
+            .iter()
+            .map(|_| self.room())
+            .collect::<Result<Vec<_>>>()?;
+        let mut samples = Vec::new();
+        for round in 0..rounds + 2 {
+            let start = Instant::now();
+            let mut recorded = start.elapsed();
+            for (&launches, &room) in batches.iter().zip(&room) {
+                (self.pool, self.buffer) = room;
+                self.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
+                // After the batch before.
+                self.barrier_before(After::All);
+                self.bind();
+                for _ in 0..launches {
+                    if ordered {
+                        self.barrier_before(After::All);
+                    }
+                    self.dispatch();
+                }
+                recorded = start.elapsed();
+                // SAFETY: recording.
+                unsafe { self.device.end_command_buffer(self.buffer)? };
+                self.submit(Wait::Poll, false)?;
+            }
+            self.wait(Wait::Poll)?;
+            if round >= 2 {
+                let launches: usize = batches.iter().sum();
+                samples.push(recorded.as_secs_f64() * 1e6 / launches as f64);
+            }
+        }
+        (self.pool, self.buffer) = own;
+        for (pool, _) in room {
+            // SAFETY: the device is done with it.
+            unsafe { self.device.destroy_command_pool(pool, None) };
+        }
+        Ok(median(samples))
+    }
+
+    /// A command buffer in a pool of its own.
+    fn room(&self) -> Result<(vk::CommandPool, vk::CommandBuffer)> {
+        let create = vk::CommandPoolCreateInfo::default()
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+            .queue_family_index(self.queue_family);
+        // SAFETY: a live device; the structures outlive their calls.
+        unsafe {
+            let pool = self.device.create_command_pool(&create, None)?;
+            let allocate = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .command_buffer_count(1);
+            Ok((pool, self.device.allocate_command_buffers(&allocate)?[0]))
+        }
     }
 
     fn record_one(&self, around: Around) -> Result<()> {
