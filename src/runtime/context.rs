@@ -4,6 +4,7 @@ use super::callback::{ContextDestructor, ContextNotify, UserData};
 use super::device::Device;
 use super::memory::Memory;
 use super::object::{Handle, Kind, Object};
+use super::pinned::Pinned;
 use super::process;
 use super::queue::Queue;
 use super::residence::{Mode, Use};
@@ -19,6 +20,7 @@ pub struct Context {
     properties: Vec<cl_context_properties>,
     notify: (ContextNotify, UserData),
     shared: SharedMemories,
+    pinned: Pinned,
     queues: Mutex<Vec<Weak<Queue>>>,
     /// Buffers whose device addresses the application may use.
     addressed: Mutex<Vec<Weak<Memory>>>,
@@ -48,6 +50,7 @@ impl Context {
             properties,
             notify: (notify, user_data),
             shared: SharedMemories::default(),
+            pinned: Pinned::default(),
             queues: Mutex::default(),
             addressed: Mutex::default(),
             destructors: Mutex::default(),
@@ -69,6 +72,11 @@ impl Context {
     /// Allocations that host and devices know by the same address.
     pub fn shared(&self) -> &SharedMemories {
         &self.shared
+    }
+
+    /// Memory that the application has mapped.
+    pub(super) fn pinned(&self) -> &Pinned {
+        &self.pinned
     }
 
     /// The queues that there are.

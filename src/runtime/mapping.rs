@@ -56,6 +56,7 @@ impl Memory {
             let (layout, extent) = self.mapped_region(&mapping);
             self.storage().begin_writing(layout, extent)?;
         }
+        self.context().pinned().add(&mapping);
         self.mappings().push(mapping);
         Ok(())
     }
@@ -75,6 +76,7 @@ impl Memory {
 
     /// A mapping that was taken out is at its end.
     pub(super) fn end_mapping(&self, mapping: &Mapping) {
+        self.context().pinned().remove(mapping);
         if mapping.writes() {
             let (layout, extent) = self.mapped_region(mapping);
             self.storage().end_writing(layout, extent);

@@ -533,6 +533,10 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        let mappings = self.mappings.get_mut();
+        for mapping in mappings.unwrap_or_else(PoisonError::into_inner) {
+            self.context.pinned().remove(mapping);
+        }
         let destructors = std::mem::take(
             self.destructors
                 .get_mut()

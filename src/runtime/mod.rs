@@ -36,6 +36,7 @@ pub mod memory;
 mod notifier;
 pub mod object;
 mod pieces;
+mod pinned;
 pub mod platform;
 pub mod printf;
 pub mod process;

@@ -21,8 +21,16 @@ use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
     cl_command_type, cl_map_flags,
 };
+use pending_host_writes::By;
 use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// So many bytes at most the host writes to the device's memory itself where the device could copy them: it is done sooner
+/// than a command of the device, which takes 12 microseconds on an H200.
+const MOST_OVER_BUS_BYTES: usize = 64 << 10;
+
+/// What the device copies itself is under way at once from so many bytes on.
+const LARGE_BYTES: usize = 256 << 10;
 
 impl Place {
     /// Where a rectangle of the memory object lies in the allocation.
@@ -119,6 +127,14 @@ impl Queue {
         if let Some(event) = read {
             return Ok(event);
         }
+        if let Some(command) = self.read_to_pinned(allocation, &shape, target) {
+            let event = self.enqueue_pinned(kind, command, &shape, Waits::on(wait_list))?;
+            match blocking {
+                true => finish_blocking(&event)?,
+                false => pending_host_writes::add(target, &shape, &event, By::Device),
+            }
+            return Ok(event);
+        }
         let command = |shape| Command::Read {
             source: Arc::clone(&source.allocation),
             target,
@@ -132,7 +148,7 @@ impl Queue {
         if blocking {
             finish_blocking(&event)?;
         } else {
-            pending_host_writes::add(target, &shape, &event);
+            pending_host_writes::add(target, &shape, &event, By::Host);
         }
         Ok(event)
     }
@@ -164,9 +180,25 @@ impl Queue {
         }
         let mut waits = Waits::on(wait_list);
         waits.done = pending_host_writes::overlapping(source, &shape);
-        let written =
-            self.write_on_host(kind, &target.allocation, &shape, source, blocking, &waits)?;
-        if let Some(event) = written {
+        let allocation = &target.allocation;
+        let from_pinned = || self.write_from_pinned(allocation, &shape, source);
+        let mut pinned = None;
+        if allocation.mapped().is_none() && shape.extent.size_bytes() > MOST_OVER_BUS_BYTES {
+            pinned = from_pinned();
+        }
+        if pinned.is_none() {
+            let written = self.write_on_host(kind, allocation, &shape, source, blocking, &waits)?;
+            if let Some(event) = written {
+                return Ok(event);
+            }
+            pinned = from_pinned();
+        }
+        if let Some(command) = pinned {
+            waits.done = pending_host_writes::overlapping_by(By::Host, source, &shape);
+            let event = self.enqueue_pinned(kind, command, &shape, waits)?;
+            if blocking {
+                finish_blocking(&event)?;
+            }
             return Ok(event);
         }
         let command = |shape| Command::Write {
@@ -180,6 +212,21 @@ impl Queue {
         let event = self.enqueue(kind, command(shape), waits, Ordering::default())?;
         if blocking {
             finish_blocking(&event)?;
+        }
+        Ok(event)
+    }
+
+    /// A transfer that the device makes without the host; a large one is under way at once.
+    fn enqueue_pinned(
+        self: &Arc<Self>,
+        kind: cl_command_type,
+        command: Command,
+        shape: &Shape,
+        waits: Waits,
+    ) -> Result<Arc<Event>> {
+        let event = self.enqueue(kind, command, waits, Ordering::default())?;
+        if shape.extent.size_bytes() >= LARGE_BYTES {
+            self.flush();
         }
         Ok(event)
     }
@@ -341,7 +388,7 @@ impl Queue {
         if blocking {
             finish_blocking(&event).map_err(unmapped)?;
         } else if matches!(way, MappingWay::HostPointer) {
-            pending_host_writes::add(pointer, &shape, &event);
+            pending_host_writes::add(pointer, &shape, &event, By::Host);
         }
         Ok((pointer, event))
     }
@@ -401,11 +448,16 @@ impl Queue {
         let shape = mapping.shape(&place);
         let target = Arc::clone(&place.allocation);
         let mut waits = Waits::on(&wait_list);
+        // A read may be under way to where the host sees the region.
+        waits.done = pending_host_writes::overlapping(pointer, &shape);
         if matches!(mapping.way, MappingWay::Staged(_)) {
             let written = self.write_on_host(kind, &target, &shape, pointer, false, &waits)?;
             if let Some(event) = written {
                 return Ok(event);
             }
+        }
+        if !matches!(mapping.way, MappingWay::HostPointer) {
+            waits.done = pending_host_writes::overlapping_by(By::Host, pointer, &shape);
         }
         let command = match &mapping.way {
             MappingWay::Staged(source) => Command::Copy {
@@ -419,14 +471,11 @@ impl Queue {
                 source: Arc::clone(source),
                 target,
             },
-            MappingWay::HostPointer => {
-                waits.done = pending_host_writes::overlapping(pointer, &shape);
-                Command::Write {
-                    source: pointer,
-                    target,
-                    shape,
-                }
-            }
+            MappingWay::HostPointer => Command::Write {
+                source: pointer,
+                target,
+                shape,
+            },
             MappingWay::Direct => Command::Nothing,
         };
         self.enqueue(kind, command, waits, Ordering::default())
@@ -523,24 +572,34 @@ pub(super) fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
 }
 
 /// Ranges of host memory that reads under way will write. A write that takes its data from there must come
-/// after them, and the data is taken when the command is recorded: so it is held until they are done.
+/// after them, and the data is taken when the command is recorded: so it is held until they are done. Where the device
+/// both writes there and reads, their order on the device is enough.
 mod pending_host_writes {
     use super::{
         Arc, Atomic, AtomicUsize, Event, HostPointer, Mutex, PoisonError, Shape, Stage, Weak,
     };
     use smallvec::SmallVec;
 
+    /// Who writes.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub(super) enum By {
+        /// The host, once the device is done.
+        Host,
+        Device,
+    }
+
     struct Pending {
         start: usize,
         end: usize,
         event: Weak<Event>,
+        by: By,
     }
 
     static PENDING: Mutex<Vec<Pending>> = Mutex::new(Vec::new());
     /// Spares the lock in the usual case, that there is none.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-    pub(super) fn add(target: HostPointer, shape: &Shape, event: &Arc<Event>) {
+    pub(super) fn add(target: HostPointer, shape: &Shape, event: &Arc<Event>, by: By) {
         let base = target.0 as usize;
         let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         pending.retain(|other| other.event.upgrade().is_some_and(|event| !is_done(&event)));
@@ -548,11 +607,28 @@ mod pending_host_writes {
             start: base + shape.target.offset_bytes,
             end: base + shape.target.end_bytes(shape.extent),
             event: Arc::downgrade(event),
+            by,
         });
         COUNT.store(pending.len(), Atomic::Release);
     }
 
     pub(super) fn overlapping(source: HostPointer, shape: &Shape) -> SmallVec<[Arc<Event>; 1]> {
+        find(source, shape, |_| true)
+    }
+
+    pub(super) fn overlapping_by(
+        by: By,
+        source: HostPointer,
+        shape: &Shape,
+    ) -> SmallVec<[Arc<Event>; 1]> {
+        find(source, shape, |other| other == by)
+    }
+
+    fn find(
+        source: HostPointer,
+        shape: &Shape,
+        matters: impl Fn(By) -> bool,
+    ) -> SmallVec<[Arc<Event>; 1]> {
         if COUNT.load(Atomic::Acquire) == 0 {
             return SmallVec::new();
         }
@@ -564,7 +640,7 @@ mod pending_host_writes {
         COUNT.store(pending.len(), Atomic::Release);
         pending
             .iter()
-            .filter(|other| other.start < end && start < other.end)
+            .filter(|other| other.start < end && start < other.end && matters(other.by))
             .filter_map(|other| other.event.upgrade())
             .collect()
     }
