@@ -47,6 +47,21 @@ fn measure(
     Ok(())
 }
 
+/// What a transfer of pinned memory can at best cost, on each family of queues.
+fn plain_copies(raw: &mut Raw, column: usize, table: &mut Table, quick: bool) -> Result<()> {
+    let sizes = &transfers::SIZES[..if quick { 3 } else { 4 }];
+    for &bytes in sizes {
+        let rounds = (transfers::ENOUGH / bytes).clamp(3, 300);
+        for (what, seconds) in ["write", "read"]
+            .into_iter()
+            .zip(raw.copies(bytes, rounds)?)
+        {
+            transfers::put(table, column, what, bytes, seconds);
+        }
+    }
+    Ok(())
+}
+
 fn rounds(arguments: &Arguments) -> usize {
     if arguments.quick { 200 } else { 2000 }
 }
@@ -82,7 +97,16 @@ fn main() -> Result<()> {
         }
     }
     let mut parts = Vec::new();
-    for (index, raw) in raw.into_iter().flat_map(|(raws, _)| raws).enumerate() {
+    let mut raws: Vec<_> = raw.into_iter().flat_map(|(raws, _)| raws).collect();
+    let families: Vec<String> = raws.iter().map(|raw| raw.family.clone()).collect();
+    let mut copies = Table::of_parts("Copies in plain Vulkan", &families);
+    for (column, raw) in raws.iter_mut().enumerate() {
+        if let Err(error) = plain_copies(raw, column, &mut copies, arguments.quick) {
+            println!("{}: no copies: {error}", raw.family);
+        }
+    }
+    raws.retain(|raw| raw.computes);
+    for (index, raw) in raws.into_iter().enumerate() {
         let mut raw = raw;
         if index == 0 {
             let table = &mut figures.launches;
@@ -90,7 +114,7 @@ fn main() -> Result<()> {
         }
         parts.push(dissection::dissect(&mut raw, rounds(&arguments))?);
     }
-    report.tables = vec![figures.launches, figures.transfers, figures.pinned];
+    report.tables = vec![figures.launches, figures.transfers, figures.pinned, copies];
     report.tables.extend(parts);
     report.show("latency", arguments.out.as_deref())
 }

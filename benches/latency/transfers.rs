@@ -10,9 +10,9 @@ use opencl3::memory::{Buffer, CL_MAP_READ, CL_MAP_WRITE_INVALIDATE_REGION};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-const SIZES: [usize; 4] = [4 * KIB, MIB, 64 * MIB, 1024 * MIB];
+pub const SIZES: [usize; 4] = [4 * KIB, MIB, 64 * MIB, 1024 * MIB];
 /// Bytes that are moved in each row, about.
-const ENOUGH: usize = 512 * MIB;
+pub const ENOUGH: usize = 512 * MIB;
 
 pub fn measure(
     device: &Device,
@@ -53,7 +53,7 @@ pub fn measure(
 }
 
 /// Puts the time of what moves little, and the rate of what moves much.
-fn put(table: &mut Table, column: usize, what: &str, bytes: usize, seconds: f64) {
+pub fn put(table: &mut Table, column: usize, what: &str, bytes: usize, seconds: f64) {
     if bytes < MIB {
         let name = format!("{what}, {} KiB", bytes / KIB);
         table.put(column, &name, Unit::MICROSECONDS, seconds * 1e6);

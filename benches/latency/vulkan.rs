@@ -5,6 +5,8 @@ use crate::window::Window;
 use ash::{ext, vk};
 use std::time::{Duration, Instant};
 
+mod copies;
+
 /// An empty compute shader of 64 work-items, as words of SPIR-V.
 #[rustfmt::skip]
 const EMPTY: [u32; 35] = [
@@ -28,6 +30,9 @@ const PUSH_BYTES: u32 = 8;
 pub struct Raw {
     pub name: String,
     pub family: String,
+    /// Whether the family runs kernels, or else copies only.
+    pub computes: bool,
+    memory: vk::PhysicalDeviceMemoryProperties,
     device: ash::Device,
     queue_family: u32,
     queue: vk::Queue,
@@ -108,7 +113,7 @@ const QUERIES: u32 = 512;
 
 impl Raw {
     /// The device whose name `wanted` contains, else a discrete GPU before others: once for each family of queues with
-    /// compute, those without graphics first. And what memory it has.
+    /// compute, those without graphics first, then for each that has copies only. And what memory it has.
     pub fn all(wanted: &str) -> Result<(Vec<Self>, String)> {
         // SAFETY: the loader stays loaded: nothing made here is ever destroyed.
         let entry = unsafe { ash::Entry::load()? };
@@ -139,10 +144,16 @@ impl Raw {
             let family = families.get(index as usize);
             family.is_some_and(|family| family.queue_flags.contains(flag))
         };
-        let mut with_compute: Vec<u32> = (0..families.len() as u32)
-            .filter(|family| has(*family, vk::QueueFlags::COMPUTE))
+        let computes = |family| has(family, vk::QueueFlags::COMPUTE);
+        let video = vk::QueueFlags::VIDEO_DECODE_KHR | vk::QueueFlags::VIDEO_ENCODE_KHR;
+        let only_copies = |family: u32| {
+            let flags = families[family as usize].queue_flags;
+            flags.contains(vk::QueueFlags::TRANSFER) && !flags.intersects(video)
+        };
+        let mut chosen: Vec<u32> = (0..families.len() as u32)
+            .filter(|family| computes(*family) || only_copies(*family))
             .collect();
-        with_compute.sort_by_key(|family| has(*family, vk::QueueFlags::GRAPHICS));
+        chosen.sort_by_key(|family| (!computes(*family), has(*family, vk::QueueFlags::GRAPHICS)));
         // SAFETY: as above.
         let extensions = unsafe { instance.enumerate_device_extension_properties(physical)? };
         let calibrates = extensions.iter().any(|extension| {
@@ -156,7 +167,7 @@ impl Raw {
             .timeline_semaphore(true)
             .host_query_reset(true);
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
-        let queues: Vec<_> = with_compute
+        let queues: Vec<_> = chosen
             .iter()
             .map(|family| {
                 vk::DeviceQueueCreateInfo::default()
@@ -171,16 +182,18 @@ impl Raw {
             .push_next(&mut v13);
         // SAFETY: features that every Vulkan 1.3 device has.
         let device = unsafe { instance.create_device(physical, &create, None)? };
-        let raws = with_compute
+        let raws = chosen
             .into_iter()
             .map(|family| {
                 let calibration =
                     calibrates.then(|| ext::calibrated_timestamps::Device::new(&instance, &device));
-                let mut raw = Self::on(device.clone(), family, &info, calibration)?;
+                let mut raw = Self::on(device.clone(), family, &info, &memory, calibration)?;
                 raw.window = Window::new(&raw.device, &memory)?;
-                raw.family = match has(family, vk::QueueFlags::GRAPHICS) {
-                    true => format!("family {family}, with graphics"),
-                    false => format!("family {family}, compute only"),
+                raw.computes = computes(family);
+                raw.family = match (computes(family), has(family, vk::QueueFlags::GRAPHICS)) {
+                    (false, _) => format!("family {family}, copies only"),
+                    (_, true) => format!("family {family}, with graphics"),
+                    _ => format!("family {family}, compute only"),
                 };
                 Ok(raw)
             })
@@ -194,6 +207,7 @@ impl Raw {
         device: ash::Device,
         family: u32,
         info: &vk::PhysicalDeviceProperties,
+        memory: &vk::PhysicalDeviceMemoryProperties,
         calibration: Option<ext::calibrated_timestamps::Device>,
     ) -> Result<Self> {
         let push = [vk::PushConstantRange::default()
@@ -232,6 +246,8 @@ impl Raw {
             Ok(Self {
                 name,
                 family: String::new(),
+                computes: true,
+                memory: *memory,
                 queue_family: family,
                 queue: device.get_device_queue(family, 0),
                 layout,

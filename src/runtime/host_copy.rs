@@ -1,11 +1,12 @@
 //! Copies on the host, large ones on several threads: one thread moves 3 to 10 GB/s, a bus 50.
 
 use super::layout::{Extent, Layout, Shape};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 /// Bytes that are worth a thread.
-const BYTES_PER_THREAD: usize = 1 << 20;
+const BYTES_PER_THREAD: usize = 256 << 10;
 
 /// More threads than this gain nothing: memory is the limit.
 const MOST_THREADS: usize = 6;
@@ -22,37 +23,46 @@ unsafe impl Send for Ends {}
 /// # Safety
 /// Every run is readable at `source` and writable at `target`.
 pub unsafe fn copy(shape: &Shape, source: *const u8, target: *mut u8) {
-    let size_bytes = shape.extent.size_bytes();
-    let threads = (size_bytes / BYTES_PER_THREAD).min(threads());
-    if threads < 2 || overlaps(shape, source, target) {
+    let parts = (shape.extent.size_bytes() / BYTES_PER_THREAD).min(threads());
+    if parts < 2 || overlaps(shape, source, target) {
         // SAFETY: the caller's promise.
         unsafe { shape.copy(source, target) };
         return;
     }
-    // Whole pages for each thread.
-    let part_bytes = size_bytes.div_ceil(threads).next_multiple_of(4096);
+    // SAFETY: as above; no part of the source is in the target.
+    unsafe { copy_in_parts(helpers(), parts, shape, source, target) };
+}
+
+/// Copies about so many parts, the first on this thread and the others on `helpers`.
+///
+/// # Safety
+/// As [`copy`]; source and target share no byte.
+unsafe fn copy_in_parts(
+    helpers: Option<&ThreadPool>,
+    parts: usize,
+    shape: &Shape,
+    source: *const u8,
+    target: *mut u8,
+) {
+    // Whole pages for each.
+    let part_bytes = (shape.extent.size_bytes().div_ceil(parts)).next_multiple_of(4096);
     let ends = Ends(source, target);
-    std::thread::scope(|scope| {
-        let mut pieces = shape.pieces(part_bytes);
-        let own = pieces.next();
-        for piece in pieces {
-            let spawned = std::thread::Builder::new()
-                .name("pumice-copy".to_owned())
-                .spawn_scoped(scope, move || {
-                    let ends = ends;
-                    // SAFETY: the caller's promise, for a part of the shape.
-                    unsafe { piece.copy(ends.0, ends.1) };
-                });
-            if spawned.is_err() {
-                // SAFETY: as above.
-                unsafe { piece.copy(source, target) };
+    let copy = move |piece: Shape| {
+        let Ends(source, target) = { ends };
+        // SAFETY: the caller's promise, for a part of the shape.
+        unsafe { piece.copy(source, target) };
+    };
+    let mut pieces = shape.pieces(part_bytes);
+    let own = pieces.next();
+    match helpers {
+        Some(helpers) => helpers.in_place_scope(|scope| {
+            for piece in pieces {
+                scope.spawn(move |_| copy(piece));
             }
-        }
-        if let Some(own) = own {
-            // SAFETY: as above.
-            unsafe { own.copy(source, target) };
-        }
-    });
+            own.into_iter().for_each(copy);
+        }),
+        None => own.into_iter().chain(pieces).for_each(copy),
+    }
 }
 
 /// Fills rows, each of which begins with the pattern.
@@ -102,19 +112,79 @@ fn threads() -> usize {
     })
 }
 
+/// Threads that copy beside the one that has to. Kept: a copy of 1 MiB that made six of them first took longer than on one
+/// thread. `None` where there are none to be had.
+fn helpers() -> Option<&'static ThreadPool> {
+    static HELPERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let make = || pool(threads() - 1);
+    HELPERS.get_or_init(make).as_ref()
+}
+
+fn pool(threads: usize) -> Option<ThreadPool> {
+    let name = |_| "pumice-copy".to_owned();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads.max(1))
+        .thread_name(name);
+    let failed = |error| log::warn!("large copies take one thread: {error}");
+    pool.build().map_err(failed).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_large_copy_is_whole() {
-        let size_bytes = 3 * BYTES_PER_THREAD + 12_345;
+        let size_bytes = 13 * BYTES_PER_THREAD + 12_345;
         let source: Vec<u8> = (0..size_bytes).map(|index| (index % 251) as u8).collect();
-        let mut target = vec![0; size_bytes];
         let shape = Shape::linear(5, 7, size_bytes - 7);
+        let is_whole =
+            |target: &[u8]| target[..7] == [0; 7] && target[7..] == source[5..size_bytes - 2];
+        let mut target = vec![0; size_bytes];
         // SAFETY: both are long enough.
         unsafe { copy(&shape, source.as_ptr(), target.as_mut_ptr()) };
-        assert!(target[7..] == source[5..size_bytes - 2]);
+        assert!(is_whole(&target));
+        for helpers in [None, pool(1), pool(5)] {
+            for parts in [2, 3, 6, 40] {
+                let mut target = vec![0; size_bytes];
+                let (from, to) = (source.as_ptr(), target.as_mut_ptr());
+                // SAFETY: as above.
+                unsafe { copy_in_parts(helpers.as_ref(), parts, &shape, from, to) };
+                assert!(is_whole(&target), "{parts} parts");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_copied_in_parts_and_nothing_between_them() {
+        let extent = Extent {
+            width_bytes: 1000,
+            rows: 100,
+            slices: 3,
+        };
+        let pitched = Layout {
+            offset_bytes: 3,
+            row_pitch_bytes: 1100,
+            slice_pitch_bytes: 120_000,
+        };
+        let shape = Shape {
+            extent,
+            source: extent.packed(0),
+            target: pitched,
+        };
+        let source: Vec<u8> = (0..extent.size_bytes())
+            .map(|index| (index % 250) as u8 + 1)
+            .collect();
+        let target = || vec![0_u8; pitched.end_bytes(extent) + 10];
+        let [mut whole, mut in_parts] = [target(), target()];
+        let helpers = pool(3);
+        // SAFETY: both are long enough.
+        unsafe {
+            shape.copy(source.as_ptr(), whole.as_mut_ptr());
+            let (from, to) = (source.as_ptr(), in_parts.as_mut_ptr());
+            copy_in_parts(helpers.as_ref(), 4, &shape, from, to);
+        }
+        assert!(whole == in_parts);
     }
 
     #[test]
