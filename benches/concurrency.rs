@@ -28,6 +28,7 @@ use support::opencl::{
 };
 use support::report::Report;
 use support::table::{Table, Unit};
+use support::vulkan::{BATCHES, Raw};
 use support::{Arguments, Result, median, time};
 
 const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
@@ -288,14 +289,74 @@ fn threads(context: &Context, count: usize, rounds: usize) -> Result<f64> {
     Ok(rates.iter().sum())
 }
 
+/// The same in plain Vulkan, each thread on a `VkQueue` of its own: what is recorded and submitted.
+fn plain_threads(raw: &Raw, count: usize, rounds: usize) -> Result<f64> {
+    let work = raw.threads(count)?;
+    let together = Barrier::new(count);
+    let one = |mut raw: Raw| {
+        together.wait();
+        (raw.batches(&BATCHES, false, rounds)).map_or(f64::NAN, |each_us| 1.0 / each_us)
+    };
+    let one = &one;
+    let rates: Vec<f64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = work
+            .into_iter()
+            .map(|raw| scope.spawn(move || one(raw)))
+            .collect();
+        let rates = threads.into_iter().map(|thread| thread.join());
+        rates.map(|rate| rate.unwrap_or(f64::NAN)).collect()
+    });
+    Ok(rates.iter().sum())
+}
+
+/// The threads' figures, of which `rate` takes one for so many threads.
+fn all_threads(
+    (name, column): (&str, usize),
+    table: &mut Table,
+    report: &mut Report,
+    rate: impl Fn(usize) -> Result<f64>,
+) -> Result<()> {
+    // Figures of more threads than processors say nothing about locks.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let mut of_one = f64::NAN;
+    for count in [1, 2, 4, 8]
+        .into_iter()
+        .filter(|it| *it <= processors.max(2))
+    {
+        let rate = rate(count)?;
+        match count {
+            1 => of_one = rate,
+            _ => {
+                let name = format!("{count} threads with a queue each");
+                table.put(column, &name, TIMES_ONE_THREAD, rate / of_one);
+            }
+        }
+        report
+            .curves("Threads with a queue each", "threads", "million launches/s")
+            .put(name, count as f64, rate);
+    }
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let arguments = Arguments::parse(&["overlap", "threads"])?;
     let subjects = subjects(&arguments.names)?;
-    let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    let mut columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    let raw = match arguments.wants("threads") {
+        true => Raw::all(&subjects[0].name).map(|(raws, _)| raws.into_iter().next()),
+        false => Ok(None),
+    };
+    let raw = raw.unwrap_or_else(|error| {
+        println!("plain Vulkan is left out: {error}");
+        None
+    });
+    columns.extend(
+        raw.as_ref()
+            .map(|raw| format!("plain Vulkan / {}", raw.name)),
+    );
     let mut table = Table::new("Independent work", &columns);
     let mut report = Report::default();
-    // Figures of more threads than processors say nothing about locks.
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let rounds = if arguments.quick { 12 } else { 40 };
     for (column, subject) in subjects.iter().enumerate() {
         let context = Context::from_device(&subject.device)?;
         if arguments.wants("overlap")
@@ -304,24 +365,15 @@ fn main() -> Result<()> {
             println!("{}: no overlap: {error}", subject.name);
         }
         if arguments.wants("threads") {
-            let rounds = if arguments.quick { 12 } else { 40 };
-            let mut of_one = f64::NAN;
-            for count in [1, 2, 4, 8]
-                .into_iter()
-                .filter(|it| *it <= processors.max(2))
-            {
-                let rate = threads(&context, count, rounds)?;
-                match count {
-                    1 => of_one = rate,
-                    _ => {
-                        let name = format!("{count} threads with a queue each");
-                        table.put(column, &name, TIMES_ONE_THREAD, rate / of_one);
-                    }
-                }
-                report
-                    .curves("Threads with a queue each", "threads", "million launches/s")
-                    .put(&subject.name, count as f64, rate);
-            }
+            let rate = |count| threads(&context, count, rounds);
+            all_threads((&subject.name, column), &mut table, &mut report, rate)?;
+        }
+    }
+    if let Some(raw) = raw {
+        let column = (&*columns[subjects.len()], subjects.len());
+        let rate = |count| plain_threads(&raw, count, rounds);
+        if let Err(error) = all_threads(column, &mut table, &mut report, rate) {
+            println!("{}: no more threads: {error}", column.0);
         }
     }
     report.tables.push(table);

@@ -5,13 +5,10 @@ use crate::launches::{
 };
 use crate::support::Result;
 use crate::support::table::{Table, Unit};
-use crate::vulkan::{After, Around, First, Raw, Wait};
+use crate::support::vulkan::{After, Around, BATCHES, First, Raw, Wait};
 
 /// Streams that are recorded.
 const STREAMS: usize = 20;
-
-/// A stream of [`LAUNCHES`] as it is best handed over while the device is idle: it begins early, and is called seldom.
-const BATCHES: [usize; 10] = [16, 32, 64, 128, 128, 128, 128, 128, 128, 120];
 
 /// Waits are polled for, which is the faster way on GPUs but not on processors.
 const POLLED: Around = Around {

@@ -85,6 +85,8 @@ fn streams(
         launch(&ordered, empty, ITEMS, ITEMS)
     })?;
     put("set another argument and enqueue", host);
+    // The other buffer's end is near.
+    set_buffer(empty, 0, argument)?;
     let profiling = queue(context, CL_QUEUE_PROFILING_ENABLE)?;
     let (host, _) = stream(&profiling, || launch(&profiling, empty, ITEMS, ITEMS))?;
     put("enqueue in a stream of 1000, profiling", host);

@@ -14,15 +14,13 @@ mod launches;
 #[path = "../support/mod.rs"]
 mod support;
 mod transfers;
-mod vulkan;
-mod window;
 
 use opencl3::context::Context;
 use support::opencl::{Subject, subjects};
 use support::report::Report;
 use support::table::Table;
+use support::vulkan::Raw;
 use support::{Arguments, Result};
-use vulkan::Raw;
 
 struct Figures {
     launches: Table,

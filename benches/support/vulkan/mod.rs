@@ -1,11 +1,13 @@
 //! The same work in Vulkan, called directly: what a driver on top of it can at best cost.
 
-use crate::support::{Result, median};
-use crate::window::Window;
+use super::{Result, median};
 use ash::{ext, vk};
 use std::time::{Duration, Instant};
 
 mod copies;
+pub mod window;
+
+use window::Window;
 
 /// An empty compute shader of 64 work-items, as words of SPIR-V.
 #[rustfmt::skip]
@@ -35,6 +37,7 @@ pub struct Raw {
     memory: vk::PhysicalDeviceMemoryProperties,
     device: ash::Device,
     queue_family: u32,
+    queue_count: u32,
     queue: vk::Queue,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
@@ -108,6 +111,12 @@ pub struct RoundTrip {
     pub to_start_us: Option<f64>,
 }
 
+/// A stream of 1000 launches as it is best handed over while the device is idle: it begins early, and is called seldom.
+pub const BATCHES: [usize; 10] = [16, 32, 64, 128, 128, 128, 128, 128, 128, 120];
+
+/// Queues of a family that are made, if it has so many.
+const MOST_QUEUES: u32 = 8;
+
 /// Timestamps that the pool holds.
 const QUERIES: u32 = 512;
 
@@ -167,12 +176,13 @@ impl Raw {
             .timeline_semaphore(true)
             .host_query_reset(true);
         let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let queue_count = |family: u32| families[family as usize].queue_count.min(MOST_QUEUES);
         let queues: Vec<_> = chosen
             .iter()
             .map(|family| {
                 vk::DeviceQueueCreateInfo::default()
                     .queue_family_index(*family)
-                    .queue_priorities(&[0.5])
+                    .queue_priorities(&[0.5; MOST_QUEUES as usize][..queue_count(*family) as usize])
             })
             .collect();
         let create = vk::DeviceCreateInfo::default()
@@ -190,6 +200,7 @@ impl Raw {
                 let mut raw = Self::on(device.clone(), family, &info, &memory, calibration)?;
                 raw.window = Window::new(&raw.device, &memory)?;
                 raw.computes = computes(family);
+                raw.queue_count = queue_count(family);
                 raw.family = match (computes(family), has(family, vk::QueueFlags::GRAPHICS)) {
                     (false, _) => format!("family {family}, copies only"),
                     (_, true) => format!("family {family}, with graphics"),
@@ -249,6 +260,7 @@ impl Raw {
                 computes: true,
                 memory: *memory,
                 queue_family: family,
+                queue_count: 1,
                 queue: device.get_device_queue(family, 0),
                 layout,
                 pipeline: pipelines[0],
@@ -445,6 +457,38 @@ impl Raw {
             unsafe { self.device.destroy_command_pool(pool, None) };
         }
         Ok(median(samples))
+    }
+
+    /// One for each of `count` threads, on queues of their own as far as there are so many.
+    pub fn threads(&self, count: usize) -> Result<Vec<Self>> {
+        let thread = |index: usize| {
+            let (pool, buffer) = self.room()?;
+            let mut kind =
+                vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let semaphore = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            let index = index as u32 % self.queue_count;
+            // SAFETY: a live device, and a queue that it was made with.
+            unsafe {
+                Ok(Self {
+                    name: self.name.clone(),
+                    family: self.family.clone(),
+                    device: self.device.clone(),
+                    queue: self.device.get_device_queue(self.queue_family, index),
+                    pool,
+                    buffer,
+                    timeline: self.device.create_semaphore(&semaphore, None)?,
+                    fence: vk::Fence::null(),
+                    value: 0,
+                    calibration: None,
+                    window: None,
+                    ..*self
+                })
+            }
+        };
+        if count > self.queue_count as usize {
+            return Err("fewer queues than threads".into());
+        }
+        (0..count).map(thread).collect()
     }
 
     /// A command buffer in a pool of its own.

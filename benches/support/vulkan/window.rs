@@ -1,6 +1,6 @@
 //! The device's own memory as the host sees it over the bus: what it costs to read there.
 
-use crate::support::{Result, median};
+use super::super::{Result, median};
 use ash::vk;
 use pumice::runtime::bus_read;
 use pumice::runtime::layout::Shape;
@@ -11,6 +11,9 @@ pub const BYTES: usize = 64 << 10;
 
 /// Mapped device memory that is not cached. Lives until the process ends.
 pub struct Window(*const u8);
+
+// SAFETY: the memory is nobody's in particular.
+unsafe impl Send for Window {}
 
 impl Window {
     /// `None` if the device has no such memory.

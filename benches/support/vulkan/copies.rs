@@ -1,7 +1,7 @@
 //! Copies between the host's memory and the device's own: what a transfer of pinned memory can at best cost.
 
+use super::super::{Result, median};
 use super::{Raw, Wait};
-use crate::support::{Result, median};
 use ash::vk;
 use std::time::Instant;
 
