@@ -1,7 +1,8 @@
 //! Transfers between the host and memory objects.
 //!
-//! Where the host sees an allocation and nothing under way uses it, the host copies at once; otherwise the
-//! data goes through staging memory, in its place among the queue's commands.
+//! Where the host sees an allocation and nothing under way uses it, the host copies at once. Otherwise the device copies
+//! in its place among the queue's commands: from or to the host's memory itself where that is mapped from another memory
+//! object ([`super::pinned`]), else by way of staging memory.
 
 use super::allocation::Allocation;
 use super::command::{Command, HostPointer, Ordering};
