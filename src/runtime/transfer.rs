@@ -26,10 +26,6 @@ use pending_host_writes::By;
 use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// So many bytes at most the host writes to the device's memory itself where the device could copy them: it is done sooner
-/// than a command of the device, which takes 12 microseconds on an H200.
-const MOST_OVER_BUS_BYTES: usize = 64 << 10;
-
 /// What the device copies itself is under way at once from so many bytes on.
 const LARGE_BYTES: usize = 256 << 10;
 
@@ -182,19 +178,11 @@ impl Queue {
         let mut waits = Waits::on(wait_list);
         waits.done = pending_host_writes::overlapping(source, &shape);
         let allocation = &target.allocation;
-        let from_pinned = || self.write_from_pinned(allocation, &shape, source);
-        let mut pinned = None;
-        if allocation.mapped().is_none() && shape.extent.size_bytes() > MOST_OVER_BUS_BYTES {
-            pinned = from_pinned();
+        let written = self.write_on_host(kind, allocation, &shape, source, blocking, &waits)?;
+        if let Some(event) = written {
+            return Ok(event);
         }
-        if pinned.is_none() {
-            let written = self.write_on_host(kind, allocation, &shape, source, blocking, &waits)?;
-            if let Some(event) = written {
-                return Ok(event);
-            }
-            pinned = from_pinned();
-        }
-        if let Some(command) = pinned {
+        if let Some(command) = self.write_from_pinned(allocation, &shape, source) {
             waits.done = pending_host_writes::overlapping_by(By::Host, source, &shape);
             let event = self.enqueue_pinned(kind, command, &shape, waits)?;
             if blocking {
