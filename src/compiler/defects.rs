@@ -78,6 +78,10 @@ impl Defects {
 
     pub const SWIFTSHADER: Self = Self::LOSES_LOOP_RESULTS.union(Self::MISFOLDS_EXTREMA);
 
+    /// Mesa's driver for AMD's GPUs, as seen in 22.3, on those of GFX6 and GFX7: they have no 16-bit arithmetic, and the
+    /// driver ends the process where it has an 8- or 16-bit subtraction to make, for which it takes `v_subrev_u16`.
+    pub const RADV_BEFORE_GFX8: Self = Self::UNKNOWN.union(Self::MISCOMPUTES_NARROW_INTEGERS);
+
     /// What a driver of which nothing is known may have.
     pub const UNKNOWN: Self = Self::MISFOLDS_EXTREMA;
 }

@@ -55,7 +55,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
-        defects: defects(info.driver_id),
+        defects: defects(info),
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
@@ -66,14 +66,19 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     }
 }
 
-fn defects(driver_id: u32) -> Defects {
-    match driver_id {
+fn defects(info: &PhysicalDeviceInfo) -> Defects {
+    match info.driver_id {
+        // It has no query for a GPU's generation; those before GFX8 keep no denormal doubles.
+        MESA_RADV if !info.float64_controls.denorm_preserve => Defects::RADV_BEFORE_GFX8,
         NVIDIA_PROPRIETARY => Defects::NVIDIA,
         MESA_LLVMPIPE => Defects::LLVMPIPE,
         GOOGLE_SWIFTSHADER => Defects::SWIFTSHADER,
         _ => Defects::UNKNOWN,
     }
 }
+
+/// `VkDriverId` of Mesa's driver for AMD's GPUs.
+const MESA_RADV: u32 = 3;
 
 /// `VkDriverId` of NVIDIA's own driver.
 const NVIDIA_PROPRIETARY: u32 = 4;
@@ -135,7 +140,6 @@ fn rounds_fma_once(driver_id: u32) -> bool {
 fn is_hardware(driver_id: u32) -> bool {
     const AMD_PROPRIETARY: u32 = 1;
     const AMD_OPEN_SOURCE: u32 = 2;
-    const MESA_RADV: u32 = 3;
     const INTEL_PROPRIETARY_WINDOWS: u32 = 5;
     const INTEL_OPEN_SOURCE_MESA: u32 = 6;
     const MESA_NVK: u32 = 24;

@@ -154,7 +154,7 @@ impl Device {
         };
         if let Some(textures) = textures {
             requirements.alignment = requirements.alignment.max(TEXEL_ALIGNMENT_BYTES);
-            let both = requirements.memory_type_bits & textures.memory_type_bits;
+            let both = requirements.memory_type_bits & textures.memory_type_bits(&self.raw)?;
             if both != 0 {
                 requirements.memory_type_bits = both;
             }

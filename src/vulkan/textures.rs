@@ -3,7 +3,7 @@
 //! A device has one descriptor set for all of its life. Descriptors are written while other ones are in use
 //! (descriptor indexing), so nothing is bound for a launch but the set, once in a command buffer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ash::vk;
 use smallvec::SmallVec;
@@ -75,8 +75,8 @@ pub(super) struct Textures {
     samplers: Mutex<Vec<vk::Sampler>>,
     /// Images' descriptors that are free; writing any takes this lock.
     free: Mutex<Vec<u32>>,
-    /// Memory types that images of linear tiling take.
-    pub(super) memory_type_bits: u32,
+    /// See [`Textures::memory_type_bits`].
+    memory_type_bits: OnceLock<u32>,
 }
 
 impl Textures {
@@ -110,22 +110,28 @@ impl Textures {
             set: vk::DescriptorSet::null(),
             samplers: Mutex::default(),
             free: Mutex::new((0..TEXTURES).rev().collect()),
-            memory_type_bits: 0,
+            memory_type_bits: OnceLock::new(),
         };
-        let made = textures
-            .allocate(raw, &bindings.map(|(_, ty, count)| (ty, count)))
-            .and_then(|()| linear_memory_types(raw));
-        match made {
-            Ok(memory_type_bits) => {
-                textures.memory_type_bits = memory_type_bits;
-                Ok(textures)
-            }
-            Err(error) => {
-                // SAFETY: nobody has anything of it yet.
-                unsafe { textures.destroy(raw) };
-                Err(error)
-            }
+        let sizes = bindings.map(|(_, ty, count)| (ty, count));
+        if let Err(error) = textures.allocate(raw, &sizes) {
+            // SAFETY: nobody has anything of it yet.
+            unsafe { textures.destroy(raw) };
+            return Err(error);
         }
+        Ok(textures)
+    }
+
+    /// Memory types that images of linear tiling take. Only an image tells: the first memory for texels has one made, and
+    /// a program without images needs none.
+    ///
+    /// # Errors
+    /// The driver makes no image.
+    pub(super) fn memory_type_bits(&self, raw: &ash::Device) -> Result<u32, Error> {
+        if let Some(bits) = self.memory_type_bits.get() {
+            return Ok(*bits);
+        }
+        let bits = linear_memory_types(raw)?;
+        Ok(*self.memory_type_bits.get_or_init(|| bits))
     }
 
     fn allocate(
@@ -292,12 +298,12 @@ impl Device {
         };
         // SAFETY: an image of linear tiling.
         let layout = unsafe { self.raw.get_image_subresource_layout(image, subresource) };
+        let memory_type_bits = textures.memory_type_bits(&self.raw)?;
         let fits = layout.offset == 0
             && layout.row_pitch == description.row_pitch_bytes
             && place.is_multiple_of(requirements.alignment)
             && place + requirements.size <= end
-            && requirements.memory_type_bits & textures.memory_type_bits
-                == textures.memory_type_bits;
+            && requirements.memory_type_bits & memory_type_bits == memory_type_bits;
         if !fits {
             log::debug!(
                 "no texture over the memory of {description:?}: {layout:?}, {requirements:?}, at {place}"

@@ -275,16 +275,20 @@ impl Executable {
         }
     }
 
-    /// Makes ahead of the first launch what the kernel itself fixes: its data, and its only pipeline if it
-    /// has a required work-group size and no arguments that specialize it.
+    /// Makes ahead of the first launch what the kernel itself fixes: its only pipeline if it has a required work-group
+    /// size and no arguments that specialize it, and its data.
     ///
     /// # Errors
     /// As [`Self::data`] and [`Self::pipeline`].
     pub fn prepare(&self, index: usize) -> Result<()> {
+        if let Some(kernel) = self.program.kernels.get(index) {
+            self.prepare_pipeline(index, kernel)?;
+        }
         self.data()?;
-        let Some(kernel) = self.program.kernels.get(index) else {
-            return Ok(());
-        };
+        Ok(())
+    }
+
+    fn prepare_pipeline(&self, index: usize, kernel: &CompiledKernel) -> Result<()> {
         let fixed = !kernel.arguments.iter().any(|argument| {
             matches!(
                 argument.kind,

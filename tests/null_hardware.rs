@@ -1,0 +1,158 @@
+//! Code for GPUs that are not there: Mesa's driver for AMD's pretends to have one where `RADV_FORCE_FAMILY` names it, and
+//! compiles for it down to the instructions, though it runs nothing. Each family has other widths of numbers and of
+//! sub-groups.
+//!
+//! A kernel with a required work-group size has its pipeline made with it, before there is a queue, which this driver has
+//! none to give. Each family has a process of its own: the driver ends it where it meets code that it has no instruction for.
+
+#[path = "common/library.rs"]
+mod library;
+#[path = "kernels/random.rs"]
+mod random;
+#[path = "common/skip.rs"]
+mod skip;
+
+#[path = "random_kernels/expressions.rs"]
+mod expressions;
+#[path = "random_kernels/floats.rs"]
+mod floats;
+#[path = "random_kernels/generator.rs"]
+#[allow(dead_code, reason = "nothing is run here, and nothing reduced")]
+mod generator;
+#[path = "random_kernels/scope.rs"]
+mod scope;
+#[path = "random_kernels/statements.rs"]
+mod statements;
+#[path = "random_kernels/tree.rs"]
+#[allow(dead_code, reason = "nothing is reduced here")]
+mod tree;
+#[path = "random_kernels/types.rs"]
+mod types;
+
+use generator::{Features, PREAMBLE};
+use opencl3::context::Context;
+use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
+use opencl3::kernel::create_program_kernels;
+use opencl3::platform::get_platforms;
+use opencl3::program::Program;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One family of each generation: GFX6 has no 16-bit arithmetic, GFX8 no halves, GFX10 sub-groups of 32 and 64.
+const FAMILIES: [&str; 6] = [
+    "tahiti",
+    "polaris10",
+    "vega10",
+    "navi10",
+    "navi21",
+    "gfx1100",
+];
+
+/// Random kernels that each family compiles.
+const RANDOM_KERNELS: u64 = 8;
+
+/// The driver takes a 16-bit subtraction for each, which GFX6 and GFX7 do not have.
+const NARROW: &str = "
+kernel void bytes(global uchar *p, uchar x) { p[get_global_id(0)] -= x; }
+kernel void shorts(global ushort *p, ushort x) { p[get_global_id(0)] -= x; }
+";
+
+/// The test below that runs in a process of its own.
+const BUILDS: &str = "everything_builds_on_the_first_device";
+
+fn manifest() -> Option<PathBuf> {
+    let folder = Path::new("/usr/share/vulkan/icd.d").read_dir().ok()?;
+    let mut paths = folder.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.find(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| name.starts_with("radeon_icd."))
+    })
+}
+
+#[test]
+fn every_family_of_amds_gpus_takes_the_code() {
+    let Some(manifest) = manifest() else {
+        skip::no_device();
+        return;
+    };
+    // What clang makes is the same for each.
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("null_hardware");
+    let _ = std::fs::remove_dir_all(&cache);
+    for family in FAMILIES {
+        let output = Command::new(std::env::current_exe().expect("a path"))
+            .args(["--exact", BUILDS, "--ignored", "--nocapture"])
+            .env("RADV_FORCE_FAMILY", family)
+            .env("VK_DRIVER_FILES", &manifest)
+            .env("VK_ICD_FILENAMES", &manifest)
+            .env("OPENCL_DYLIB_PATH", library::path())
+            .env("PUMICE_CACHE_DIR", &cache)
+            .env("PUMICE_LOG", "debug")
+            .stdin(Stdio::null())
+            .output()
+            .expect("a test starts again");
+        let out = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let is_silent = !(errors.contains("VUID-") || errors.contains("Validation Error"));
+        let ran = out.contains(&family.to_uppercase()) && out.contains("1 passed");
+        let mut refusals = errors
+            .lines()
+            .filter(|line| line.contains("clCreateKernelsInProgram: "));
+        let only_memory = refusals.all(|line| line.contains("No compatible memory type"));
+        assert!(
+            output.status.success() && ran && is_silent && only_memory,
+            "{family}: {}\n{out}{errors}",
+            output.status
+        );
+    }
+}
+
+#[test]
+#[ignore = "run for each family by the test above; by itself it is for whatever device there is"]
+fn everything_builds_on_the_first_device() {
+    let platforms = get_platforms().expect("a platform");
+    let ids = platforms[0]
+        .get_devices(CL_DEVICE_TYPE_ALL)
+        .expect("devices");
+    let device = Device::new(ids[0]);
+    println!("{}", device.name().expect("a name"));
+    let context = Context::from_device(&device).expect("a context");
+    for (name, source) in sources(&device) {
+        println!("{name}");
+        // Others have one of their own.
+        let source = source.replace(
+            "kernel void ",
+            "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void ",
+        );
+        let program = Program::create_and_build_from_source(&context, &source, "-cl-std=CL3.0")
+            .unwrap_or_else(|log| panic!("{name}: {log}"));
+        // The pipelines are made first, then what lies in memory, of which there is none: the parent reads the reason.
+        if create_program_kernels(&program).is_err() {
+            println!("no kernels");
+        }
+    }
+}
+
+/// The kernels that `benches/` measures, those of the compiler's tests, and random ones.
+fn sources(device: &Device) -> Vec<(String, String)> {
+    let mut sources = vec![(String::from("narrow subtractions"), String::from(NARROW))];
+    for folder in ["benches/kernels", "tests/compiler"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in folder.read_dir().expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "cl") {
+                let source = std::fs::read_to_string(&path).expect("text");
+                sources.push((path.display().to_string(), source));
+            }
+        }
+    }
+    let double = device.double_fp_config().is_ok_and(|config| config != 0);
+    for seed in 0..RANDOM_KERNELS {
+        let generic = seed % 2 == 1;
+        let kernel = generator::kernel(seed, "random", Features { generic, double });
+        sources.push((
+            format!("random kernel {seed}"),
+            format!("{PREAMBLE}{}", kernel.text()),
+        ));
+    }
+    sources
+}
