@@ -157,6 +157,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::shorten_addresses::run,
             PointersLowered,
         ),
+        (
+            "join_argument_words",
+            passes::join_argument_words::run,
+            PointersLowered,
+        ),
         ("simplify", passes::simplify::run, Stage::Emit),
         // What was made narrow again of words, where only memory may be narrow.
         (

@@ -468,6 +468,7 @@ impl Verifier<'_> {
             }
             Place::Argument { offset_bytes } => {
                 offset_bytes % 4 == 0 && memory.iter().all(|&ty| ty == Type::I32)
+                    || offset_bytes % 8 == 0 && memory == [Type::I64]
             }
         }
     }

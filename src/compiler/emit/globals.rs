@@ -230,22 +230,4 @@ impl Emitter<'_> {
             }
         }
     }
-
-    /// The push-constant block `struct { uint words[N]; }`, N being what the kernel reads.
-    pub fn argument_block(&mut self) -> Id {
-        if let Some(id) = self.push_constants {
-            return id;
-        }
-        let uint = self.uint();
-        let length = self.const_u32(self.argument_words.max(1));
-        let words = self.asm.new_type(Op::TypeArray, &[uint, length]);
-        self.asm.decorate(words, Decoration::ArrayStride, &[4]);
-        let block = self.asm.new_type(Op::TypeStruct, &[words]);
-        self.asm.decorate(block, Decoration::Block, &[]);
-        self.asm.decorate_member(block, 0, Decoration::Offset, &[0]);
-        let variable = self.asm.variable(StorageClass::PushConstant, block);
-        self.asm.name(variable, "arguments");
-        self.push_constants = Some(variable);
-        variable
-    }
 }

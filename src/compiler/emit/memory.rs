@@ -56,23 +56,39 @@ impl FunctionEmitter<'_, '_> {
                 Ok(())
             }
             Place::Argument { offset_bytes } => {
-                let variable = self.emitter.argument_block();
-                for (word, &result) in (offset_bytes / 4..).zip(results) {
-                    if self.function.ty(result) != Type::I32 || offset_bytes % 4 != 0 {
-                        return Err(self.unexpected(inst));
-                    }
-                    let zero = self.emitter.const_u32(0);
-                    let word = self.emitter.const_u32(word);
-                    let uint = self.emitter.uint();
-                    let ty = self.emitter.pointer_type(StorageClass::PushConstant, uint);
-                    let asm = &mut self.emitter.asm;
-                    let pointer = asm.result(spirv::Op::AccessChain, ty, &[variable, zero, word]);
-                    self.define(result, spirv::Op::Load, &[pointer])?;
+                let mut offset_bytes = offset_bytes;
+                for &result in results {
+                    self.load_argument(inst, offset_bytes, result)?;
+                    offset_bytes += self.function.ty(result).size_bytes();
                 }
                 Ok(())
             }
             Place::Pointer(_) => Err(self.unexpected(inst)),
         }
+    }
+
+    /// Reads a word or a 64-bit number of the argument block.
+    fn load_argument(
+        &mut self,
+        inst: Inst,
+        offset_bytes: u32,
+        result: Value,
+    ) -> Result<(), CompileError> {
+        let ty = self.function.ty(result);
+        let place = self.emitter.argument_place(offset_bytes)?;
+        if place.ty == ty && place.within_bytes == 0 {
+            return self.define(result, spirv::Op::Load, &[place.pointer]);
+        }
+        // A word of what is read whole elsewhere.
+        if (place.ty, ty) != (Type::I64, Type::I32) || place.within_bytes % 4 != 0 {
+            return Err(self.unexpected(inst));
+        }
+        let long = self.emitter.ty(Type::I64)?;
+        let by = self.emitter.const_u32(8 * place.within_bytes);
+        let asm = &mut self.emitter.asm;
+        let whole = asm.result(spirv::Op::Load, long, &[place.pointer]);
+        let shifted = asm.result(spirv::Op::ShiftRightLogical, long, &[whole, by]);
+        self.define(result, spirv::Op::UConvert, &[shifted])
     }
 
     pub fn store(

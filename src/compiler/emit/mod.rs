@@ -4,6 +4,7 @@
 //! and only types and operations that the device has. **Gives** one compute module with the entry point
 //! `main` and exactly the capabilities that its code uses.
 
+mod arguments;
 mod array_vectors;
 mod assembler;
 mod blocks;
@@ -22,6 +23,7 @@ pub mod validate;
 
 use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Place, Scope};
 use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context};
+use arguments::{ArgumentBlock, ArgumentReads};
 use array_vectors::ArrayVectors;
 use assembler::{Assembler, Id};
 use rspirv::spirv::MemoryModel;
@@ -38,6 +40,10 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         )));
     };
     let reached = reached_functions(module, kernel.function)?;
+    let mut arguments = ArgumentReads::default();
+    for &id in &reached {
+        arguments.add(module.function(id));
+    }
     let mut emitter = Emitter {
         module,
         capabilities: cx.capabilities,
@@ -45,11 +51,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         required_local_size: kernel.attributes.required_work_group_size,
         uniform_work_groups: cx.options.uniform_work_groups,
         contraction_off: kernel.contraction_off,
-        argument_words: reached
-            .iter()
-            .map(|&id| argument_words(module.function(id)))
-            .max()
-            .unwrap_or(0),
+        arguments,
         functions: HashMap::new(),
         spec_constants: HashMap::new(),
         inputs: HashMap::new(),
@@ -103,8 +105,8 @@ struct Emitter<'a> {
     required_local_size: Option<[u32; 3]>,
     uniform_work_groups: bool,
     contraction_off: bool,
-    /// Words of the argument block that the kernel reads.
-    argument_words: u32,
+    /// What the kernel reads of the argument block.
+    arguments: ArgumentReads,
     functions: HashMap<FuncId, Id>,
     spec_constants: HashMap<u32, Id>,
     /// Input variables by the number of their built-in.
@@ -112,7 +114,7 @@ struct Emitter<'a> {
     /// Variable, and type of a pointer to an element.
     arrays: HashMap<ArrayId, (Id, Id)>,
     array_vectors: ArrayVectors,
-    push_constants: Option<Id>,
+    push_constants: Option<ArgumentBlock>,
     textures: Option<texture::Variables>,
     /// Widths of the float types in the module.
     used_floats: BTreeSet<u32>,
@@ -165,26 +167,6 @@ fn ops_of(function: &Function) -> impl Iterator<Item = &Op> {
         .iter()
         .flat_map(|&b| &function.block(b).insts);
     insts.map(|&inst| &function.inst(inst).op)
-}
-
-/// Words up to the last one of the argument block that a function reads.
-fn argument_words(function: &Function) -> u32 {
-    let insts = function
-        .layout
-        .iter()
-        .flat_map(|&b| &function.block(b).insts);
-    insts
-        .map(|&inst| {
-            let data = function.inst(inst);
-            match data.op {
-                Op::Load(Place::Argument { offset_bytes }, _) => {
-                    offset_bytes / 4 + data.results.len() as u32
-                }
-                _ => 0,
-            }
-        })
-        .max()
-        .unwrap_or(0)
 }
 
 fn has_barrier(function: &Function) -> bool {

@@ -174,6 +174,27 @@ fn accesses_are_private_where_nothing_orders_them() {
 }
 
 #[test]
+fn arguments_of_64_bits_are_members_of_the_block() {
+    let module = straight(|b| {
+        let access = Access::aligned(4);
+        let place = |offset_bytes| Place::Argument { offset_bytes };
+        let address = b.load1(place(8), Type::I64, Access::aligned(8));
+        // One before it, its own upper half, and one after it.
+        let words = [4, 12, 16].map(|offset| b.load1(place(offset), Type::I32, access));
+        b.store(Place::Address(address), words.into_iter().collect(), access);
+    });
+    let text = emit_valid(&module);
+    if !text.is_empty() {
+        let offsets = [(0, 0), (1, 4), (2, 8), (3, 16)];
+        for (member, offset) in offsets {
+            let decoration = format!(" {member} Offset {offset}");
+            assert!(text.contains(&decoration), "{text}");
+        }
+        assert_eq!(text.matches("OpShiftRightLogical").count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn addresses_may_come_in_two_halves() {
     let mut caps = Capabilities::minimal();
     caps.spirv_version = (1, 5);

@@ -414,10 +414,12 @@ impl<'a> Interpreter<'a> {
             }
             Place::Argument { offset_bytes } => {
                 let start = offset_bytes as usize;
-                let bytes = self.arguments.get(start..start + 4 * types.len());
+                // Words, or one 64-bit number.
+                let size = types.first().map_or(4, |ty| ty.size_bytes() as usize);
+                let bytes = self.arguments.get(start..start + size * types.len());
                 let bytes =
                     bytes.ok_or_else(|| Trap::OutOfBounds(format!("argument {offset_bytes}")))?;
-                Ok(bytes.chunks_exact(4).map(from_bytes).collect())
+                Ok(bytes.chunks_exact(size).map(from_bytes).collect())
             }
             _ => Err(Trap::Unsupported(place.to_string())),
         }

@@ -19,6 +19,7 @@ pub mod hide_ranges;
 pub mod hold_loop_state;
 pub mod infer_address_spaces;
 pub mod inline;
+pub mod join_argument_words;
 #[cfg(test)]
 mod legal_evaluator;
 pub mod legalize_float16;
