@@ -1,4 +1,4 @@
-//! Twelve kernels on every OpenCL device of the machine, timed in one run.
+//! Thirteen kernels on every OpenCL device of the machine, timed in one run.
 //!
 //! ```text
 //! cargo bench --bench kernels -- [--size cpu|gpu] [--runs N] [--only KERNEL]… [--options "…"] [--svg FILE] [NAME…]
@@ -14,6 +14,7 @@
 
 mod bitonic_sort;
 mod black_scholes;
+mod convolution;
 mod copy;
 mod histogram;
 mod mandelbrot;
@@ -37,7 +38,7 @@ use support::table::{Table, Unit};
 use support::{Result, plot};
 use workload::{Bench, Case, Size};
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     copy::CASE,
     reduction::CASE,
     scan::CASE,
@@ -50,6 +51,7 @@ const CASES: [Case; 12] = [
     transpose::CASE,
     sha256::CASE,
     bitonic_sort::CASE,
+    convolution::CASE,
 ];
 
 struct Arguments {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Clocks of an H200 take about so long to rise.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// One of the twelve.
+/// One of the kernels.
 pub struct Case {
     pub name: &'static str,
     /// OpenCL C 1.2, the same for all devices.
