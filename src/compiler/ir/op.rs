@@ -135,7 +135,7 @@ pub enum Place {
     AddressPair { lo: Value, hi: Value },
     /// Elements of an array starting at an I32 index; all results have the element's type.
     Element { array: ArrayId, index: Value },
-    /// Words (I32) of the argument block in push constants.
+    /// Words (I32) of the argument block in push constants, or one I64 at a multiple of 8.
     Argument { offset_bytes: u32 },
 }
 

@@ -7,7 +7,8 @@
 //!
 //! The block holds the arguments in order, each at its natural alignment, up to 16 bytes; then the implicit
 //! values. Arguments without a use take no room. It is the push constants if it fits them, else it lies in
-//! device memory. It is read by words, since 8-, 16- and 64-bit types are optional in push constants.
+//! device memory. It is read by words, since 8-, 16- and 64-bit types are optional in push constants;
+//! [`super::join_argument_words`] makes 64-bit reads of two where that is worth it.
 //!
 //! - A pointer to global or constant memory is a 64-bit device address.
 //! - A `local` pointer takes nothing: it becomes the address of a new `local` variable whose length is a
