@@ -7,8 +7,9 @@
 //! No descriptor set is used: images are memory, too ([`crate::compiler::image`]).
 //!
 //! **Specialization constants.** `SpecId` 0, 1, 2 are the local size in x, y, z (absent where
-//! `reqd_work_group_size` fixes it and work-groups are uniform, in which case giving them is harmless). [`ArgKind::Local`] carries the
-//! `SpecId` of the length of its workgroup array; images that of their format, samplers that of their bits.
+//! `reqd_work_group_size` fixes it and work-groups are uniform, in which case giving them is harmless).
+//! [`ArgumentKind::Local`] carries the `SpecId` of the length of its workgroup array; images that of their format, samplers
+//! that of their bits.
 //!
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
 

@@ -2,8 +2,8 @@
 //! mathematical functions (`device/maths`) for devices that fuse multiply-adds.
 //!
 //! libclc holds some 2,000 functions in 2.5 MB. [`Library::embedded`] walks the modules once and notes where each
-//! function and declaration stands; [`Library::module_with`] then puts together a small valid module of
-//! a few functions and everything they reach, for the parser to read like any other module.
+//! function and declaration stands; [`Library::modules_with`] then puts together small valid modules
+//! of a few functions and everything they reach, for the parser to read like any others.
 
 mod assemble;
 mod index;

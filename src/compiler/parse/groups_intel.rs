@@ -108,8 +108,8 @@ impl<'a> FunctionParser<'_, 'a> {
         (b.ptr_add(pointer, start), row)
     }
 
-    /// "p must be aligned to a 32-bit (4-byte) boundary." "The data is read strided, so the first value read is: p[ sub_group_local_id ] and the second value
-    /// read is: p[ sub_group_local_id + max_sub_group_size ] etc."
+    /// "p must be aligned to a 32-bit (4-byte) boundary." "The data is read strided, so the first value read is:
+    /// `p[ sub_group_local_id ]` and the second value read is: `p[ sub_group_local_id + max_sub_group_size ]` etc."
     fn block_read(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
         let (pointer, _) = self.pointer(inst, 0)?;
         let slots = self.result_slots(inst)?;
