@@ -1,4 +1,4 @@
-//! Thirteen kernels on every OpenCL device of the machine, timed in one run.
+//! Sixteen kernels on every OpenCL device of the machine, timed in one run.
 //!
 //! ```text
 //! cargo bench --bench kernels -- [--size cpu|gpu] [--runs N] [--only KERNEL]… [--options "…"] [--svg FILE] [NAME…]
@@ -16,15 +16,18 @@ mod bitonic_sort;
 mod black_scholes;
 mod convolution;
 mod copy;
+mod filter;
 mod histogram;
 mod mandelbrot;
 mod matrix_product;
 mod n_body;
+mod plain_product;
 mod random;
 mod reduction;
 mod scan;
 mod sha256;
 mod stencil;
+mod strided_sum;
 #[path = "../support/mod.rs"]
 mod support;
 mod transpose;
@@ -38,7 +41,7 @@ use support::table::{Table, Unit};
 use support::{Result, plot};
 use workload::{Bench, Case, Size};
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 16] = [
     copy::CASE,
     reduction::CASE,
     scan::CASE,
@@ -52,6 +55,9 @@ const CASES: [Case; 13] = [
     sha256::CASE,
     bitonic_sort::CASE,
     convolution::CASE,
+    plain_product::CASE,
+    filter::CASE,
+    strided_sum::CASE,
 ];
 
 struct Arguments {

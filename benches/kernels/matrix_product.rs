@@ -30,18 +30,20 @@ fn prepare(bench: &Bench) -> Result<Prepared> {
         steps: vec![step],
         restore: None,
         work: Work::operations(2.0 * (n as f64).powi(3)),
-        check: Box::new(move |bench| {
-            let product = bench.read(&c, n * n)?;
-            let mut random = Random::new(6);
-            for _ in 0..CHECKED {
-                let place = random.bits() as usize % (n * n);
-                let (row, column) = (place / n, place % n);
-                let wanted = (0..n)
-                    .map(|k| f64::from(left[row * n + k]) * f64::from(right[k * n + column]))
-                    .sum();
-                expect_close(place, product[place], wanted, 1e-3)?;
-            }
-            Ok(())
-        }),
+        check: Box::new(move |bench| check(&bench.read(&c, n * n)?, &left, &right, n)),
     })
+}
+
+/// Compares some elements of the product of two matrices of `n` rows and columns with what they are.
+pub fn check(product: &[f32], left: &[f32], right: &[f32], n: usize) -> Result<()> {
+    let mut random = Random::new(6);
+    for _ in 0..CHECKED {
+        let place = random.bits() as usize % (n * n);
+        let (row, column) = (place / n, place % n);
+        let wanted = (0..n)
+            .map(|k| f64::from(left[row * n + k]) * f64::from(right[k * n + column]))
+            .sum();
+        expect_close(place, product[place], wanted, 1e-3)?;
+    }
+    Ok(())
 }
