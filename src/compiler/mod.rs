@@ -84,6 +84,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("promote", passes::promote::run, WorkItemsLowered),
         ("lower_copies", passes::lower_copies::run, WorkItemsLowered),
+        (
+            "reduce_strength",
+            passes::reduce_strength::run,
+            WorkItemsLowered,
+        ),
         ("simplify", passes::simplify::run, WorkItemsLowered),
         (
             "sequence_memory",

@@ -63,7 +63,8 @@ pub(crate) fn opencl_c_with(source: &str, flags: &[&str]) -> Vec<u32> {
         .args([
             "-mllvm",
             "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_bit_instructions,\
-             +SPV_KHR_integer_dot_product,+SPV_KHR_expect_assume,+SPV_KHR_subgroup_rotate,+SPV_INTEL_subgroups",
+             +SPV_KHR_integer_dot_product,+SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_KHR_subgroup_rotate,\
+             +SPV_INTEL_subgroups",
         ])
         .args([
             "-fno-vectorize",

@@ -41,6 +41,35 @@ fn a_vector_add_for_every_device() {
     }
 }
 
+/// What clang knows of overflow reaches the pass that needs it, and rounds are joined after that: of eighteen places that
+/// are loaded from none is widened by itself.
+#[test]
+fn loops_count_addresses_on_where_the_device_asks() {
+    let source = include_str!("../../benches/kernels/plain_product.cl");
+    // As the driver asks for it.
+    let counters = [
+        "-mllvm",
+        "-disable-lsr",
+        "-mllvm",
+        "-indvars-widen-indvars=false",
+    ];
+    let words = opencl_c_with(source, &[&["-O2"], &counters[..]].concat());
+    for (counts_addresses, loads, widened) in [(false, 2, 2), (true, 2 * (8 + 1), 3)] {
+        let capabilities = Capabilities {
+            counts_addresses,
+            ..Capabilities::full()
+        };
+        let program = compile_words(&[&words], &capabilities).unwrap();
+        assert_valid(&program.kernels[0].spirv);
+        let Some(text) = disassemble(&program.kernels[0].spirv) else {
+            return;
+        };
+        assert_eq!(text.matches("Aligned 4").count(), loads + 1, "{text}");
+        // One more widens the place in the product.
+        assert_eq!(text.matches("OpSConvert").count(), widened + 1, "{text}");
+    }
+}
+
 /// Kernels of all sorts, as clang optimizes them and as it does not.
 #[test]
 fn ordinary_programs_for_every_device() {

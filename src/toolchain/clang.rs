@@ -78,7 +78,7 @@ pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
     "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
-     +SPV_KHR_expect_assume,+SPV_INTEL_subgroups",
+     +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups",
     // It counts loops in integers of as many bits as a mask leaves of the counter, of which the back end of clang-22
     // loses the mask: `for (uint i = -n & 3; i != ~0u; --i)` began at `(uchar)-n`.
     "-mllvm",

@@ -40,6 +40,7 @@ pub mod lower_printf;
 pub mod lower_work_items;
 pub mod order_memory;
 pub mod promote;
+pub mod reduce_strength;
 pub mod round_doubles;
 mod scalar_bits;
 pub mod sequence_memory;

@@ -70,6 +70,11 @@ const LOOPS: usize = 64;
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let local_sizes = module.most_local_sizes();
     let few = cx.capabilities.has(Defects::LIMITS_LOOP_ROUNDS);
+    let several: &[several_rounds::Plan] = match cx.capabilities.counts_addresses {
+        _ if few => &[several_rounds::FEW],
+        true => &[several_rounds::FOUR, several_rounds::LOADS],
+        false => &[several_rounds::FOUR],
+    };
     let uniformity = Uniformity::of_kernel(module, cx);
     let kernel = module.kernels.first().map(|kernel| kernel.function);
     let mut changed = false;
@@ -82,7 +87,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             }
             changed = true;
         }
-        changed |= unroll_unknown(function, local_sizes, few);
+        changed |= unroll_unknown(function, local_sizes, several);
     }
     if changed {
         // What was indexed by a counter is now by constants.
@@ -152,13 +157,12 @@ fn unroll_one(
     false
 }
 
-/// Joins rounds of innermost loops, a number known when they begin: of those that only compute, or of all where the
-/// device makes few.
-fn unroll_unknown(function: &mut Function, local_sizes: [u32; 3], few: bool) -> bool {
-    let plan = match few {
-        true => &several_rounds::FEW,
-        false => &several_rounds::FOUR,
-    };
+/// Joins rounds of innermost loops, a number known when they begin, as the first of the plans says that can be followed.
+fn unroll_unknown(
+    function: &mut Function,
+    local_sizes: [u32; 3],
+    plans: &[several_rounds::Plan],
+) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
@@ -167,9 +171,14 @@ fn unroll_unknown(function: &mut Function, local_sizes: [u32; 3], few: bool) -> 
         if has_inner {
             continue;
         }
-        let most_rounds = candidate(function, &dominators, found)
-            .and_then(|it| rounds::at_most(function, &it, local_sizes, plan.most()));
-        if several_rounds::run(function, found, plan, most_rounds) {
+        let candidate = candidate(function, &dominators, found);
+        let follows = |plan: &several_rounds::Plan| {
+            let most_rounds = candidate
+                .as_ref()
+                .and_then(|it| rounds::at_most(function, it, local_sizes, plan.most()));
+            several_rounds::run(function, found, plan, most_rounds)
+        };
+        if plans.iter().any(follows) {
             function.layout = function.reverse_postorder();
             changed = true;
             if loops.is_irreducible() {

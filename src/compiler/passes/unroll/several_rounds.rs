@@ -20,10 +20,20 @@ pub struct Plan {
     factors: &'static [usize],
     most_insts: usize,
     most_blocks: usize,
-    /// Whether loops may do more than compute.
-    with_effects: bool,
+    /// What loops may do.
+    effects: Effects,
     /// Whether counters may go on in steps, up to where they are no longer less or greater.
     with_steps: bool,
+}
+
+/// What a loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effects {
+    /// It only computes.
+    None,
+    /// It may load from device memory, too.
+    Loads,
+    Any,
 }
 
 /// Where counting takes time: rounds must be short for it to matter.
@@ -31,8 +41,17 @@ pub const FOUR: Plan = Plan {
     factors: &[4],
     most_insts: 4 * 24,
     most_blocks: 5,
-    with_effects: false,
+    effects: Effects::None,
     with_steps: false,
+};
+
+/// Where loads of several rounds are to be in flight together, which the driver does not see to.
+pub const LOADS: Plan = Plan {
+    factors: &[8, 4],
+    most_insts: 8 * 24,
+    most_blocks: 5,
+    effects: Effects::Loads,
+    with_steps: true,
 };
 
 /// Where the device counts rounds, and makes so many only.
@@ -40,7 +59,7 @@ pub const FEW: Plan = Plan {
     factors: &[32, 16, 8, 4],
     most_insts: super::JOINED,
     most_blocks: 12,
-    with_effects: true,
+    effects: Effects::Any,
     with_steps: true,
 };
 
@@ -48,6 +67,18 @@ impl Plan {
     /// How many rounds become one at most.
     pub fn most(&self) -> usize {
         self.factors.iter().copied().max().unwrap_or(0)
+    }
+}
+
+impl Effects {
+    fn include(self, function: &Function, op: &Op) -> bool {
+        let loads = match op {
+            Op::Load(place, access) => {
+                !access.volatile && super::is_in_device_memory(function, place)
+            }
+            _ => false,
+        };
+        self == Self::Any || op.is_pure() || self == Self::Loads && loads
     }
 }
 
@@ -240,7 +271,7 @@ fn counted(
     };
     let factor = plan.factors.iter().copied().find(fits)?;
     if found.blocks.len() > plan.most_blocks
-        || !plan.with_effects && insts().any(|&inst| !function.inst(inst).op.is_pure())
+        || insts().any(|&inst| !plan.effects.include(function, &function.inst(inst).op))
         || ways_out(function, found) > 1 && is_used_outside(function, found)
     {
         return None;

@@ -549,10 +549,21 @@ impl Stepped {
 
 #[test]
 fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
-    let capabilities = Capabilities {
+    counters_in_steps_make_several_rounds_at_once(&Capabilities {
         defects: Defects::LIMITS_LOOP_ROUNDS,
         ..Capabilities::full()
-    };
+    });
+}
+
+#[test]
+fn counters_in_steps_make_several_rounds_at_once_where_loads_are_to_be() {
+    counters_in_steps_make_several_rounds_at_once(&Capabilities {
+        counts_addresses: true,
+        ..Capabilities::full()
+    });
+}
+
+fn counters_in_steps_make_several_rounds_at_once(capabilities: &Capabilities) {
     // At the ends of what numbers there are, and in the middle of those with and without a sign.
     let bases = [
         0,
@@ -564,7 +575,7 @@ fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
     ];
     for stepped in Stepped::every() {
         let mut module = stepped.module();
-        testing::run_on(&mut module, &capabilities, run).unwrap();
+        testing::run_on(&mut module, capabilities, run).unwrap();
         let text = module.functions[0].to_string();
         assert!(text.matches("mul ").count() > 8, "{stepped:?}\n{text}");
         let mut compared = 0;
@@ -584,6 +595,65 @@ fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
             }
         }
         assert!(compared > 100, "{stepped:?}: {compared}");
+    }
+}
+
+/// `do { sum += p[k]; } while (++k != n)`: loads of how many rounds stand together, by what memory it is and whether they
+/// are volatile.
+#[test]
+fn rounds_that_load_from_device_memory_are_joined_where_the_device_asks() {
+    use AddressSpace::{Constant, Global, Local};
+    for (space, volatile, asks, loads) in [
+        (Global, false, true, 1 + 8),
+        (Constant, false, true, 1 + 8),
+        (Local, false, true, 1),
+        (Global, true, true, 1),
+        (Global, false, false, 1),
+    ] {
+        let mut function = Function::new("k");
+        function.return_types = vec![Type::I32];
+        let entry = function.entry();
+        let pointer = function.add_param(entry, Type::Ptr(space));
+        let end = function.add_param(entry, Type::I64);
+        let [round, done] = [0; 2].map(|_| function.add_block());
+        let counter = function.add_param(round, Type::I64);
+        let total = function.add_param(round, Type::I32);
+        let mut b = Builder::new(&mut function, entry);
+        let (first, zero) = (b.i64(0), b.i32(0));
+        b.jump(Edge::new(round, [first, zero]));
+        b.switch_to(round);
+        let offset = b.binary_const(Binary::Shl, counter, 2);
+        let place = Place::Pointer(b.ptr_add(pointer, offset));
+        let access = Access {
+            volatile,
+            ..Access::aligned(4)
+        };
+        let loaded = b.load1(place, Type::I32, access);
+        let scaled = b.binary_const(Binary::Mul, total, 3);
+        let sum = b.binary(Binary::Add, scaled, loaded);
+        let next = b.binary_const(Binary::Add, counter, 1);
+        let ends = b.compare(Compare::Equal, next, end);
+        b.branch(ends, done, Edge::new(round, [next, sum]));
+        b.switch_to(done);
+        b.terminate(Terminator::Return(smallvec![sum]));
+        let mut module = testing::module_of(function);
+        let results = |module: &Module| {
+            [1, 7, 8, 9, 10, 33].map(|count: u64| {
+                let mut interpreter = Interpreter::new(module);
+                let words: Vec<u8> = (0..count as u32 * 4).map(|at| at as u8 ^ 0x5a).collect();
+                let address = interpreter.allocate(&words);
+                interpreter.run(FuncId(0), &[address, count]).unwrap()
+            })
+        };
+        let expected = results(&module);
+        let capabilities = Capabilities {
+            counts_addresses: asks,
+            ..Capabilities::full()
+        };
+        testing::run_on(&mut module, &capabilities, run).unwrap();
+        let text = module.functions[0].to_string();
+        assert_eq!(text.matches("load ").count(), loads, "{text}");
+        assert_eq!(results(&module), expected, "{text}");
     }
 }
 
