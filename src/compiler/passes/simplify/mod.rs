@@ -5,6 +5,7 @@
 //!    `bits.rs`, `high_half.rs`), and replaced by an equal one that dominates it.
 //! 2. `flow.rs`: decided branches, empty blocks, chains of blocks, parameters with one value.
 //! 3. `dead.rs`: what has no effect goes, parameters of loops included.
+//! 4. `narrow.rs`: parameters of which only the lower half is used.
 //!
 //! Floats are folded only where IEEE 754 gives one answer, and reassociated never. Control flow is never
 //! changed around barriers or collective operations: blocks with instructions are neither duplicated nor
@@ -17,6 +18,7 @@ pub(super) mod fold;
 mod high_half;
 mod identities;
 mod memory;
+mod narrow;
 mod values;
 
 use crate::compiler::ir::{Function, Global, Module};
@@ -40,6 +42,7 @@ fn simplify(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) 
         let mut changed = values::sweep(function, globals, local_sizes);
         changed |= flow::run(function);
         changed |= dead::run(function);
+        changed |= narrow::run(function);
         if !changed {
             break;
         }
