@@ -12,6 +12,7 @@ use super::notifier;
 use super::process::AtWork;
 use super::queue::Queue;
 use super::trace::CommandTimes;
+use super::turn::this_thread;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
@@ -58,6 +59,16 @@ impl Queue {
                 .store(next_spin_ns(waited_ns), Ordering::Relaxed);
         }
         self.retire();
+        self.wait_for_retirement(value);
+    }
+
+    /// Another thread may have taken the batch of time `value`, which the device is done with, and be at its end: what the
+    /// host copies need not be there yet.
+    fn wait_for_retirement(&self, value: u64) {
+        let is_own = || self.retirer.load(Ordering::Relaxed) == this_thread();
+        if self.retired.load(Ordering::Acquire) < value && !is_own() {
+            drop(self.retiring.lock());
+        }
     }
 
     /// Blocks until the device has reached `value`.
@@ -187,9 +198,11 @@ impl Queue {
             if state.in_flight.front()?.value > reached {
                 return None;
             }
+            let batch = state.in_flight.pop_front()?;
             state.retiring += 1;
-            state.in_flight.pop_front()?
+            batch
         };
+        self.retirer.store(this_thread(), Ordering::Relaxed);
         let mut waits = batch.waits.iter();
         let lacks = waits.any(|(queue, value)| queue.failure.has(*value));
         if lacks && self.is_in_order() {
@@ -215,6 +228,7 @@ impl Queue {
         }
         self.write_trace(&batch);
         self.retired.store(batch.value, Ordering::Release);
+        self.retirer.store(0, Ordering::Relaxed);
         drop(retiring);
 
         batch.recycle();
@@ -384,7 +398,11 @@ impl Times {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::command::{self, Command, Dispatch};
+    use crate::runtime::queue::Waits;
     use crate::runtime::test_queue::{self, marker};
+    use opencl_sys::CL_COMMAND_MARKER;
+    use std::sync::atomic::AtomicBool;
 
     #[test]
     fn after_a_failed_submission_everything_fails_and_nothing_hangs() {
@@ -450,5 +468,37 @@ mod tests {
         for waited_ns in [MOST_SPIN_NS, u64::MAX] {
             assert_eq!(next_spin_ns(waited_ns), LEAST_SPIN_NS);
         }
+    }
+
+    #[test]
+    fn who_waits_sees_what_another_thread_is_still_carrying_out() {
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
+        let done = Arc::new(AtomicBool::new(false));
+        let job = {
+            let done = Arc::clone(&done);
+            move || {
+                std::thread::sleep(Duration::from_millis(200));
+                done.store(true, Ordering::Release);
+            }
+        };
+        let command = Command::Dispatch(Dispatch {
+            on_complete: Some(Box::new(job)),
+            ..Dispatch::default()
+        });
+        let (waits, order) = (Waits::default(), command::Ordering::default());
+        let enqueued = queue.enqueue(CL_COMMAND_MARKER, command, waits, order);
+        enqueued.unwrap();
+        queue.flush();
+        std::thread::scope(|scope| {
+            scope.spawn(|| queue.finish().unwrap());
+            // The other thread has it.
+            while !queue.lock().in_flight.is_empty() {
+                std::thread::yield_now();
+            }
+            queue.finish().unwrap();
+            assert!(done.load(Ordering::Acquire));
+        });
     }
 }

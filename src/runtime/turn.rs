@@ -72,7 +72,7 @@ impl Drop for Turn<'_> {
 }
 
 /// Tells this thread from the others that there are.
-fn this_thread() -> usize {
+pub(super) fn this_thread() -> usize {
     DEPTH.with(|depth| std::ptr::from_ref(depth).addr())
 }
 
