@@ -35,7 +35,7 @@ use opencl_sys::{
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -69,8 +69,6 @@ pub struct Queue {
     pub(super) state: Mutex<State>,
     /// One thread at a time retires.
     pub(super) retiring: Mutex<()>,
-    /// The thread that holds it with a batch in hand ([`super::turn::this_thread`]); 0 if none does.
-    pub(super) retirer: AtomicUsize,
     /// Last value handed to the device.
     submitted: AtomicU64,
     /// Last value whose batch has been retired.
@@ -168,7 +166,6 @@ impl Queue {
             clock: Clock::new(vulkan),
             state: Mutex::default(),
             retiring: Mutex::default(),
-            retirer: AtomicUsize::new(0),
             submitted: AtomicU64::new(0),
             retired: AtomicU64::new(0),
             spin_ns: AtomicU64::new(retire::MOST_SPIN_NS),

@@ -12,7 +12,6 @@ use super::notifier;
 use super::process::AtWork;
 use super::queue::Queue;
 use super::trace::CommandTimes;
-use super::turn::this_thread;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
@@ -65,8 +64,7 @@ impl Queue {
     /// Another thread may have taken the batch of time `value`, which the device is done with, and be at its end: what the
     /// host copies need not be there yet.
     fn wait_for_retirement(&self, value: u64) {
-        let is_own = || self.retirer.load(Ordering::Relaxed) == this_thread();
-        if self.retired.load(Ordering::Acquire) < value && !is_own() {
+        if self.retired.load(Ordering::Acquire) < value {
             drop(self.retiring.lock());
         }
     }
@@ -198,11 +196,9 @@ impl Queue {
             if state.in_flight.front()?.value > reached {
                 return None;
             }
-            let batch = state.in_flight.pop_front()?;
             state.retiring += 1;
-            batch
+            state.in_flight.pop_front()?
         };
-        self.retirer.store(this_thread(), Ordering::Relaxed);
         let mut waits = batch.waits.iter();
         let lacks = waits.any(|(queue, value)| queue.failure.has(*value));
         if lacks && self.is_in_order() {
@@ -228,7 +224,6 @@ impl Queue {
         }
         self.write_trace(&batch);
         self.retired.store(batch.value, Ordering::Release);
-        self.retirer.store(0, Ordering::Relaxed);
         drop(retiring);
 
         batch.recycle();

@@ -72,7 +72,7 @@ impl Drop for Turn<'_> {
 }
 
 /// Tells this thread from the others that there are.
-pub(super) fn this_thread() -> usize {
+fn this_thread() -> usize {
     DEPTH.with(|depth| std::ptr::from_ref(depth).addr())
 }
 

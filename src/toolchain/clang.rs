@@ -75,7 +75,8 @@ pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
 pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
-    // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with.
+    // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with, and what it
+    // says with which sums do not wrap around.
     "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
      +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups",

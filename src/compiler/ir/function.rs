@@ -158,17 +158,21 @@ impl Terminator {
 
     /// Every value read: condition first, then the arguments of the edges.
     pub fn operands(&self) -> Values {
-        let mut all = Values::new();
-        match self {
-            Self::Branch { condition, .. } => all.push(*condition),
-            Self::Switch { value, .. } => all.push(*value),
-            Self::Return(values) => all.extend_from_slice(values),
-            Self::Jump(_) | Self::Unreachable => {}
-        }
+        let mut all = self.read();
         for edge in self.edges() {
             all.extend_from_slice(&edge.args);
         }
         all
+    }
+
+    /// The values that it reads itself, not passes on.
+    pub fn read(&self) -> Values {
+        match self {
+            Self::Branch { condition, .. } => Values::from_slice(&[*condition]),
+            Self::Switch { value, .. } => Values::from_slice(&[*value]),
+            Self::Return(values) => values.clone(),
+            Self::Jump(_) | Self::Unreachable => Values::new(),
+        }
     }
 
     pub fn for_each_operand_mut(&mut self, mut f: impl FnMut(&mut Value)) {

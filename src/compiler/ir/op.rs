@@ -536,6 +536,26 @@ impl Op {
         }
     }
 
+    /// Where a load, a store or an atomic operation accesses memory.
+    pub fn place(&self) -> Option<Place> {
+        match *self {
+            Self::Load(place, _) | Self::Store(place, ..) | Self::Atomic { place, .. } => {
+                Some(place)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            Self::Load(place, _) | Self::Store(place, ..) | Self::Atomic { place, .. } => {
+                Some(place)
+            }
+            _ => None,
+        }
+    }
+
     /// Every value the operation reads, in order.
     pub fn operands(&self) -> Values {
         match self {

@@ -97,13 +97,12 @@ fn shorten(function: &mut Function, range: &SmallRange, is_small: Value) {
     let mut chosen: HashMap<(Block, Value), Option<Value>> = HashMap::new();
     let Ok(_) = rewrite_instructions(function, |b, inst| {
         b.flags = InstFlags::default();
-        if let Some(Place::Address(address)) = place_of(&b.function.inst(inst).op) {
+        if let Some(Place::Address(address)) = b.function.inst(inst).op.place() {
             let choice = *chosen.entry((b.block(), address)).or_insert_with(|| {
                 let short = ShortSum::of(b.function, range, &made, address)?.build(b);
                 Some(b.select(is_small, short, address))
             });
-            if let (Some(choice), Some(place)) =
-                (choice, place_mut(&mut b.function.inst_mut(inst).op))
+            if let (Some(choice), Some(place)) = (choice, b.function.inst_mut(inst).op.place_mut())
             {
                 *place = Place::Address(choice);
             }
@@ -128,20 +127,6 @@ fn choose_bases(function: &mut Function, range: &SmallRange, is_small: Value) {
         let base = b.select(is_small, zero, base);
         Ok(Rewrite::Replace(smallvec![base]))
     });
-}
-
-fn place_of(op: &Op) -> Option<Place> {
-    match *op {
-        Op::Load(place, _) | Op::Store(place, ..) | Op::Atomic { place, .. } => Some(place),
-        _ => None,
-    }
-}
-
-fn place_mut(op: &mut Op) -> Option<&mut Place> {
-    match op {
-        Op::Load(place, _) | Op::Store(place, ..) | Op::Atomic { place, .. } => Some(place),
-        _ => None,
-    }
 }
 
 /// What is known of a small range.

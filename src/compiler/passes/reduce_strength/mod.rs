@@ -17,9 +17,7 @@
 mod sum;
 
 use crate::compiler::analysis::{Dominators, Loops};
-use crate::compiler::ir::{
-    AddressSpace, Binary, Builder, Function, Inst, Module, Op, Place, Type, Value,
-};
+use crate::compiler::ir::{Binary, Builder, Function, Inst, Module, Place, Type, Value};
 use crate::compiler::{CompileError, Context};
 use std::collections::HashMap;
 use sum::{Counted, Extended, Part, Sum, Term, Terms};
@@ -62,14 +60,10 @@ fn places(function: &Function, counted: &Counted) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for &block in &counted.blocks {
         for &inst in &function.block(block).insts {
-            let Some(pointer) = pointer_of(&function.inst(inst).op) else {
+            let Some(Place::Pointer(pointer)) = function.inst(inst).op.place() else {
                 continue;
             };
-            let is_device_memory = matches!(
-                function.ty(pointer),
-                Type::Ptr(AddressSpace::Global | AddressSpace::Constant)
-            );
-            if !is_device_memory {
+            if !matches!(function.ty(pointer), Type::Ptr(space) if space.is_physical()) {
                 continue;
             }
             let Some(sum) = Sum::of(function, counted, pointer) else {
@@ -109,24 +103,6 @@ fn is_worth_it(sum: &Sum) -> bool {
     }
 }
 
-fn pointer_of(op: &Op) -> Option<Value> {
-    match *op {
-        Op::Load(Place::Pointer(pointer), _)
-        | Op::Store(Place::Pointer(pointer), ..)
-        | Op::Atomic {
-            place: Place::Pointer(pointer),
-            ..
-        } => Some(pointer),
-        _ => None,
-    }
-}
-
-fn set_pointer(op: &mut Op, pointer: Value) {
-    if let Op::Load(place, _) | Op::Store(place, ..) | Op::Atomic { place, .. } = op {
-        *place = Place::Pointer(pointer);
-    }
-}
-
 /// Gives each group its pointer.
 fn rewrite(function: &mut Function, counted: &Counted, groups: &[Group]) {
     // By instruction: the pointer to be used, and what is added to it in each round.
@@ -160,7 +136,9 @@ fn rewrite(function: &mut Function, counted: &Counted, groups: &[Group]) {
                     _ => pointer,
                 };
                 let pointer = b.ptr_add_const(pointer, more);
-                set_pointer(&mut b.function.inst_mut(inst).op, pointer);
+                if let Some(place) = b.function.inst_mut(inst).op.place_mut() {
+                    *place = Place::Pointer(pointer);
+                }
             }
             b.push(inst);
         }

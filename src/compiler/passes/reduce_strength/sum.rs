@@ -4,6 +4,7 @@ use crate::compiler::analysis::{Loop, defined_values};
 use crate::compiler::ir::{
     Binary, Block, Builder, Convert, Function, Inst, InstFlags, Op, Type, Value, ValueDef,
 };
+use crate::compiler::passes::folding::signed;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
@@ -277,10 +278,7 @@ fn does_not_wrap(flags: InstFlags, extension: Extension) -> bool {
 /// A constant in 64 bits.
 fn extended(bits: u64, ty: Type, extension: Extension) -> u64 {
     match extension {
-        Extension::Sign => {
-            let unused = 64 - ty.bits();
-            ((bits << unused) as i64 >> unused) as u64
-        }
+        Extension::Sign => signed(bits, ty) as u64,
         _ => bits,
     }
 }

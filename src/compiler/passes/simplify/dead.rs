@@ -19,13 +19,10 @@ pub fn run(function: &mut Function) -> bool {
                 live.mark_inst(function, inst);
             }
         }
-        let operands = data.terminator.operands();
-        let edges = data.terminator.edges();
-        let passed: usize = edges.iter().map(|edge| edge.args.len()).sum();
-        for &value in &operands[..operands.len() - passed] {
+        for value in data.terminator.read() {
             live.mark(value);
         }
-        for edge in edges {
+        for edge in data.terminator.edges() {
             let params = &function.block(edge.block).params;
             for (&param, &arg) in params.iter().zip(&edge.args) {
                 arguments[param.index()].push(arg);

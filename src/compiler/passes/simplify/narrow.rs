@@ -10,9 +10,6 @@ use std::collections::HashMap;
 /// Makes 32 bits of parameters of 64 that are only truncated, or passed on to others of which that holds.
 pub fn run(function: &mut Function) -> bool {
     let mut narrow = candidates(function);
-    if narrow.iter().all(|is_narrow| !is_narrow) {
-        return false;
-    }
     // Facts only change from "narrow" to "wide": this ends.
     while widen(function, &mut narrow) {}
     if narrow.iter().all(|is_narrow| !is_narrow) {
@@ -22,7 +19,7 @@ pub fn run(function: &mut Function) -> bool {
     true
 }
 
-/// By value: the parameters that something truncates and nothing else computes with.
+/// By value: the parameters with which nothing computes that does not truncate them.
 fn candidates(function: &Function) -> Vec<bool> {
     let mut narrow = vec![false; function.value_count()];
     for &block in &function.layout[1..] {
@@ -30,29 +27,21 @@ fn candidates(function: &Function) -> Vec<bool> {
             narrow[param.index()] = function.ty(param) == Type::I64;
         }
     }
-    let mut truncated = vec![false; function.value_count()];
     for &block in &function.layout {
         let data = function.block(block);
         for &inst in &data.insts {
             let op = &function.inst(inst).op;
-            for value in op.operands() {
-                match lower_half(function, op) {
-                    Some(_) => truncated[value.index()] = true,
-                    None => narrow[value.index()] = false,
+            if lower_half(function, op).is_none() {
+                for value in op.operands() {
+                    narrow[value.index()] = false;
                 }
             }
         }
-        for value in decisive(&data.terminator) {
+        for value in data.terminator.read() {
             narrow[value.index()] = false;
         }
     }
-    // One that is only passed on is as narrow as what it is passed to.
-    let passes_on = |value: usize| truncated[value];
-    let is_any = (0..narrow.len()).any(|value| narrow[value] && passes_on(value));
-    match is_any {
-        true => narrow,
-        false => vec![false; narrow.len()],
-    }
+    narrow
 }
 
 /// How an operation takes the lower half of a number, or less.
@@ -70,14 +59,6 @@ enum Lower {
     Truncated(Value),
     /// Extended by zeros again.
     Masked(Value),
-}
-
-/// What a terminator reads itself.
-fn decisive(terminator: &Terminator) -> Vec<Value> {
-    let passed: usize = terminator.edges().iter().map(|edge| edge.args.len()).sum();
-    let mut operands = terminator.operands().to_vec();
-    operands.truncate(operands.len() - passed);
-    operands
 }
 
 /// Takes out those that are passed on to one that is wide; whether there are any.

@@ -4,7 +4,7 @@
 //! circle has. Before it comes a loop whose rounds are four each, say, and that goes on as long as more than four are
 //! left: within them the count is not looked at. The loop itself makes what is left, one round at least.
 //!
-//! Where the device makes few rounds, this is done as well to counters that go on in steps as long as they are less than
+//! Where the device makes few rounds, or loads are to be in flight together, this is done as well to counters that go on in steps as long as they are less than
 //! the limit, or greater: `for (i = get_global_id(0); i < n; i += get_global_size(0))`.
 
 use super::copy::copy_blocks;
