@@ -145,6 +145,8 @@ pub struct Capabilities {
     /// strides of the grid in 0.4 of the time, a filter in 0.7, a plain matrix product in 0.8, seen on an H200). No device
     /// asks for it yet.
     pub counts_addresses: bool,
+    /// Whether the driver computes an address of which it is told the index of 32 bits better than a sum of 64.
+    pub indexes_addresses: bool,
     /// Descriptors of images that kernels read through, 0 where the device has no arrays of them.
     pub textures: u32,
     /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
@@ -257,6 +259,7 @@ impl Capabilities {
             defects: Defects::empty(),
             serial_memory: false,
             counts_addresses: false,
+            indexes_addresses: false,
             textures: 4096,
             names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,
@@ -297,6 +300,7 @@ impl Capabilities {
             widens_denormals: false,
             rounds_to_nearest32: true,
             marks_loops: true,
+            indexes_addresses: true,
             ..Self::full()
         }
     }

@@ -167,6 +167,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::join_argument_words::run,
             PointersLowered,
         ),
+        (
+            "index_addresses",
+            passes::index_addresses::run,
+            PointersLowered,
+        ),
         ("simplify", passes::simplify::run, Stage::Emit),
         // What was made narrow again of words, where only memory may be narrow.
         (

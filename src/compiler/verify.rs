@@ -461,6 +461,11 @@ impl Verifier<'_> {
             Place::Pointer(pointer) => ty(pointer).is_pointer(),
             Place::Address(address) => ty(address) == Type::I64,
             Place::AddressPair { lo, hi } => ty(lo) == Type::I32 && ty(hi) == Type::I32,
+            Place::Indexed {
+                base,
+                index,
+                stride_bytes,
+            } => ty(base) == Type::I64 && ty(index) == Type::I32 && *stride_bytes > 0,
             Place::Element { array, index } => {
                 let array = self.module.arrays.get(array.index());
                 ty(index) == Type::I32

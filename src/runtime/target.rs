@@ -59,6 +59,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         serial_memory: info.driver_id == MESA_LLVMPIPE,
         // Meant for NVIDIA's driver, which has not been timed with it yet; on llvmpipe a convolution takes 3 times as long.
         counts_addresses: false,
+        indexes_addresses: info.driver_id == NVIDIA_PROPRIETARY,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
             false => 0,

@@ -39,7 +39,7 @@ pub struct FunctionEmitter<'a, 'e> {
     ids: Vec<Option<Id>>,
     /// By block.
     labels: Vec<Option<Id>>,
-    /// The pointers made in a block so far, by address (one value, or its two halves) and type: not every driver sees that
+    /// The pointers made in a block so far, by address (one value, its two halves, or a base and an index) and type: not every driver sees that
     /// two are the same, and straight-line code is a quarter shorter.
     pub pointers: HashMap<(Value, Option<Value>, Id), Id>,
 }

@@ -58,6 +58,20 @@ impl Emitter<'_> {
             .declare_type(Op::TypePointer, &[storage as u32, pointee])
     }
 
+    /// A pointer to an element of an array in device memory, of which `OpPtrAccessChain` makes pointers to others.
+    pub fn strided_pointer_type(&mut self, pointee: Id, stride_bytes: u32) -> Id {
+        *self
+            .strided_pointers
+            .entry((pointee, stride_bytes))
+            .or_insert_with(|| {
+                let storage = StorageClass::PhysicalStorageBuffer as u32;
+                let ty = self.asm.new_type(Op::TypePointer, &[storage, pointee]);
+                let stride = &[stride_bytes];
+                self.asm.decorate(ty, Decoration::ArrayStride, stride);
+                ty
+            })
+    }
+
     pub fn constant(&mut self, ty: Type, bits: u64) -> Result<Id, CompileError> {
         let id = self.ty(ty)?;
         let bits = bits & ty.mask();

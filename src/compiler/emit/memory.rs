@@ -19,7 +19,7 @@ impl FunctionEmitter<'_, '_> {
         results: &[Value],
     ) -> Result<(), CompileError> {
         match place {
-            Place::Address(_) | Place::AddressPair { .. } => {
+            _ if place.is_device_address() => {
                 let (ty, vector) = self.memory_type(inst, results)?;
                 let words = self.wide_words(ty, results.len(), access)?;
                 let (word, accessed) = words.unwrap_or((ty, vector));
@@ -63,7 +63,7 @@ impl FunctionEmitter<'_, '_> {
                 }
                 Ok(())
             }
-            Place::Pointer(_) => Err(self.unexpected(inst)),
+            _ => Err(self.unexpected(inst)),
         }
     }
 
@@ -99,7 +99,7 @@ impl FunctionEmitter<'_, '_> {
         values: &[Value],
     ) -> Result<(), CompileError> {
         match place {
-            Place::Address(_) | Place::AddressPair { .. } => {
+            _ if place.is_device_address() => {
                 let (ty, vector) = self.memory_type(inst, values)?;
                 let words = self.wide_words(ty, values.len(), access)?;
                 let (word, accessed) = words.unwrap_or((ty, vector));
@@ -140,7 +140,7 @@ impl FunctionEmitter<'_, '_> {
                 }
                 Ok(())
             }
-            Place::Argument { .. } | Place::Pointer(_) => Err(self.unexpected(inst)),
+            _ => Err(self.unexpected(inst)),
         }
     }
 
@@ -196,35 +196,63 @@ impl FunctionEmitter<'_, '_> {
         pointee: Id,
     ) -> Result<Id, CompileError> {
         self.narrow_storage(inst, ty)?;
-        let storage = StorageClass::PhysicalStorageBuffer;
-        let pointer = self.emitter.pointer_type(storage, pointee);
-        let (address, upper) = match place {
-            Place::Address(address) if self.function.ty(address) == Type::I64 => (address, None),
-            Place::AddressPair { lo, hi }
-                if [lo, hi].map(|v| self.function.ty(v)) == [Type::I32; 2] =>
-            {
-                (lo, Some(hi))
+        let pointer = match place {
+            Place::Indexed { stride_bytes, .. } => {
+                self.emitter.strided_pointer_type(pointee, stride_bytes)
             }
-            _ => return Err(self.unexpected(inst)),
+            _ => {
+                let storage = StorageClass::PhysicalStorageBuffer;
+                self.emitter.pointer_type(storage, pointee)
+            }
         };
-        if let Some(&made) = self.pointers.get(&(address, upper, pointer)) {
+        let types = |values: [Value; 2]| values.map(|value| self.function.ty(value));
+        match place {
+            Place::Address(address) if self.function.ty(address) == Type::I64 => {
+                self.converted(address, pointer)
+            }
+            Place::AddressPair { lo, hi } if types([lo, hi]) == [Type::I32; 2] => {
+                self.made_once((lo, Some(hi), pointer), |this| {
+                    let parts = this.values(&[lo, hi])?;
+                    let vector = this.emitter.vector_type(Type::I32, 2)?;
+                    let asm = &mut this.emitter.asm;
+                    let pair = asm.result(spirv::Op::CompositeConstruct, vector, &parts);
+                    Ok(asm.result(spirv::Op::Bitcast, pointer, &[pair]))
+                })
+            }
+            Place::Indexed { base, index, .. }
+                if types([base, index]) == [Type::I64, Type::I32] =>
+            {
+                let first = self.converted(base, pointer)?;
+                self.made_once((base, Some(index), pointer), |this| {
+                    let index = this.value(index)?;
+                    let asm = &mut this.emitter.asm;
+                    Ok(asm.result(spirv::Op::PtrAccessChain, pointer, &[first, index]))
+                })
+            }
+            _ => Err(self.unexpected(inst)),
+        }
+    }
+
+    /// The address as a pointer of a type.
+    fn converted(&mut self, address: Value, pointer: Id) -> Result<Id, CompileError> {
+        self.made_once((address, None, pointer), |this| {
+            let address = this.value(address)?;
+            let asm = &mut this.emitter.asm;
+            Ok(asm.result(spirv::Op::ConvertUToPtr, pointer, &[address]))
+        })
+    }
+
+    /// The pointer that the block has already, or a new one.
+    fn made_once(
+        &mut self,
+        key: (Value, Option<Value>, Id),
+        make: impl FnOnce(&mut Self) -> Result<Id, CompileError>,
+    ) -> Result<Id, CompileError> {
+        if let Some(&made) = self.pointers.get(&key) {
             return Ok(made);
         }
-        let made = match upper {
-            None => {
-                let address = self.value(address)?;
-                let asm = &mut self.emitter.asm;
-                asm.result(spirv::Op::ConvertUToPtr, pointer, &[address])
-            }
-            Some(upper) => {
-                let parts = self.values(&[address, upper])?;
-                let vector = self.emitter.vector_type(Type::I32, 2)?;
-                let asm = &mut self.emitter.asm;
-                let pair = asm.result(spirv::Op::CompositeConstruct, vector, &parts);
-                asm.result(spirv::Op::Bitcast, pointer, &[pair])
-            }
-        };
-        self.pointers.insert((address, upper, pointer), made);
+        let made = make(self)?;
+        self.pointers.insert(key, made);
         Ok(made)
     }
 
@@ -502,7 +530,7 @@ impl FunctionEmitter<'_, '_> {
     ) -> Result<(Id, MemorySemantics), CompileError> {
         let caps = self.emitter.capabilities;
         let (pointer, storage, wide) = match place {
-            Place::Address(_) | Place::AddressPair { .. } => {
+            _ if place.is_device_address() => {
                 let pointee = self.emitter.ty(ty)?;
                 let pointer = self.physical_pointer(inst, place, ty, pointee)?;
                 let storage = MemorySemantics::UNIFORM_MEMORY;
@@ -520,7 +548,7 @@ impl FunctionEmitter<'_, '_> {
                 let storage = MemorySemantics::WORKGROUP_MEMORY;
                 (pointer, storage, caps.shared_int64_atomics)
             }
-            Place::Argument { .. } | Place::Pointer(_) => return Err(self.unexpected(inst)),
+            _ => return Err(self.unexpected(inst)),
         };
         let is_element = matches!(place, Place::Element { .. });
         let adds = caps.float_atomics;

@@ -21,7 +21,7 @@ mod texture;
 #[cfg(test)]
 pub mod validate;
 
-use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Place, Scope};
+use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Scope};
 use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context};
 use arguments::{ArgumentBlock, ArgumentReads};
 use array_vectors::ArrayVectors;
@@ -58,6 +58,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         arrays: HashMap::new(),
         array_vectors: ArrayVectors::of(module, &reached, cx.capabilities),
         push_constants: None,
+        strided_pointers: HashMap::new(),
         textures: None,
         used_floats: BTreeSet::new(),
         uses_collectives: false,
@@ -115,6 +116,8 @@ struct Emitter<'a> {
     arrays: HashMap<ArrayId, (Id, Id)>,
     array_vectors: ArrayVectors,
     push_constants: Option<ArgumentBlock>,
+    /// Pointer types by what they point to and their stride, bytes.
+    strided_pointers: HashMap<(Id, u32), Id>,
     textures: Option<texture::Variables>,
     /// Widths of the float types in the module.
     used_floats: BTreeSet<u32>,
@@ -180,9 +183,7 @@ fn has_barrier(function: &Function) -> bool {
 /// Whether a function has an atomic on device memory, or a fence that orders it.
 fn orders_device_memory(function: &Function) -> bool {
     ops_of(function).any(|op| match op {
-        Op::Atomic { place, .. } => {
-            matches!(place, Place::Address(_) | Place::AddressPair { .. })
-        }
+        Op::Atomic { place, .. } => place.is_device_address(),
         Op::ControlBarrier { semantics, .. } | Op::MemoryBarrier { semantics, .. } => {
             semantics.has(semantics::DEVICE_MEMORY)
         }

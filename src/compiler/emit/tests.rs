@@ -223,6 +223,34 @@ fn addresses_may_come_in_two_halves() {
 }
 
 #[test]
+fn addresses_may_come_as_a_base_and_an_index() {
+    let module = straight(|b| {
+        let base = argument64(b, 0);
+        let index = b.load1(Place::Address(base), Type::I32, Access::aligned(4));
+        let place = |stride_bytes| Place::Indexed {
+            base,
+            index,
+            stride_bytes,
+        };
+        for stride_bytes in [12, 16] {
+            let values = b.load(place(stride_bytes), Type::F32, 3, Access::aligned(4));
+            b.store(place(stride_bytes), values, Access::aligned(4));
+        }
+    });
+    let text = emit_valid(&module);
+    if !text.is_empty() {
+        // One pointer serves both accesses of a stride.
+        for (what, count) in [
+            ("OpPtrAccessChain", 2),
+            ("ArrayStride 12", 1),
+            ("ArrayStride 16", 1),
+        ] {
+            assert_eq!(text.matches(what).count(), count, "{what}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn arithmetic_of_every_kind() {
     emit_valid(&straight(|b| {
         use Binary::*;

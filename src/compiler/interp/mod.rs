@@ -374,6 +374,15 @@ impl<'a> Interpreter<'a> {
         Ok(match place {
             Place::Pointer(value) | Place::Address(value) => Some(frame.get(value)?),
             Place::AddressPair { lo, hi } => Some(frame.get(lo)? | frame.get(hi)? << 32),
+            Place::Indexed {
+                base,
+                index,
+                stride_bytes,
+            } => {
+                let index = i64::from(frame.get(index)? as i32);
+                let offset = index.wrapping_mul(stride_bytes.into());
+                Some(frame.get(base)?.wrapping_add_signed(offset))
+            }
             Place::Element { .. } | Place::Argument { .. } => None,
         })
     }

@@ -133,6 +133,12 @@ pub enum Place {
     Address(Value),
     /// The same with the address as two I32, once 64-bit integers are legalized.
     AddressPair { lo: Value, hi: Value },
+    /// At a 64-bit device address (I64) and so many strides (I32, signed) after it.
+    Indexed {
+        base: Value,
+        index: Value,
+        stride_bytes: u32,
+    },
     /// Elements of an array starting at an I32 index; all results have the element's type.
     Element { array: ArrayId, index: Value },
     /// Words (I32) of the argument block in push constants, or one I64 at a multiple of 8.
@@ -140,10 +146,21 @@ pub enum Place {
 }
 
 impl Place {
+    /// Whether it is a device address, of any form.
+    pub fn is_device_address(&self) -> bool {
+        matches!(
+            self,
+            Self::Address(_) | Self::AddressPair { .. } | Self::Indexed { .. }
+        )
+    }
+
     fn operands(&self) -> Values {
         match *self {
             Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => smallvec![v],
-            Self::AddressPair { lo, hi } => smallvec![lo, hi],
+            Self::AddressPair { lo: a, hi: b }
+            | Self::Indexed {
+                base: a, index: b, ..
+            } => smallvec![a, b],
             Self::Argument { .. } => Values::new(),
         }
     }
@@ -151,9 +168,12 @@ impl Place {
     fn for_each_operand_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
         match self {
             Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => f(v),
-            Self::AddressPair { lo, hi } => {
-                f(lo);
-                f(hi);
+            Self::AddressPair { lo: a, hi: b }
+            | Self::Indexed {
+                base: a, index: b, ..
+            } => {
+                f(a);
+                f(b);
             }
             Self::Argument { .. } => {}
         }

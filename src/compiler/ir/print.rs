@@ -254,6 +254,11 @@ impl Display for Place {
             Self::Pointer(v) => write!(f, "[{v}]"),
             Self::Address(v) => write!(f, "address [{v}]"),
             Self::AddressPair { lo, hi } => write!(f, "address [{lo}, {hi}]"),
+            Self::Indexed {
+                base,
+                index,
+                stride_bytes,
+            } => write!(f, "address [{base} + {index} * {stride_bytes}]"),
             Self::Element { array, index } => write!(f, "{array}[{index}]"),
             Self::Argument { offset_bytes } => write!(f, "argument[{offset_bytes}]"),
         }

@@ -17,6 +17,7 @@ mod hidden_zero;
 pub mod hide_float_bits;
 pub mod hide_ranges;
 pub mod hold_loop_state;
+pub mod index_addresses;
 pub mod infer_address_spaces;
 pub mod inline;
 pub mod join_argument_words;

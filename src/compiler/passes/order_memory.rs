@@ -178,11 +178,11 @@ fn make_volatile(function: &mut Function, arrays: &[Array]) {
             &mut function.inst_mut(inst).op
         {
             let is_shared = match place {
-                Place::Address(_) | Place::AddressPair { .. } => !access.read_only,
+                _ if place.is_device_address() => !access.read_only,
                 Place::Element { array, .. } => arrays
                     .get(array.index())
                     .is_some_and(|array| array.storage == ArrayStorage::Workgroup),
-                Place::Pointer(_) | Place::Argument { .. } => false,
+                _ => false,
             };
             access.volatile |= is_shared;
         }

@@ -311,7 +311,8 @@ fn address_pair(x: &Expansion<'_>, place: Place) -> Place {
             lo: x.one(lo),
             hi: x.one(hi),
         },
-        other @ (Place::Pointer(_) | Place::Argument { .. }) => other,
+        // Indexed places are made of 64-bit addresses, later.
+        other @ (Place::Pointer(_) | Place::Argument { .. } | Place::Indexed { .. }) => other,
     }
 }
 
