@@ -54,7 +54,7 @@ fn loops_count_addresses_on_where_the_device_asks() {
         "-indvars-widen-indvars=false",
     ];
     let words = opencl_c_with(source, &[&["-O2"], &counters[..]].concat());
-    for (counts_addresses, loads, widened) in [(false, 2, 2), (true, 2 * (8 + 1), 3)] {
+    for (counts_addresses, loads, widened) in [(false, 2, 2), (true, 2 * (8 + 4 + 2 + 1 + 1), 3)] {
         let capabilities = Capabilities {
             counts_addresses,
             ..Capabilities::full()

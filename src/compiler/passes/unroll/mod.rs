@@ -72,7 +72,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let few = cx.capabilities.has(Defects::LIMITS_LOOP_ROUNDS);
     let several: &[several_rounds::Plan] = match cx.capabilities.counts_addresses {
         _ if few => &[several_rounds::FEW],
-        true => &[several_rounds::FOUR, several_rounds::LOADS],
+        true => &[several_rounds::FOUR, several_rounds::ACCESSES],
         false => &[several_rounds::FOUR],
     };
     let uniformity = Uniformity::of_kernel(module, cx);

@@ -4,8 +4,12 @@
 //! circle has. Before it comes a loop whose rounds are four each, say, and that goes on as long as more than four are
 //! left: within them the count is not looked at. The loop itself makes what is left, one round at least.
 //!
-//! Where the device makes few rounds, or loads are to be in flight together, this is done as well to counters that go on in steps as long as they are less than
-//! the limit, or greater: `for (i = get_global_id(0); i < n; i += get_global_size(0))`.
+//! Where the device makes few rounds, or accesses to memory are to be in flight together, this is done as well to counters
+//! that go on in steps as long as they are less than the limit, or greater:
+//! `for (i = get_global_id(0); i < n; i += get_global_size(0))`.
+//!
+//! What is left of eight rounds can also be four if there are so many, two, one, and the last, in a straight line: short
+//! loops in loops, over the window of a filter, lose less time so. That takes a count that is known exactly.
 
 use super::copy::copy_blocks;
 use crate::compiler::analysis::{Loop, Uses, defined_values};
@@ -24,6 +28,9 @@ pub struct Plan {
     effects: Effects,
     /// Whether counters may go on in steps, up to where they are no longer less or greater.
     with_steps: bool,
+    /// Up to how long a round, in instructions, what is left is made in a straight line, where the count tells exactly how
+    /// many rounds that is.
+    straight_insts: usize,
 }
 
 /// What a loop does.
@@ -31,8 +38,8 @@ pub struct Plan {
 enum Effects {
     /// It only computes.
     None,
-    /// It may load from device memory, too.
-    Loads,
+    /// It may load from device memory and store there, too.
+    Accesses,
     Any,
 }
 
@@ -43,15 +50,17 @@ pub const FOUR: Plan = Plan {
     most_blocks: 5,
     effects: Effects::None,
     with_steps: false,
+    straight_insts: 0,
 };
 
-/// Where loads of several rounds are to be in flight together, which the driver does not see to.
-pub const LOADS: Plan = Plan {
+/// Where accesses of several rounds are to be in flight together, which the driver does not see to.
+pub const ACCESSES: Plan = Plan {
     factors: &[8, 4],
     most_insts: 8 * 24,
     most_blocks: 5,
-    effects: Effects::Loads,
+    effects: Effects::Accesses,
     with_steps: true,
+    straight_insts: 16,
 };
 
 /// Where the device counts rounds, and makes so many only.
@@ -61,6 +70,7 @@ pub const FEW: Plan = Plan {
     most_blocks: 12,
     effects: Effects::Any,
     with_steps: true,
+    straight_insts: 0,
 };
 
 impl Plan {
@@ -72,13 +82,13 @@ impl Plan {
 
 impl Effects {
     fn include(self, function: &Function, op: &Op) -> bool {
-        let loads = match op {
-            Op::Load(place, access) => {
+        let accesses = match op {
+            Op::Load(place, access) | Op::Store(place, _, access) => {
                 !access.volatile && super::is_in_device_memory(function, place)
             }
             _ => false,
         };
-        self == Self::Any || op.is_pure() || self == Self::Loads && loads
+        self == Self::Any || op.is_pure() || self == Self::Accesses && accesses
     }
 }
 
@@ -99,11 +109,21 @@ struct Counted {
     step: Step,
     ends: Ends,
     limit: Value,
+    rest: Rest,
     /// What the loop defines.
     defined: HashSet<Value>,
     /// Where the count is compared, and where it goes on.
     leaving: Block,
     inside: Edge,
+}
+
+/// What makes the rounds that are left, between one and as many as the factor.
+enum Rest {
+    /// The loop itself.
+    Loop,
+    /// Copies of it: how many is known exactly, as the loop ends with its round, by nothing but the count. That is compared
+    /// before it has gone on, or after. `exit` is the way out.
+    StraightLine { counts_next: bool, exit: Edge },
 }
 
 /// What a counter changes by in a round.
@@ -136,41 +156,25 @@ pub fn run(function: &mut Function, found: &Loop, plan: &Plan, most_rounds: Opti
         return false;
     };
     let header = found.header;
-    let params = function.block(header).params.clone();
-    let start = function.add_block();
+    let (start, incoming) = block_like(function, header);
     let first_round = function.add_block();
-    let mut incoming: Vec<Value> = params
-        .iter()
-        .map(|&param| function.add_param(start, function.ty(param)))
-        .collect();
+    let rest = match counted.rest {
+        Rest::Loop => Edge::new(header, incoming.iter().copied()),
+        Rest::StraightLine { .. } => straighten(function, found, &counted, &incoming),
+    };
     let counter = incoming[counted.counter];
     let mut b = Builder::new(function, start);
     let enough = enough_left(&mut b, counter, &counted);
-    b.branch(
-        enough,
+    b.branch(enough, first_round, rest);
+    let (last, next) = copy_rounds(
+        function,
+        found,
+        &counted,
         first_round,
-        Edge::new(header, incoming.iter().copied()),
+        incoming,
+        counted.factor,
     );
-    let mut from = first_round;
-    for _ in 0..counted.factor {
-        let mut values = params.iter().copied().zip(incoming).collect();
-        let blocks = copy_blocks(function, &found.blocks, header, &mut values);
-        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
-        incoming = counted.next.iter().map(resolve).collect();
-        let entry = Edge::new(blocks[&header], []);
-        match from == first_round {
-            true => function.block_mut(from).terminator = Terminator::Jump(entry),
-            false => redirect(function, from, header, entry),
-        }
-        let args = counted.inside.args.iter().map(resolve);
-        let inside = match counted.inside.block == header {
-            true => Edge::new(header, []),
-            false => Edge::new(blocks[&counted.inside.block], args),
-        };
-        function.block_mut(blocks[&counted.leaving]).terminator = Terminator::Jump(inside);
-        from = blocks[&counted.latch];
-    }
-    redirect(function, from, header, Edge::new(start, incoming));
+    redirect(function, last, header, Edge::new(start, next));
     redirect(
         function,
         counted.before,
@@ -180,12 +184,120 @@ pub fn run(function: &mut Function, found: &Loop, plan: &Plan, most_rounds: Opti
     true
 }
 
+/// A block with parameters as the header has.
+fn block_like(function: &mut Function, header: Block) -> (Block, Vec<Value>) {
+    let block = function.add_block();
+    let params = function.block(header).params.clone();
+    let params = params
+        .iter()
+        .map(|&param| function.add_param(block, function.ty(param)))
+        .collect();
+    (block, params)
+}
+
+/// Puts rounds of which the count is not looked at behind `from`, an empty block. Returns where the last ends, which has an
+/// edge to the header, and the values for what comes after it.
+fn copy_rounds(
+    function: &mut Function,
+    found: &Loop,
+    counted: &Counted,
+    from: Block,
+    mut incoming: Vec<Value>,
+    rounds: usize,
+) -> (Block, Vec<Value>) {
+    let header = found.header;
+    let params = function.block(header).params.clone();
+    function.block_mut(from).terminator = Terminator::Jump(Edge::new(header, []));
+    let mut last = from;
+    for _ in 0..rounds {
+        let mut values = params.iter().copied().zip(incoming).collect();
+        let blocks = copy_blocks(function, &found.blocks, header, &mut values);
+        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
+        incoming = counted.next.iter().map(resolve).collect();
+        redirect(function, last, header, Edge::new(blocks[&header], []));
+        let args = counted.inside.args.iter().map(resolve);
+        let inside = match counted.inside.block == header {
+            true => Edge::new(header, []),
+            false => Edge::new(blocks[&counted.inside.block], args),
+        };
+        function.block_mut(blocks[&counted.leaving]).terminator = Terminator::Jump(inside);
+        last = blocks[&counted.latch];
+    }
+    (last, incoming)
+}
+
+/// Makes the rounds that are left, up to the factor, without a loop: half as many if there are more, and so on, and at last
+/// the body of the loop itself, so that what later code reads of the loop stays where it is. Returns the way there, from
+/// where the header's parameters are `incoming`.
+fn straighten(
+    function: &mut Function,
+    found: &Loop,
+    counted: &Counted,
+    incoming: &[Value],
+) -> Edge {
+    let Rest::StraightLine { counts_next, exit } = &counted.rest else {
+        return Edge::new(found.header, incoming.iter().copied());
+    };
+    let (rest, mut values) = block_like(function, found.header);
+    let mut b = Builder::new(function, rest);
+    let left = left_after_this(&mut b, values[counted.counter], counted, *counts_next);
+    let (mut at, mut rounds) = (rest, counted.factor / 2);
+    while rounds > 0 {
+        let some = function.add_block();
+        let (next, params) = block_like(function, found.header);
+        let mut b = Builder::new(function, at);
+        let bit = b.binary_const(Binary::And, left, rounds as u64);
+        let zero = b.constant(b.ty(left), 0);
+        let are_none = b.compare(Compare::Equal, bit, zero);
+        b.branch(are_none, Edge::new(next, values.iter().copied()), some);
+        let (last, after) = copy_rounds(function, found, counted, some, values, rounds);
+        redirect(function, last, found.header, Edge::new(next, after));
+        (at, values, rounds) = (next, params, rounds / 2);
+    }
+    function.block_mut(at).terminator = Terminator::Jump(Edge::new(found.header, values));
+    function.block_mut(counted.leaving).terminator = Terminator::Jump(exit.clone());
+    Edge::new(rest, incoming.iter().copied())
+}
+
+/// How many rounds come after this one, of a [count that tells](is_exact).
+fn left_after_this(
+    b: &mut Builder<'_>,
+    counter: Value,
+    counted: &Counted,
+    counts_next: bool,
+) -> Value {
+    let limit = outside(b, &counted.defined, counted.limit);
+    let count = match (counts_next, counted.step.goes_up) {
+        (false, _) => counter,
+        (true, true) => b.binary_const(Binary::Add, counter, 1),
+        (true, false) => b.binary_const(Binary::Sub, counter, 1),
+    };
+    let (lesser, greater) = match counted.step.goes_up {
+        true => (count, limit),
+        false => (limit, count),
+    };
+    let left = b.binary(Binary::Sub, greater, lesser);
+    match counted.ends {
+        Ends::Equal => left,
+        Ends::Past(compare) => {
+            let goes_on = b.compare(compare, lesser, greater);
+            let none = b.constant(b.ty(left), 0);
+            b.select(goes_on, left, none)
+        }
+    }
+}
+
 /// Whether more rounds than the factor are left.
 fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value {
     let factor = counted.factor as u64;
     let outside = |b: &mut Builder<'_>, value| outside(b, &counted.defined, value);
     let limit = outside(b, counted.limit);
     let ty = b.ty(counter);
+    if let Rest::StraightLine { counts_next, .. } = counted.rest {
+        let left = left_after_this(b, counter, counted, counts_next);
+        let most = b.constant(b.ty(left), factor - 1);
+        return b.compare(Compare::ULess, most, left);
+    }
     let Ends::Past(compare) = counted.ends else {
         let left = b.binary(Binary::Sub, limit, counter);
         let rounds = b.constant(ty, factor);
@@ -326,6 +438,15 @@ fn counted(
                 };
                 (is_right && is_known && is_outside(limit)).then_some((counter, step, ends, limit))
             })?;
+        let is_short = size <= plan.straight_insts;
+        let ends_round = leaving == latch && ways_out(function, found) == 1;
+        let rest = match is_short && ends_round && is_exact(op, goes_on_if, step) {
+            true => Rest::StraightLine {
+                counts_next: [a, b].contains(&next.args[counter]),
+                exit: exit.clone(),
+            },
+            false => Rest::Loop,
+        };
         Some(Counted {
             factor,
             before,
@@ -336,12 +457,24 @@ fn counted(
             step,
             ends,
             limit,
+            rest,
             defined: HashSet::new(),
             leaving,
             inside: inside.clone(),
         })
     });
     counted.map(|counted| Counted { defined, ..counted })
+}
+
+/// Whether it is known of a count how many rounds are left: it passes the limit, so that it cannot wrap around beyond it.
+fn is_exact(op: Compare, goes_on_if: bool, step: Step) -> bool {
+    let ends_at_limit = match op {
+        Compare::Equal | Compare::NotEqual => true,
+        Compare::ULess | Compare::SLess => goes_on_if,
+        Compare::ULessEqual | Compare::SLessEqual => !goes_on_if,
+        _ => false,
+    };
+    ends_at_limit && matches!(step.by, Amount::Constant(1))
 }
 
 /// Which parameter counts and is `count`, before or after it does, and what it counts by.

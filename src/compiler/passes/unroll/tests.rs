@@ -463,17 +463,23 @@ impl Stepped {
             Compare::SLess,
             Compare::SLessEqual,
         ] {
-            for bits in 0..16 {
-                all.push(Self {
+            for bits in 0..8 {
+                all.extend([None, Some(1), Some(3)].map(|step| Self {
                     compare,
                     goes_up: bits & 1 != 0,
                     holds: bits & 2 != 0,
                     next: bits & 4 != 0,
-                    step: (bits & 8 != 0).then_some(3),
-                });
+                    step,
+                }));
             }
         }
         all
+    }
+
+    /// Whether the counter gets to the limit itself, and how many rounds are left follows from both.
+    fn is_exact(self) -> bool {
+        let is_strict = matches!(self.compare, Compare::ULess | Compare::SLess);
+        self.step == Some(1) && is_strict == self.holds
     }
 
     /// The operands of the comparison are the counter and the limit in this order; else the other way round.
@@ -549,21 +555,28 @@ impl Stepped {
 
 #[test]
 fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
-    counters_in_steps_make_several_rounds_at_once(&Capabilities {
+    let capabilities = Capabilities {
         defects: Defects::LIMITS_LOOP_ROUNDS,
         ..Capabilities::full()
-    });
+    };
+    counters_in_steps_make_several_rounds_at_once(&capabilities, |_| 32 + 1);
 }
 
 #[test]
 fn counters_in_steps_make_several_rounds_at_once_where_loads_are_to_be() {
-    counters_in_steps_make_several_rounds_at_once(&Capabilities {
+    let capabilities = Capabilities {
         counts_addresses: true,
         ..Capabilities::full()
-    });
+    };
+    // What is left of eight is made by the loop, or by copies of four rounds, two and one, and the last.
+    let rest = |stepped: Stepped| if stepped.is_exact() { 4 + 2 + 1 + 1 } else { 1 };
+    counters_in_steps_make_several_rounds_at_once(&capabilities, |stepped| 8 + rest(stepped));
 }
 
-fn counters_in_steps_make_several_rounds_at_once(capabilities: &Capabilities) {
+fn counters_in_steps_make_several_rounds_at_once(
+    capabilities: &Capabilities,
+    rounds: impl Fn(Stepped) -> usize,
+) {
     // At the ends of what numbers there are, and in the middle of those with and without a sign.
     let bases = [
         0,
@@ -577,7 +590,8 @@ fn counters_in_steps_make_several_rounds_at_once(capabilities: &Capabilities) {
         let mut module = stepped.module();
         testing::run_on(&mut module, capabilities, run).unwrap();
         let text = module.functions[0].to_string();
-        assert!(text.matches("mul ").count() > 8, "{stepped:?}\n{text}");
+        let products = text.matches("mul ").count();
+        assert_eq!(products, rounds(stepped), "{stepped:?}\n{text}");
         let mut compared = 0;
         for first in bases {
             for distance in [0, 1, 2, 95, 96, 97, 98, 99, 200, 300] {
@@ -598,52 +612,68 @@ fn counters_in_steps_make_several_rounds_at_once(capabilities: &Capabilities) {
     }
 }
 
-/// `do { sum += p[k]; } while (++k != n)`: loads of how many rounds stand together, by what memory it is and whether they
-/// are volatile.
+/// `do { sum = 3 * sum + p[k & 63]; p[64] = sum } while (++k != n)`, of the pointer, the first `k` and `n`.
+fn accesses(space: AddressSpace, volatile: bool) -> Module {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32];
+    let entry = function.entry();
+    let pointer = function.add_param(entry, Type::Ptr(space));
+    let first = function.add_param(entry, Type::I32);
+    let end = function.add_param(entry, Type::I32);
+    let [round, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(round, Type::I32);
+    let total = function.add_param(round, Type::I32);
+    let mut b = Builder::new(&mut function, entry);
+    let zero = b.i32(0);
+    b.jump(Edge::new(round, [first, zero]));
+    b.switch_to(round);
+    let index = b.binary_const(Binary::And, counter, 63);
+    let offset = b.binary_const(Binary::Shl, index, 2);
+    let place = Place::Pointer(b.ptr_add(pointer, offset));
+    let access = Access {
+        volatile,
+        ..Access::aligned(4)
+    };
+    let loaded = b.load1(place, Type::I32, access);
+    let scaled = b.binary_const(Binary::Mul, total, 3);
+    let sum = b.binary(Binary::Add, scaled, loaded);
+    let end_of_table = b.i32(256);
+    let result = Place::Pointer(b.ptr_add(pointer, end_of_table));
+    b.op0(Op::Store(result, smallvec![sum], Access::aligned(4)));
+    let next = b.binary_const(Binary::Add, counter, 1);
+    let ends = b.compare(Compare::Equal, next, end);
+    b.branch(ends, done, Edge::new(round, [next, sum]));
+    b.switch_to(done);
+    b.terminate(Terminator::Return(smallvec![sum]));
+    testing::module_of(function)
+}
+
+/// How many accesses of rounds stand together, by what memory it is and whether they are volatile.
 #[test]
-fn rounds_that_load_from_device_memory_are_joined_where_the_device_asks() {
-    use AddressSpace::{Constant, Global, Local};
-    for (space, volatile, asks, loads) in [
-        (Global, false, true, 1 + 8),
-        (Constant, false, true, 1 + 8),
+fn rounds_that_access_memory_are_joined_where_the_device_asks() {
+    use AddressSpace::{Global, Local};
+    // The last is the loop's own.
+    let rounds = 8 + 4 + 2 + 1 + 1;
+    for (space, volatile, asks, accesses_left) in [
+        (Global, false, true, rounds),
         (Local, false, true, 1),
         (Global, true, true, 1),
         (Global, false, false, 1),
     ] {
-        let mut function = Function::new("k");
-        function.return_types = vec![Type::I32];
-        let entry = function.entry();
-        let pointer = function.add_param(entry, Type::Ptr(space));
-        let end = function.add_param(entry, Type::I64);
-        let [round, done] = [0; 2].map(|_| function.add_block());
-        let counter = function.add_param(round, Type::I64);
-        let total = function.add_param(round, Type::I32);
-        let mut b = Builder::new(&mut function, entry);
-        let (first, zero) = (b.i64(0), b.i32(0));
-        b.jump(Edge::new(round, [first, zero]));
-        b.switch_to(round);
-        let offset = b.binary_const(Binary::Shl, counter, 2);
-        let place = Place::Pointer(b.ptr_add(pointer, offset));
-        let access = Access {
-            volatile,
-            ..Access::aligned(4)
-        };
-        let loaded = b.load1(place, Type::I32, access);
-        let scaled = b.binary_const(Binary::Mul, total, 3);
-        let sum = b.binary(Binary::Add, scaled, loaded);
-        let next = b.binary_const(Binary::Add, counter, 1);
-        let ends = b.compare(Compare::Equal, next, end);
-        b.branch(ends, done, Edge::new(round, [next, sum]));
-        b.switch_to(done);
-        b.terminate(Terminator::Return(smallvec![sum]));
-        let mut module = testing::module_of(function);
+        let mut module = accesses(space, volatile);
         let results = |module: &Module| {
-            [1, 7, 8, 9, 10, 33].map(|count: u64| {
-                let mut interpreter = Interpreter::new(module);
-                let words: Vec<u8> = (0..count as u32 * 4).map(|at| at as u8 ^ 0x5a).collect();
-                let address = interpreter.allocate(&words);
-                interpreter.run(FuncId(0), &[address, count]).unwrap()
-            })
+            let firsts = [0, 1000, 0xffff_fffd_u32];
+            let counts = (1..=34).flat_map(|count| firsts.map(|first| (first, count)));
+            counts
+                .map(|(first, count)| {
+                    let mut interpreter = Interpreter::new(module);
+                    let words: Vec<u8> = (0..=65 * 4).map(|at: u32| at as u8 ^ 0x5a).collect();
+                    let address = interpreter.allocate(&words);
+                    let args = [address, first.into(), first.wrapping_add(count).into()];
+                    let sum = interpreter.run(FuncId(0), &args).unwrap();
+                    (sum, interpreter.bytes(address, words.len()).to_vec())
+                })
+                .collect::<Vec<_>>()
         };
         let expected = results(&module);
         let capabilities = Capabilities {
@@ -652,7 +682,9 @@ fn rounds_that_load_from_device_memory_are_joined_where_the_device_asks() {
         };
         testing::run_on(&mut module, &capabilities, run).unwrap();
         let text = module.functions[0].to_string();
-        assert_eq!(text.matches("load ").count(), loads, "{text}");
+        for access in ["load ", "store "] {
+            assert_eq!(text.matches(access).count(), accesses_left, "{text}");
+        }
         assert_eq!(results(&module), expected, "{text}");
     }
 }
