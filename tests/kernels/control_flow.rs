@@ -20,6 +20,7 @@ pub const TESTS: &[Test] = &[
     ("state_machine", state_machine),
     ("many_rounds", many_rounds),
     ("many_rounds_in_steps", many_rounds_in_steps),
+    ("many_rounds_without_count", many_rounds_without_count),
     ("masked_counters", masked_counters),
     ("masked_counters_widened", masked_counters_widened),
     ("signs_of_constants_in_a_loop", signs_of_constants),
@@ -536,6 +537,48 @@ fn many_rounds() {
         .output::<u32>(3)
         .run(&[1], &[]);
     assert_equal(&found.get::<u32>(1), &expected, |i| format!("word {i}"));
+}
+
+/// The same of a loop that ends by what it has loaded: no counter tells how many rounds it makes.
+fn many_rounds_without_count() {
+    const ROUNDS: u32 = 200_000;
+    let source = "
+    kernel void test(uint start, uint end, global const uint *words, global uint *out) {
+        uint rounds = 0, state = start;
+        do {
+            state = (state ^ words[state & 255]) * 1664525 + 1013904223;
+            rounds++;
+        } while (state != end);
+        out[0] = rounds;
+        out[1] = state;
+    }";
+    let words: Vec<u32> = words();
+    let next = |state: u32| {
+        (state ^ words[state as usize & 255])
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223)
+    };
+    // From wherever the states do not return to themselves too early.
+    let (start, rounds, end) = (1..100)
+        .find_map(|start| {
+            let end = (0..ROUNDS).fold(start, |state, _| next(state));
+            let mut state = start;
+            let rounds = (1..=ROUNDS).find(|_| {
+                state = next(state);
+                state == end
+            })?;
+            (rounds > 70_000).then_some((start, rounds, end))
+        })
+        .expect("states that do not return too early");
+    let found = Launch::new(source.to_owned())
+        .value(start)
+        .value(end)
+        .buffer(&words)
+        .output::<u32>(2)
+        .run(&[1], &[]);
+    assert_equal(&found.get::<u32>(1), &[rounds, end], |i| {
+        format!("word {i}")
+    });
 }
 
 /// The same of loops that go on in steps: of a known width or of all work-items, up and down.

@@ -14,13 +14,8 @@ pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize)
         &candidate.first,
         rounds - 1,
     );
-    redirect(
-        function,
-        from,
-        candidate.header,
-        &incoming,
-        candidate.header,
-    );
+    let header = candidate.header;
+    redirect(function, from, header, Edge::new(header, incoming));
     function.block_mut(candidate.leaving).terminator = Terminator::Jump(candidate.exit.clone());
 }
 
@@ -36,9 +31,11 @@ pub fn join_rounds(function: &mut Function, candidate: &Candidate<'_>, factor: u
     function.block_mut(start).terminator = Terminator::Jump(Edge::new(candidate.header, []));
     let (from, incoming) = prepend(function, candidate, start, &params, factor - 1);
     let header = candidate.header;
-    redirect(function, candidate.before, start, &candidate.first, header);
-    redirect(function, candidate.latch, start, &candidate.next, header);
-    redirect(function, from, header, &incoming, header);
+    let first = Edge::new(start, candidate.first.iter().copied());
+    redirect(function, candidate.before, header, first);
+    let next = Edge::new(start, candidate.next.iter().copied());
+    redirect(function, candidate.latch, header, next);
+    redirect(function, from, header, Edge::new(header, incoming));
 }
 
 /// Puts copies of the body behind a block, which has an edge to the loop; `incoming` are the values of the header's
@@ -57,13 +54,8 @@ fn prepend(
         let blocks = copy_blocks(function, candidate.blocks, candidate.header, &mut values);
         let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
         incoming = candidate.next.iter().map(resolve).collect();
-        redirect(
-            function,
-            from,
-            blocks[&candidate.header],
-            &[],
-            candidate.header,
-        );
+        let header = candidate.header;
+        redirect(function, from, header, Edge::new(blocks[&header], []));
         // This round goes on where it could leave.
         let onward = &candidate.onward;
         let block = blocks.get(&onward.block).copied();
@@ -80,11 +72,11 @@ fn prepend(
     (from, incoming)
 }
 
-/// The edge from a block to `old` goes to `new`.
-fn redirect(function: &mut Function, from: Block, new: Block, args: &[Value], old: Block) {
+/// The edge from a block to `old` becomes another.
+pub(super) fn redirect(function: &mut Function, from: Block, old: Block, new: Edge) {
     for edge in function.block_mut(from).terminator.edges_mut() {
         if edge.block == old {
-            *edge = Edge::new(new, args.iter().copied());
+            *edge = new.clone();
         }
     }
 }

@@ -16,7 +16,7 @@
 //! do nothing else (`settled`).
 //!
 //! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Defects::LIMITS_LOOP_ROUNDS`]) rounds
-//! of all other counted loops are joined too: a kernel gets that much further.
+//! of all other loops are joined too (`several_rounds`, `with_ways_out`): a kernel gets that much further.
 //!
 //! Where a driver makes every access to memory once for each work-item (`Capabilities::serial_memory`), several rounds
 //! become one also in loops of one block that load from where all work-items of a sub-group do: `share_uniform_loads` can
@@ -29,6 +29,7 @@ mod copy;
 mod rounds;
 mod settled;
 mod several_rounds;
+mod with_ways_out;
 
 #[cfg(test)]
 mod tests;
@@ -87,7 +88,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             }
             changed = true;
         }
-        changed |= unroll_unknown(function, local_sizes, several);
+        changed |= unroll_unknown(function, local_sizes, several, few);
     }
     if changed {
         // What was indexed by a counter is now by constants.
@@ -162,6 +163,7 @@ fn unroll_unknown(
     function: &mut Function,
     local_sizes: [u32; 3],
     plans: &[several_rounds::Plan],
+    few: bool,
 ) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
@@ -172,13 +174,22 @@ fn unroll_unknown(
             continue;
         }
         let candidate = candidate(function, &dominators, found);
-        let follows = |plan: &several_rounds::Plan| {
-            let most_rounds = candidate
-                .as_ref()
-                .and_then(|it| rounds::at_most(function, it, local_sizes, plan.most()));
-            several_rounds::run(function, found, plan, most_rounds)
+        let most_rounds = |function: &Function, most| {
+            let candidate = candidate.as_ref()?;
+            rounds::at_most(function, candidate, local_sizes, most)
         };
-        if plans.iter().any(follows) {
+        let join_with_ways_out = |function: &mut Function| {
+            let most = most_rounds(function, with_ways_out::MOST);
+            few && with_ways_out::run(function, found, most)
+        };
+        let follow = |function: &mut Function, plan: &several_rounds::Plan| {
+            let most = most_rounds(function, plan.most());
+            several_rounds::run(function, found, plan, most)
+        };
+        if loads(function, found) && join_with_ways_out(function)
+            || plans.iter().any(|plan| follow(function, plan))
+            || join_with_ways_out(function)
+        {
             function.layout = function.reverse_postorder();
             changed = true;
             if loops.is_irreducible() {
@@ -384,6 +395,16 @@ impl Body {
         let most = rounds.min(total / self.size.max(1));
         (most > 0).then_some(most)
     }
+}
+
+/// Whether a loop loads from device memory.
+fn loads(function: &Function, found: &Loop) -> bool {
+    let blocks = found.blocks.iter();
+    let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
+    insts.any(|&inst| match &function.inst(inst).op {
+        Op::Load(place, _) => is_in_device_memory(function, place),
+        _ => false,
+    })
 }
 
 fn is_in_device_memory(function: &Function, place: &Place) -> bool {

@@ -11,7 +11,7 @@
 //! What is left of eight rounds can also be four if there are so many, two, one, and the last, in a straight line: short
 //! loops in loops, over the window of a filter, lose less time so. That takes a count that is known exactly.
 
-use super::copy::copy_blocks;
+use super::copy::{copy_blocks, redirect};
 use crate::compiler::analysis::{Loop, Uses, defined_values};
 use crate::compiler::ir::{
     Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value, ValueDef,
@@ -351,15 +351,6 @@ fn is_same(function: &Function, defined: &HashSet<Value>, value: Value, steps: u
             && is_single
             && operands.all(|operand| is_same(function, defined, operand, steps - 1))
     })
-}
-
-/// The edge from a block to the header becomes another.
-fn redirect(function: &mut Function, from: Block, header: Block, edge: Edge) {
-    for old in function.block_mut(from).terminator.edges_mut() {
-        if old.block == header {
-            *old = edge.clone();
-        }
-    }
 }
 
 fn counted(

@@ -696,8 +696,8 @@ fn no_more_rounds_are_joined_than_the_loop_makes() {
         defects: Defects::LIMITS_LOOP_ROUNDS,
         ..Capabilities::full()
     };
-    // Up to where it goes on, and how many rounds become one.
-    for (last, joined) in [(24, 0), (25, 4), (64, 8), (1000, 32)] {
+    // Up to where it goes on, and the rounds there are then: with those that are left, or all with their ways out.
+    for (last, rounds) in [(16, 1), (24, 4), (25, 4 + 1), (64, 8 + 1), (1000, 32 + 1)] {
         let mut module = kernel(
             Type::I64,
             |b, _| {
@@ -714,7 +714,7 @@ fn no_more_rounds_are_joined_than_the_loop_makes() {
         module.kernels[0].attributes.required_work_group_size = Some([8, 40, 1]);
         testing::run_on(&mut module, &capabilities, run).unwrap();
         let text = module.functions[0].to_string();
-        assert_eq!(text.matches("load ").count(), 1 + joined, "{text}");
+        assert_eq!(text.matches("load ").count(), rounds, "{text}");
     }
 }
 
@@ -824,4 +824,78 @@ fn a_loop_that_sets_a_flag_is_taken_away() {
     // How many rounds these are nobody counts.
     let text = check(setting(5000, is_seven), 1);
     assert!(text.contains("branch"), "{text}");
+}
+
+/// `k = 0; do { if (p[k] == wanted) return k; } while (++k != n); return n + 1`, of `p`, `wanted` and `n`. With a `barrier`
+/// in it, or not.
+fn search(barrier: bool) -> Module {
+    let mut function = Function::new("k");
+    function.return_types = vec![Type::I32];
+    let entry = function.entry();
+    let pointer = function.add_param(entry, Type::Ptr(AddressSpace::Global));
+    let wanted = function.add_param(entry, Type::I32);
+    let end = function.add_param(entry, Type::I32);
+    let [round, goes_on, done] = [0; 3].map(|_| function.add_block());
+    let counter = function.add_param(round, Type::I32);
+    let found = function.add_param(done, Type::I32);
+    let mut b = Builder::new(&mut function, entry);
+    let zero = b.i32(0);
+    b.jump(Edge::new(round, [zero]));
+    b.switch_to(round);
+    let offset = b.binary_const(Binary::Shl, counter, 2);
+    let place = Place::Pointer(b.ptr_add(pointer, offset));
+    let loaded = b.load1(place, Type::I32, Access::aligned(4));
+    if barrier {
+        b.op0(Op::ControlBarrier {
+            execution: Scope::Workgroup,
+            memory: Scope::Workgroup,
+            semantics: Semantics(0),
+        });
+    }
+    let is_wanted = b.compare(Compare::Equal, loaded, wanted);
+    b.branch(is_wanted, Edge::new(done, [counter]), goes_on);
+    b.switch_to(goes_on);
+    let next = b.binary_const(Binary::Add, counter, 1);
+    let ends = b.compare(Compare::Equal, next, end);
+    let nowhere = b.binary_const(Binary::Add, end, 1);
+    b.branch(ends, Edge::new(done, [nowhere]), Edge::new(round, [next]));
+    b.switch_to(done);
+    b.terminate(Terminator::Return(smallvec![found]));
+    testing::module_of(function)
+}
+
+/// Loops that load, and those of which no counter tells the number of rounds: a driver without branches would execute for
+/// nobody what is in front of them.
+#[test]
+fn rounds_that_load_are_joined_with_their_ways_out_where_the_device_makes_few() {
+    let capabilities = Capabilities {
+        defects: Defects::LIMITS_LOOP_ROUNDS,
+        ..Capabilities::full()
+    };
+    let words: Vec<u8> = (0..65 * 4).map(|at: u32| (at as u8) ^ 0x5a).collect();
+    let word = |at: usize| u32::from_le_bytes(words[4 * at..][..4].try_into().unwrap());
+    let run_both = |mut module: Module, args: &[[u64; 2]], loads: usize| {
+        let results = |module: &Module| {
+            let each = args.iter().map(|args| {
+                let mut interpreter = Interpreter::new(module);
+                let address = interpreter.allocate(&words);
+                let args = [address, args[0], args[1]];
+                let result = interpreter.run(FuncId(0), &args).unwrap();
+                (result, interpreter.bytes(address, words.len()).to_vec())
+            });
+            each.collect::<Vec<_>>()
+        };
+        let expected = results(&module);
+        testing::run_on(&mut module, &capabilities, run).unwrap();
+        let text = module.functions[0].to_string();
+        assert_eq!(text.matches("load ").count(), loads, "{text}");
+        assert_eq!(results(&module), expected, "{text}");
+    };
+    let counts: Vec<[u64; 2]> = (1..=50).map(|count| [5, 5 + count]).collect();
+    run_both(accesses(AddressSpace::Global, false), &counts, 17);
+    let places = [0, 1, 14, 15, 16, 17, 47, 63].map(|at| [word(at).into(), 64]);
+    let nowhere = [1, 15, 16, 17, 64].map(|end| [7, end]);
+    run_both(search(false), &[&places[..], &nowhere].concat(), 17);
+    // Work-items that meet count: 32 rounds are made where there are so many.
+    run_both(search(true), &places, 32 + 1);
 }
