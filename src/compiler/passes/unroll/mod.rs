@@ -179,8 +179,10 @@ fn unroll_unknown(
             rounds::at_most(function, candidate, local_sizes, most)
         };
         let join_with_ways_out = |function: &mut Function| {
-            let most = most_rounds(function, with_ways_out::MOST);
-            few && with_ways_out::run(function, found, most)
+            few && {
+                let most = most_rounds(function, with_ways_out::MOST);
+                with_ways_out::run(function, found, most)
+            }
         };
         let follow = |function: &mut Function, plan: &several_rounds::Plan| {
             let most = most_rounds(function, plan.most());
