@@ -147,6 +147,8 @@ pub struct Capabilities {
     pub counts_addresses: bool,
     /// Whether the driver computes an address of which it is told the index of 32 bits better than a sum of 64.
     pub indexes_addresses: bool,
+    /// Whether bytes and halves of words are to be extracted, rather than shifted and masked.
+    pub extracts_fields: bool,
     /// Descriptors of images that kernels read through, 0 where the device has no arrays of them.
     pub textures: u32,
     /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
@@ -260,6 +262,7 @@ impl Capabilities {
             serial_memory: false,
             counts_addresses: false,
             indexes_addresses: false,
+            extracts_fields: false,
             textures: 4096,
             names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,
@@ -302,6 +305,7 @@ impl Capabilities {
             marks_loops: true,
             counts_addresses: true,
             indexes_addresses: true,
+            extracts_fields: true,
             ..Self::full()
         }
     }

@@ -60,6 +60,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         // On llvmpipe a convolution takes 3 times as long with it.
         counts_addresses: info.driver_id == NVIDIA_PROPRIETARY,
         indexes_addresses: info.driver_id == NVIDIA_PROPRIETARY,
+        extracts_fields: info.driver_id == NVIDIA_PROPRIETARY,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
             false => 0,

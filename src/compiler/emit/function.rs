@@ -3,6 +3,7 @@
 use super::Emitter;
 use super::assembler::Id;
 use super::blocks::emission_order;
+use super::fields::{Field, fields};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Block, FuncId, Function, Inst, Merge, Op, Terminator, Type, Value};
 use rspirv::spirv::{self, LoopControl, SelectionControl};
@@ -25,6 +26,10 @@ pub fn emit_function(
         ids: vec![None; function.value_count()],
         labels: vec![None; function.block_count()],
         pointers: HashMap::new(),
+        fields: match emitter.capabilities.extracts_fields {
+            true => fields(function),
+            false => HashMap::new(),
+        },
         function,
         emitter,
     };
@@ -42,6 +47,8 @@ pub struct FunctionEmitter<'a, 'e> {
     /// The pointers made in a block so far, by address (one value, its two halves, or a base and an index) and type: not every driver sees that
     /// two are the same, and straight-line code is a quarter shorter.
     pub pointers: HashMap<(Value, Option<Value>, Id), Id>,
+    /// What is a byte or a half of a word.
+    pub fields: HashMap<Value, Field>,
 }
 
 impl FunctionEmitter<'_, '_> {

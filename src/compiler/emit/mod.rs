@@ -8,6 +8,7 @@ mod arguments;
 mod array_vectors;
 mod assembler;
 mod blocks;
+mod fields;
 mod function;
 mod globals;
 mod group;

@@ -1,5 +1,6 @@
 //! Arithmetic, comparisons, conversions, inputs.
 
+use super::fields::Field;
 use super::function::FunctionEmitter;
 use crate::compiler::ir::{
     Binary, Compare, Convert, DotFormat, Inst, InstData, Op, Rounding, Type, Unary, Value,
@@ -35,6 +36,14 @@ impl FunctionEmitter<'_, '_> {
                 let bool = asm.declare_type(spirv::Op::TypeBool, &[]);
                 let takes_first = asm.result(compare, bool, &[a, b]);
                 self.define(result, spirv::Op::Select, &[takes_first, a, b])
+            }
+            (Op::Binary(..), &[result])
+                if let Some(&Field { word, offset, bits }) = self.fields.get(&result) =>
+            {
+                let word = self.value(word)?;
+                let [offset, bits] = [offset, bits].map(|it| self.emitter.const_u32(it));
+                let operands = [word, offset, bits];
+                self.define(result, spirv::Op::BitFieldUExtract, &operands)
             }
             (&Op::Binary(binary, a, b), &[result]) => {
                 self.spell(result, map_binary(binary, function.ty(a)), &[a, b])?;

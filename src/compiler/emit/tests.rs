@@ -251,6 +251,29 @@ fn addresses_may_come_as_a_base_and_an_index() {
 }
 
 #[test]
+fn bytes_are_extracted_where_the_device_asks() {
+    let module = straight(|b| {
+        let address = argument64(b, 0);
+        let word = b.load1(Place::Address(address), Type::I32, Access::aligned(4));
+        let shifted = b.binary_const(Binary::LShr, word, 16);
+        let byte = b.binary_const(Binary::And, shifted, 0xff);
+        let sum = b.binary(Binary::Add, byte, word);
+        b.store1(Place::Address(address), sum, Access::aligned(4));
+    });
+    for (extracts_fields, count) in [(true, 1), (false, 0)] {
+        let capabilities = Capabilities {
+            extracts_fields,
+            ..Capabilities::full()
+        };
+        let kernel = emit_with(&module, &capabilities).unwrap();
+        assert_valid(&kernel.spirv);
+        if let Some(text) = disassemble(&kernel.spirv) {
+            assert_eq!(text.matches("OpBitFieldUExtract").count(), count, "{text}");
+        }
+    }
+}
+
+#[test]
 fn arithmetic_of_every_kind() {
     emit_valid(&straight(|b| {
         use Binary::*;
