@@ -23,18 +23,26 @@ pub struct Loop {
 impl Loop {
     /// The edge in and the edge back, with the blocks that they leave, where there is but one of each.
     pub fn entry_and_back<'a>(&self, function: &'a Function) -> Option<[(Block, &'a Edge); 2]> {
-        let (&[entry], &[latch]) = (self.entries.as_slice(), self.latches.as_slice()) else {
+        let entry = self.only(function, &self.entries)?;
+        Some([entry, self.back(function)?])
+    }
+
+    /// The edge back, with the block that it leaves, where there is but one.
+    pub fn back<'a>(&self, function: &'a Function) -> Option<(Block, &'a Edge)> {
+        self.only(function, &self.latches)
+    }
+
+    /// The edge to the header from the only one of some blocks.
+    fn only<'a>(&self, function: &'a Function, blocks: &[Block]) -> Option<(Block, &'a Edge)> {
+        let &[block] = blocks else {
             return None;
         };
-        let only = |block: Block| {
-            let edges = function.block(block).terminator.edges().into_iter();
-            let mut edges = edges.filter(|edge| edge.block == self.header);
-            match (edges.next(), edges.next()) {
-                (Some(edge), None) => Some((block, edge)),
-                _ => None,
-            }
-        };
-        Some([only(entry)?, only(latch)?])
+        let edges = function.block(block).terminator.edges().into_iter();
+        let mut edges = edges.filter(|edge| edge.block == self.header);
+        match (edges.next(), edges.next()) {
+            (Some(edge), None) => Some((block, edge)),
+            _ => None,
+        }
     }
 }
 

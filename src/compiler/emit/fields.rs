@@ -52,23 +52,25 @@ fn field(function: &Function, op: &Op) -> Option<Field> {
         return None;
     }
     let constant = function.constant(constant)? as u32;
-    let whole = |word, offset, bits| Field { word, offset, bits };
-    match (binary, constant) {
+    let (word, offset, bits) = match (binary, constant) {
         (Binary::And, 0xff | 0xffff) => {
             let bits = constant.count_ones();
-            let shifted = match function.op_of(word) {
-                Some(&Op::Binary(Binary::LShr, word, by)) => {
-                    let by = function.constant(by).map(|by| by as u32);
-                    by.filter(|by| by % 8 == 0 && by + bits <= 32)
-                        .map(|by| whole(word, by, bits))
-                }
-                _ => None,
-            };
-            shifted.or(Some(whole(word, 0, bits)))
+            let (word, offset) = shifted(function, word, 32 - bits).unwrap_or((word, 0));
+            (word, offset, bits)
         }
-        (Binary::LShr, 16 | 24) => Some(whole(word, constant, 32 - constant)),
-        _ => None,
-    }
+        (Binary::LShr, 16 | 24) => (word, constant, 32 - constant),
+        _ => return None,
+    };
+    Some(Field { word, offset, bits })
+}
+
+/// What is shifted right by whole bytes, so many bits at most, and by how many.
+fn shifted(function: &Function, value: Value, most: u32) -> Option<(Value, u32)> {
+    let &Op::Binary(Binary::LShr, word, by) = function.op_of(value)? else {
+        return None;
+    };
+    let by = function.constant(by)? as u32;
+    (by.is_multiple_of(8) && by <= most).then_some((word, by))
 }
 
 #[cfg(test)]
@@ -97,24 +99,12 @@ mod tests {
             found.push((value, Some(Field { word, offset, bits })));
         }
         found.push((b.binary_const(Binary::And, word, 0x7f), None));
-        let lowest = b.binary_const(Binary::And, word, 0xff);
-        found.push((
-            lowest,
-            Some(Field {
-                word,
-                offset: 0,
-                bits: 8,
-            }),
-        ));
-        let highest = b.binary_const(Binary::LShr, word, 24);
-        found.push((
-            highest,
-            Some(Field {
-                word,
-                offset: 24,
-                bits: 8,
-            }),
-        ));
+        let ends = [(Binary::And, 0xff, 0), (Binary::LShr, 24, 24)];
+        for (op, constant, offset) in ends {
+            let value = b.binary_const(op, word, constant);
+            let bits = 8;
+            found.push((value, Some(Field { word, offset, bits })));
+        }
         found.push((b.binary_const(Binary::LShr, word, 20), None));
         found.push((b.binary_const(Binary::And, long, 0xff), None));
         let mixed = b.binary_const(Binary::LShr, word, 16);

@@ -44,8 +44,8 @@ pub struct FunctionEmitter<'a, 'e> {
     ids: Vec<Option<Id>>,
     /// By block.
     labels: Vec<Option<Id>>,
-    /// The pointers made in a block so far, by address (one value, its two halves, or a base and an index) and type: not every driver sees that
-    /// two are the same, and straight-line code is a quarter shorter.
+    /// The pointers made in a block so far, by address (one value, its two halves, or a base and an index) and type: not
+    /// every driver sees that two are the same, and straight-line code is a quarter shorter.
     pub pointers: HashMap<(Value, Option<Value>, Id), Id>,
     /// What is a byte or a half of a word.
     pub fields: HashMap<Value, Field>,

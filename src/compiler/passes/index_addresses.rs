@@ -88,8 +88,7 @@ fn indexed(function: &Function, address: Value) -> Option<(Value, Value, u32)> {
         return None;
     };
     [(a, b), (b, a)].into_iter().find_map(|(base, product)| {
-        let (index, stride_bytes) = strides(function, product)?;
-        Some((base, index, stride_bytes))
+        strides(function, product).map(|(index, stride_bytes)| (base, index, stride_bytes))
     })
 }
 

@@ -4,16 +4,58 @@ use super::Candidate;
 use crate::compiler::ir::{Block, Edge, Function, Terminator, Value};
 use std::collections::HashMap;
 
+/// What is copied of a loop with one edge in and one back.
+pub(super) struct Round<'a> {
+    /// In reverse postorder, the header first.
+    pub blocks: &'a [Block],
+    pub latch: Block,
+    /// The values that the header's parameters have in the next round.
+    pub next: &'a [Value],
+    /// A way out that copies don't take: the block where it is, and the edge by which they go on there.
+    pub onward: Option<(Block, &'a Edge)>,
+}
+
+impl Round<'_> {
+    /// Puts copies behind a block, which has an edge to the loop; `incoming` are the values of the header's parameters
+    /// there. Returns where the last copy ends, which has an edge to the header, and the values for what comes after it.
+    pub fn copy(
+        &self,
+        function: &mut Function,
+        mut from: Block,
+        mut incoming: Vec<Value>,
+        copies: usize,
+    ) -> (Block, Vec<Value>) {
+        let header = self.blocks[0];
+        let params = function.block(header).params.clone();
+        for _ in 0..copies {
+            let mut values: HashMap<Value, Value> = params.iter().copied().zip(incoming).collect();
+            let blocks = copy_blocks(function, self.blocks, header, &mut values);
+            let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
+            incoming = self.next.iter().map(resolve).collect();
+            redirect(function, from, header, Edge::new(blocks[&header], []));
+            if let Some((leaving, onward)) = self.onward {
+                let edge = match onward.block == header {
+                    true => Edge::new(header, []),
+                    false => Edge::new(
+                        blocks.get(&onward.block).copied().unwrap_or(onward.block),
+                        onward.args.iter().map(resolve),
+                    ),
+                };
+                function.block_mut(blocks[&leaving]).terminator = Terminator::Jump(edge);
+            }
+            from = blocks[&self.latch];
+        }
+        (from, incoming)
+    }
+}
+
 /// Puts `rounds` copies of the body in the place of the loop. The last is the body itself, so that what
 /// later code reads of the loop stays where it is.
 pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize) {
-    let (from, incoming) = prepend(
-        function,
-        candidate,
-        candidate.before,
-        &candidate.first,
-        rounds - 1,
-    );
+    let first = candidate.first.clone();
+    let (from, incoming) = candidate
+        .round()
+        .copy(function, candidate.before, first, rounds - 1);
     let header = candidate.header;
     redirect(function, from, header, Edge::new(header, incoming));
     function.block_mut(candidate.leaving).terminator = Terminator::Jump(candidate.exit.clone());
@@ -22,15 +64,10 @@ pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize)
 /// Makes one round of `factor` rounds, of a loop whose number of rounds is a multiple of it. The last is again the body
 /// itself.
 pub fn join_rounds(function: &mut Function, candidate: &Candidate<'_>, factor: usize) {
-    let start = function.add_block();
-    let params = function.block(candidate.header).params.clone();
-    let params: Vec<Value> = params
-        .iter()
-        .map(|&param| function.add_param(start, function.ty(param)))
-        .collect();
-    function.block_mut(start).terminator = Terminator::Jump(Edge::new(candidate.header, []));
-    let (from, incoming) = prepend(function, candidate, start, &params, factor - 1);
     let header = candidate.header;
+    let (start, params) = block_like(function, header);
+    function.block_mut(start).terminator = Terminator::Jump(Edge::new(header, []));
+    let (from, incoming) = candidate.round().copy(function, start, params, factor - 1);
     let first = Edge::new(start, candidate.first.iter().copied());
     redirect(function, candidate.before, header, first);
     let next = Edge::new(start, candidate.next.iter().copied());
@@ -38,38 +75,22 @@ pub fn join_rounds(function: &mut Function, candidate: &Candidate<'_>, factor: u
     redirect(function, from, header, Edge::new(header, incoming));
 }
 
-/// Puts copies of the body behind a block, which has an edge to the loop; `incoming` are the values of the header's
-/// parameters there. Returns where the last copy ends, and the values for what comes after it.
-fn prepend(
-    function: &mut Function,
-    candidate: &Candidate<'_>,
-    mut from: Block,
-    incoming: &[Value],
-    copies: usize,
-) -> (Block, Vec<Value>) {
-    let params = function.block(candidate.header).params.clone();
-    let mut incoming = incoming.to_vec();
-    for _ in 0..copies {
-        let mut values: HashMap<Value, Value> = params.iter().copied().zip(incoming).collect();
-        let blocks = copy_blocks(function, candidate.blocks, candidate.header, &mut values);
-        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
-        incoming = candidate.next.iter().map(resolve).collect();
-        let header = candidate.header;
-        redirect(function, from, header, Edge::new(blocks[&header], []));
-        // This round goes on where it could leave.
-        let onward = &candidate.onward;
-        let block = blocks.get(&onward.block).copied();
-        let mut edge = Edge::new(
-            block.unwrap_or(onward.block),
-            onward.args.iter().map(resolve),
-        );
-        if onward.block == candidate.header {
-            edge = Edge::new(candidate.header, []);
-        }
-        function.block_mut(blocks[&candidate.leaving]).terminator = Terminator::Jump(edge);
-        from = blocks[&candidate.latch];
-    }
-    (from, incoming)
+/// A block with parameters as the header has.
+pub(super) fn block_like(function: &mut Function, header: Block) -> (Block, Vec<Value>) {
+    let block = function.add_block();
+    let params = function.block(header).params.clone();
+    let params = params
+        .iter()
+        .map(|&param| function.add_param(block, function.ty(param)))
+        .collect();
+    (block, params)
+}
+
+/// A block that leads to the header, to put copies behind.
+pub(super) fn block_before(function: &mut Function, header: Block) -> Block {
+    let block = function.add_block();
+    function.block_mut(block).terminator = Terminator::Jump(Edge::new(header, []));
+    block
 }
 
 /// The edge from a block to `old` becomes another.
@@ -83,7 +104,7 @@ pub(super) fn redirect(function: &mut Function, from: Block, old: Block, new: Ed
 
 /// Copies the body. The header's copy has no parameters: `values` says what stands for them, and after it what
 /// stands for everything else in the body.
-pub(super) fn copy_blocks(
+fn copy_blocks(
     function: &mut Function,
     body: &[Block],
     header: Block,

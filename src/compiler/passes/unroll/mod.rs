@@ -10,7 +10,8 @@
 //! - those that only compute, in one block: several rounds become one, as counting rounds costs as much as three or four
 //!   steps of the computation. On the H200 clpeak's 128 rounds of 16 multiply-adds run at 52.9 TFLOPS alone, at 63.0 by
 //!   fours. Loops that load are left to the driver, which then schedules them better. `several_rounds` does this where the
-//!   number of rounds is known only as the loop begins.
+//!   number of rounds is known only as the loop begins, and for loops that access memory, too, where the device asks for
+//!   it ([`crate::compiler::Capabilities::counts_addresses`]).
 //!
 //! Before that, what a loop makes of variables that no round but the first changes is taken out of it, and with it loops that
 //! do nothing else (`settled`).
@@ -64,7 +65,7 @@ const MANY: [usize; 6] = [64, 32, 16, 8, 4, 2];
 /// Instructions, all rounds that become one together, of a loop that loads the same for all work-items.
 const SHARES: usize = 640;
 
-/// Loops unrolled in a function at most.
+/// Loops unrolled in a function at most, and loops whose rounds are joined.
 const LOOPS: usize = 64;
 
 /// Runs the pass on every function.
@@ -88,7 +89,13 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             }
             changed = true;
         }
-        changed |= unroll_unknown(function, local_sizes, several, few);
+        let (known, mut left) = (function.block_count(), HashSet::new());
+        for _ in 0..LOOPS {
+            if !join_one(function, local_sizes, several, few, known, &mut left) {
+                break;
+            }
+            changed = true;
+        }
     }
     if changed {
         // What was indexed by a counter is now by constants.
@@ -158,19 +165,22 @@ fn unroll_one(
     false
 }
 
-/// Joins rounds of innermost loops, a number known when they begin, as the first of the plans says that can be followed.
-fn unroll_unknown(
+/// Joins rounds of the first innermost loop that nobody has looked at and for which it is worth it, as the first of the
+/// plans says that can be followed, and marks what it has looked at. `known` blocks were there before any were joined:
+/// others are joined already.
+fn join_one(
     function: &mut Function,
     local_sizes: [u32; 3],
     plans: &[several_rounds::Plan],
     few: bool,
+    known: usize,
+    left: &mut HashSet<Block>,
 ) -> bool {
     function.layout = function.reverse_postorder();
     let dominators = Dominators::new(function);
     let loops = Loops::new(function, &dominators);
-    let mut changed = false;
-    for (found, has_inner) in loops.all().iter().zip(loops.have_inner()).take(LOOPS) {
-        if has_inner {
+    for (found, has_inner) in loops.all().iter().zip(loops.have_inner()) {
+        if has_inner || found.header.index() >= known || !left.insert(found.header) {
             continue;
         }
         let candidate = candidate(function, &dominators, found);
@@ -179,28 +189,33 @@ fn unroll_unknown(
             rounds::at_most(function, candidate, local_sizes, most)
         };
         let join_with_ways_out = |function: &mut Function| {
-            few && {
-                let most = most_rounds(function, with_ways_out::MOST);
-                with_ways_out::run(function, found, most)
-            }
+            let most = most_rounds(function, with_ways_out::MOST);
+            with_ways_out::run(function, found, most)
         };
         let follow = |function: &mut Function, plan: &several_rounds::Plan| {
             let most = most_rounds(function, plan.most());
             several_rounds::run(function, found, plan, most)
         };
-        if loads(function, found) && join_with_ways_out(function)
+        let loads = few && loads(function, found);
+        if loads && join_with_ways_out(function)
             || plans.iter().any(|plan| follow(function, plan))
-            || join_with_ways_out(function)
+            || few && !loads && join_with_ways_out(function)
         {
-            function.layout = function.reverse_postorder();
-            changed = true;
-            if loops.is_irreducible() {
-                // Copies of its ways out may be new ways into a loop that would be looked at later.
-                break;
-            }
+            return true;
         }
     }
-    changed
+    false
+}
+
+impl<'a> Candidate<'a> {
+    fn round(&'a self) -> copy::Round<'a> {
+        copy::Round {
+            blocks: self.blocks,
+            latch: self.latch,
+            next: &self.next,
+            onward: Some((self.leaving, &self.onward)),
+        }
+    }
 }
 
 /// What is done with a loop.

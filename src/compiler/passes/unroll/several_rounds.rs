@@ -11,7 +11,7 @@
 //! What is left of eight rounds can also be four if there are so many, two, one, and the last, in a straight line: short
 //! loops in loops, over the window of a filter, lose less time so. That takes a count that is known exactly.
 
-use super::copy::{copy_blocks, redirect};
+use super::copy::{Round, block_before, block_like, redirect};
 use crate::compiler::analysis::{Loop, Uses, defined_values};
 use crate::compiler::ir::{
     Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value, ValueDef,
@@ -156,107 +156,62 @@ pub fn run(function: &mut Function, found: &Loop, plan: &Plan, most_rounds: Opti
         return false;
     };
     let header = found.header;
-    let (start, incoming) = block_like(function, header);
-    let first_round = function.add_block();
-    let rest = match counted.rest {
-        Rest::Loop => Edge::new(header, incoming.iter().copied()),
-        Rest::StraightLine { .. } => straighten(function, found, &counted, &incoming),
+    let round = Round {
+        blocks: &found.blocks,
+        latch: counted.latch,
+        next: &counted.next,
+        onward: Some((counted.leaving, &counted.inside)),
     };
+    let (start, incoming) = block_like(function, header);
+    let rest = match &counted.rest {
+        Rest::Loop => Edge::new(header, incoming.iter().copied()),
+        Rest::StraightLine { counts_next, exit } => {
+            let (rest, params) = block_like(function, header);
+            straighten(function, &round, &counted, *counts_next, rest, params);
+            function.block_mut(counted.leaving).terminator = Terminator::Jump(exit.clone());
+            Edge::new(rest, incoming.iter().copied())
+        }
+    };
+    let first_round = block_before(function, header);
     let counter = incoming[counted.counter];
     let mut b = Builder::new(function, start);
     let enough = enough_left(&mut b, counter, &counted);
     b.branch(enough, first_round, rest);
-    let (last, next) = copy_rounds(
-        function,
-        found,
-        &counted,
-        first_round,
-        incoming,
-        counted.factor,
-    );
+    let (last, next) = round.copy(function, first_round, incoming, counted.factor);
     redirect(function, last, header, Edge::new(start, next));
-    redirect(
-        function,
-        counted.before,
-        header,
-        Edge::new(start, counted.first),
-    );
+    let first = Edge::new(start, counted.first.iter().copied());
+    redirect(function, counted.before, header, first);
     true
 }
 
-/// A block with parameters as the header has.
-fn block_like(function: &mut Function, header: Block) -> (Block, Vec<Value>) {
-    let block = function.add_block();
-    let params = function.block(header).params.clone();
-    let params = params
-        .iter()
-        .map(|&param| function.add_param(block, function.ty(param)))
-        .collect();
-    (block, params)
-}
-
-/// Puts rounds of which the count is not looked at behind `from`, an empty block. Returns where the last ends, which has an
-/// edge to the header, and the values for what comes after it.
-fn copy_rounds(
-    function: &mut Function,
-    found: &Loop,
-    counted: &Counted,
-    from: Block,
-    mut incoming: Vec<Value>,
-    rounds: usize,
-) -> (Block, Vec<Value>) {
-    let header = found.header;
-    let params = function.block(header).params.clone();
-    function.block_mut(from).terminator = Terminator::Jump(Edge::new(header, []));
-    let mut last = from;
-    for _ in 0..rounds {
-        let mut values = params.iter().copied().zip(incoming).collect();
-        let blocks = copy_blocks(function, &found.blocks, header, &mut values);
-        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
-        incoming = counted.next.iter().map(resolve).collect();
-        redirect(function, last, header, Edge::new(blocks[&header], []));
-        let args = counted.inside.args.iter().map(resolve);
-        let inside = match counted.inside.block == header {
-            true => Edge::new(header, []),
-            false => Edge::new(blocks[&counted.inside.block], args),
-        };
-        function.block_mut(blocks[&counted.leaving]).terminator = Terminator::Jump(inside);
-        last = blocks[&counted.latch];
-    }
-    (last, incoming)
-}
-
 /// Makes the rounds that are left, up to the factor, without a loop: half as many if there are more, and so on, and at last
-/// the body of the loop itself, so that what later code reads of the loop stays where it is. Returns the way there, from
-/// where the header's parameters are `incoming`.
+/// the body of the loop itself, so that what later code reads of the loop stays where it is. They begin in the block `at`,
+/// where the header's parameters are `values`.
 fn straighten(
     function: &mut Function,
-    found: &Loop,
+    round: &Round<'_>,
     counted: &Counted,
-    incoming: &[Value],
-) -> Edge {
-    let Rest::StraightLine { counts_next, exit } = &counted.rest else {
-        return Edge::new(found.header, incoming.iter().copied());
-    };
-    let (rest, mut values) = block_like(function, found.header);
-    let mut b = Builder::new(function, rest);
-    let left = left_after_this(&mut b, values[counted.counter], counted, *counts_next);
-    let (mut at, mut rounds) = (rest, counted.factor / 2);
+    counts_next: bool,
+    mut at: Block,
+    mut values: Vec<Value>,
+) {
+    let header = round.blocks[0];
+    let mut b = Builder::new(function, at);
+    let left = left_after_this(&mut b, values[counted.counter], counted, counts_next);
+    let mut rounds = counted.factor / 2;
     while rounds > 0 {
-        let some = function.add_block();
-        let (next, params) = block_like(function, found.header);
+        let some = block_before(function, header);
+        let (next, params) = block_like(function, header);
         let mut b = Builder::new(function, at);
         let bit = b.binary_const(Binary::And, left, rounds as u64);
         let zero = b.constant(b.ty(left), 0);
         let are_none = b.compare(Compare::Equal, bit, zero);
         b.branch(are_none, Edge::new(next, values.iter().copied()), some);
-        let (last, after) = copy_rounds(function, found, counted, some, values, rounds);
-        redirect(function, last, found.header, Edge::new(next, after));
+        let (last, after) = round.copy(function, some, values, rounds);
+        redirect(function, last, header, Edge::new(next, after));
         (at, values, rounds) = (next, params, rounds / 2);
     }
-    function.block_mut(at).terminator = Terminator::Jump(Edge::new(found.header, values));
-    function.block_mut(counted.leaving).terminator = Terminator::Jump(exit.clone());
-    Edge::new(rest, incoming.iter().copied())
+    function.block_mut(at).terminator = Terminator::Jump(Edge::new(header, values));
 }
 
 /// How many rounds come after this one, of a [count that tells](is_exact).

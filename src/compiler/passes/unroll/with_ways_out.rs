@@ -6,7 +6,7 @@
 //! another costs as much as that many rounds where there are too few for it, and loads, which are loops over the work-items
 //! there, cost even if nobody loads: sums of 9 products took 2.3 times as long.
 
-use super::copy::{copy_blocks, redirect};
+use super::copy::{Round, block_before, redirect};
 use crate::compiler::analysis::{Loop, Uses};
 use crate::compiler::ir::{Block, Edge, Function, Op, Terminator, Value};
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ pub fn run(function: &mut Function, found: &Loop, most_rounds: Option<usize>) ->
     if found.blocks.len() > MOST_BLOCKS || !insts().all(is_alone) {
         return false;
     }
-    let Some([_, (latch, next)]) = found.entry_and_back(function) else {
+    let Some((latch, next)) = found.back(function) else {
         return false;
     };
     let next = next.args.to_vec();
@@ -47,25 +47,16 @@ pub fn run(function: &mut Function, found: &Loop, most_rounds: Option<usize>) ->
         return false;
     }
     let header = found.header;
-    let params = function.block(header).params.clone();
-    let (mut second, mut last, mut incoming) = (None, None, next.clone());
-    for _ in 1..factor {
-        let mut values = params.iter().copied().zip(incoming).collect();
-        let blocks = copy_blocks(function, &found.blocks, header, &mut values);
-        let entry = Edge::new(blocks[&header], []);
-        match last {
-            Some(last) => redirect(function, last, header, entry),
-            // The loop's own round leads there once all copies of it are made.
-            None => second = Some(entry),
-        }
-        let resolve = |value: &Value| values.get(value).copied().unwrap_or(*value);
-        incoming = next.iter().map(resolve).collect();
-        last = Some(blocks[&latch]);
-    }
-    if let (Some(second), Some(last)) = (second, last) {
-        redirect(function, latch, header, second);
-        redirect(function, last, header, Edge::new(header, incoming));
-    }
+    let second = block_before(function, header);
+    let round = Round {
+        blocks: &found.blocks,
+        latch,
+        next: &next,
+        onward: None,
+    };
+    let (last, incoming) = round.copy(function, second, next.clone(), factor - 1);
+    redirect(function, latch, header, Edge::new(second, []));
+    redirect(function, last, header, Edge::new(header, incoming));
     true
 }
 

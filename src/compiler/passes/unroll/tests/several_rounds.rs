@@ -3,8 +3,8 @@
 use super::super::run;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
-    Access, AddressSpace, Binary, Builder, Compare, Edge, FuncId, Function, Module, Op, Place,
-    PrivateVariable, Scope, Semantics, Terminator, Type,
+    Access, AddressSpace, Binary, Block, Builder, Compare, Edge, FuncId, Function, Module, Op,
+    Place, PrivateVariable, Scope, Semantics, Terminator, Type,
 };
 use crate::compiler::passes::testing;
 use crate::compiler::{Capabilities, Defects};
@@ -254,7 +254,7 @@ fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
 }
 
 #[test]
-fn counters_in_steps_make_several_rounds_at_once_where_loads_are_to_be() {
+fn counters_in_steps_make_several_rounds_at_once_where_accesses_are_to_be() {
     let capabilities = Capabilities {
         counts_addresses: true,
         ..Capabilities::full()
@@ -452,4 +452,36 @@ fn rounds_that_load_are_joined_with_their_ways_out_where_the_device_makes_few() 
     run_both(search(false), &[&places[..], &nowhere].concat(), 17);
     // Work-items that meet count: 32 rounds are made where there are so many.
     run_both(search(true), &places, 32 + 1);
+}
+
+/// `do { if (p[k] == wanted) break; } while (++k != n); do { k = 3 * k + p[k & 63]; } while (k & 255);`, the second right
+/// behind the ways out of the first.
+#[test]
+fn a_loop_right_behind_another_is_joined_wherever_it_is_come_to_from() {
+    let mut module = search(false);
+    let function = &mut module.functions[0];
+    let done = Block(3);
+    let pointer = function.params()[0];
+    let end = function.add_block();
+    let mut b = Builder::new(function, done);
+    let start = b.function.block(done).params[0];
+    let index = b.binary_const(Binary::And, start, 63);
+    let offset = b.binary_const(Binary::Shl, index, 2);
+    let place = Place::Pointer(b.ptr_add(pointer, offset));
+    let loaded = b.load1(place, Type::I32, Access::aligned(4));
+    let scaled = b.binary_const(Binary::Mul, start, 3);
+    let next = b.binary(Binary::Add, scaled, loaded);
+    let low = b.binary_const(Binary::And, next, 255);
+    let zero = b.i32(0);
+    let goes_on = b.compare(Compare::NotEqual, low, zero);
+    b.branch(goes_on, Edge::new(done, [next]), end);
+    b.switch_to(end);
+    b.terminate(Terminator::Return(smallvec![next]));
+    let capabilities = Capabilities {
+        defects: Defects::LIMITS_LOOP_ROUNDS,
+        ..Capabilities::full()
+    };
+    testing::run_on(&mut module, &capabilities, run).unwrap();
+    let text = module.functions[0].to_string();
+    assert_eq!(text.matches("load ").count(), 17 + 17, "{text}");
 }
