@@ -7,14 +7,14 @@
 //! Every OpenCL device that the loader finds takes part (with names: those whose platform or device name contains
 //! one, in that order). The first one is compared with all that follow, with plain Vulkan on the same device, and,
 //! if it is another driver's, with kernels enqueued one by one there: the kernel, the buffers and their contents are
-//! the same, and all check what came out. Plain Vulkan waits for the end in two ways, each a column. GRAPH is "in order", "independent", "a chain", or "forms": plain Vulkan's
-//! command buffers laid out in several ways. Host time ends when everything is handed to the device, wall time when it
-//! is done. Medians, microseconds; tables and, with `--out`, plots.
+//! the same, and all check what came out. Plain Vulkan waits for the end in two ways, each a column. All take turns, so
+//! that a noisy while of the machine is everybody's. GRAPH is "in order", "independent", "a chain", or "forms": plain
+//! Vulkan's command buffers laid out in several ways. Host time ends when everything is handed to the device, wall time
+//! when it is done. Medians, microseconds; tables and, with `--out`, plots.
 
 mod subject;
 #[path = "../support/mod.rs"]
 mod support;
-mod times;
 mod vulkan;
 mod work;
 
@@ -23,9 +23,9 @@ use subject::Subject;
 use support::opencl::{self, subjects};
 use support::report::Report;
 use support::table::{Curves, Table, Unit};
+use support::turns::{Way, take_turns};
 use support::vulkan_code::VulkanCode;
 use support::{Arguments, Result};
-use times::Times;
 use vulkan::{Form, Vulkan, Wait};
 use work::{Graph, KERNEL, SOURCE};
 
@@ -66,15 +66,11 @@ impl Comparison {
         }
     }
 
-    fn measure(&mut self, name: &str, mut run: impl FnMut(usize) -> Result<Times>) {
-        for &count in self.counts {
-            match run(count) {
-                Ok(times) => {
-                    self.host.put(name, count as f64, times.host);
-                    self.wall.put(name, count as f64, times.wall);
-                }
-                Err(error) => eprintln!("{name}, {count} commands: {error}"),
-            }
+    /// Measures ways to execute `commands` kernels against each other.
+    fn measure(&mut self, commands: usize, ways: Vec<Way<'_, String>>) {
+        for (name, times) in take_turns(ways, (10_000 / commands).clamp(4, 40)) {
+            self.host.put(&name, commands as f64, times.host);
+            self.wall.put(&name, commands as f64, times.wall);
         }
     }
 
@@ -124,35 +120,69 @@ fn plain(subject: &opencl::Subject) -> Result<Vulkan> {
     Vulkan::new(&known.info().name, code)
 }
 
+/// Says what went wrong, and goes on without it.
+fn noted<T>(what: &str, result: Result<T>) -> Option<T> {
+    result
+        .inspect_err(|error| eprintln!("{what}: {error}"))
+        .ok()
+}
+
 fn compare(
     graph: Graph,
     counts: &'static [usize],
-    subjects: &[opencl::Subject],
-    vulkan: &mut Vulkan,
-) -> Comparison {
+    devices: &[opencl::Subject],
+    vulkan: &Vulkan,
+) -> Result<Comparison> {
     let mut comparison = Comparison::new(graph.name(), counts);
-    for one in subjects {
-        let subject = match Subject::new(&one.device, graph) {
-            Ok(subject) => subject,
-            Err(error) => {
-                eprintln!("{}: {error}", one.name);
-                continue;
+    let subjects: Vec<_> = devices
+        .iter()
+        .filter_map(|it| Some((&it.name, noted(&it.name, Subject::new(&it.device, graph))?)))
+        .collect();
+    for &commands in counts {
+        let recorded = vulkan.record(commands, graph, Form::One)?;
+        let mut ways = Vec::new();
+        for (name, subject) in &subjects {
+            if graph == Graph::InOrder {
+                let run = move || subject.one_by_one(commands);
+                ways.push(Way::new(format!("{name}, {ONE_BY_ONE}"), run));
             }
+            if subject.has_command_buffers()
+                && let Some(buffer) = noted(name, subject.command_buffer(commands, graph))
+            {
+                let run = move || buffer.replay();
+                ways.push(Way::new(format!("{name}, {COMMAND_BUFFER}"), run));
+            }
+        }
+        for wait in [Wait::Block, Wait::Poll] {
+            let recorded = &recorded;
+            let run = move || vulkan.replay(recorded, wait);
+            ways.push(Way::new(format!("{PLAIN}, {}", wait.name()), run));
+        }
+        comparison.measure(commands, ways);
+        for (name, subject) in &subjects {
+            let verified = subject.verify(commands, graph);
+            verified.map_err(|error| format!("{name}, {commands} commands: {error}"))?;
+        }
+        vulkan.verify(commands, graph)?;
+    }
+    Ok(comparison)
+}
+
+/// Plain Vulkan's command buffers, laid out in several ways.
+fn compare_forms(counts: &'static [usize], vulkan: &Vulkan) -> Result<Comparison> {
+    let title = format!("{PLAIN}, in order, by the form of the command buffers");
+    let mut comparison = Comparison::new(&title, counts);
+    for &commands in counts {
+        let way = |form: Form| {
+            let recorded = vulkan.record(commands, Graph::InOrder, form)?;
+            let run = move || vulkan.replay(&recorded, Wait::Block);
+            Ok(Way::new(form.name(), run))
         };
-        if graph == Graph::InOrder {
-            let name = format!("{}, {ONE_BY_ONE}", one.name);
-            comparison.measure(&name, |count| subject.one_by_one(count));
-        }
-        if subject.has_command_buffers() {
-            let name = format!("{}, {COMMAND_BUFFER}", one.name);
-            comparison.measure(&name, |count| subject.command_buffer(count, graph));
-        }
+        let ways = FORMS.map(way).into_iter().collect::<Result<_>>()?;
+        comparison.measure(commands, ways);
+        vulkan.verify(commands, Graph::InOrder)?;
     }
-    for wait in [Wait::Block, Wait::Poll] {
-        let name = format!("{PLAIN}, {}", wait.name());
-        comparison.measure(&name, |count| vulkan.replay(count, graph, Form::One, wait));
-    }
-    comparison
+    Ok(comparison)
 }
 
 fn main() -> Result<()> {
@@ -165,21 +195,15 @@ fn main() -> Result<()> {
         &COUNTS
     };
     let subjects = subjects(&arguments.names)?;
-    let mut vulkan = plain(&subjects[0])?;
+    let vulkan = plain(&subjects[0])?;
     let mut report = Report::default();
     for graph in graphs.into_iter().filter(|it| arguments.wants(it.name())) {
-        let comparison = compare(graph, counts, &subjects, &mut vulkan);
+        let comparison = compare(graph, counts, &subjects, &vulkan)?;
         report.tables.extend(comparison.verdict());
         report.curves.extend([comparison.host, comparison.wall]);
     }
     if arguments.wants("forms") {
-        let title = format!("{PLAIN}, in order, by the form of the command buffers");
-        let mut comparison = Comparison::new(&title, counts);
-        for form in FORMS {
-            comparison.measure(&form.name(), |count| {
-                vulkan.replay(count, Graph::InOrder, form, Wait::Block)
-            });
-        }
+        let comparison = compare_forms(counts, &vulkan)?;
         report.curves.extend([comparison.host, comparison.wall]);
     }
     report.show("command_buffer", arguments.out.as_deref())

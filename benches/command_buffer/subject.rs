@@ -4,7 +4,6 @@ use crate::support::Result;
 use crate::support::opencl::{
     buffer, extension_function, kernel, launch, queue, read, set_buffer, set_value, write,
 };
-use crate::times::{Times, rounds, time};
 use crate::work::{self, BUFFER_BYTES, BUFFERS, Graph, ITEMS, KERNEL, SOURCE};
 use opencl_sys as cl;
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
@@ -12,6 +11,7 @@ use opencl3::context::Context;
 use opencl3::device::Device;
 use opencl3::kernel::Kernel;
 use opencl3::memory::Buffer;
+use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::time::Instant;
@@ -22,6 +22,8 @@ pub struct Subject {
     kernel: Kernel,
     buffers: Vec<Buffer<u8>>,
     extension: Option<Extension>,
+    /// Executions since the buffers were cleared.
+    runs: Cell<usize>,
     _context: Context,
 }
 
@@ -112,6 +114,7 @@ impl Subject {
             kernel,
             buffers,
             extension: Extension::load(device)?,
+            runs: Cell::new(0),
             _context: context,
         })
     }
@@ -126,26 +129,27 @@ impl Subject {
         set_value(&self.kernel, 1, value)
     }
 
-    /// Each run sets the arguments and enqueues every kernel.
-    pub fn one_by_one(&self, commands: usize) -> Result<Times> {
-        let times = time(rounds(commands), || {
-            for index in 0..commands {
-                self.set(index)?;
-                launch(&self.queue, &self.kernel, ITEMS, ITEMS)?;
-            }
-            self.hand_over()
-        })?;
-        self.verify(commands)?;
-        Ok(times)
+    /// Sets the arguments and enqueues every kernel, and waits for the end; when all was handed over.
+    pub fn one_by_one(&self, commands: usize) -> Result<Instant> {
+        for index in 0..commands {
+            self.set(index)?;
+            launch(&self.queue, &self.kernel, ITEMS, ITEMS)?;
+        }
+        self.hand_over()
     }
 
-    /// Each run enqueues one command buffer.
-    pub fn command_buffer(&self, commands: usize, graph: Graph) -> Result<Times> {
+    /// The same kernels as a command buffer.
+    pub fn command_buffer(&self, commands: usize, graph: Graph) -> Result<CommandBuffer<'_>> {
         let extension = self.extension.as_ref().ok_or("no command buffers")?;
         let mut error = 0;
         // SAFETY: one queue, no properties.
-        let buffer = unsafe { (extension.create)(1, &self.queue.get(), ptr::null(), &mut error) };
+        let handle = unsafe { (extension.create)(1, &self.queue.get(), ptr::null(), &mut error) };
         check(error)?;
+        let buffer = CommandBuffer {
+            subject: self,
+            extension,
+            handle,
+        };
         let mut point = 0;
         for index in 0..commands {
             self.set(index)?;
@@ -159,7 +163,7 @@ impl Subject {
             // SAFETY: valid handles and arrays.
             check(unsafe {
                 launch(
-                    buffer,
+                    handle,
                     ptr::null_mut(),
                     ptr::null(),
                     self.kernel.get(),
@@ -175,40 +179,67 @@ impl Subject {
             })?;
         }
         // SAFETY: a valid handle.
-        check(unsafe { (extension.finalize)(buffer) })?;
-        let times = time(rounds(commands), || {
-            // SAFETY: a valid handle, no events.
-            check(unsafe {
-                (extension.enqueue)(0, ptr::null_mut(), buffer, 0, ptr::null(), ptr::null_mut())
-            })?;
-            self.hand_over()
-        });
-        // SAFETY: a valid handle.
-        check(unsafe { (extension.release)(buffer) })?;
-        if graph != Graph::Independent {
-            self.verify(commands)?;
-        }
-        times
+        check(unsafe { (extension.finalize)(handle) })?;
+        Ok(buffer)
     }
 
     fn hand_over(&self) -> Result<Instant> {
         self.queue.flush()?;
         let handed_over = Instant::now();
         self.queue.finish()?;
+        self.runs.set(self.runs.get() + 1);
         Ok(handed_over)
     }
 
-    fn verify(&self, commands: usize) -> Result<()> {
+    /// Looks at what all that ran has left behind, each time with as many commands, and clears it.
+    ///
+    /// # Errors
+    /// It is not what it must be, unless the kernels may race.
+    pub fn verify(&self, commands: usize, graph: Graph) -> Result<()> {
+        let runs = self.runs.take();
         for (index, buffer) in self.buffers.iter().enumerate() {
             let mut bytes = [0; BUFFER_BYTES];
             read(&self.queue, buffer, true, &mut bytes)?;
+            write(&self.queue, buffer, true, &[0; BUFFER_BYTES])?;
             let words: Vec<u32> = bytes
                 .chunks_exact(4)
                 .map(|it| u32::from_ne_bytes([it[0], it[1], it[2], it[3]]))
                 .collect();
-            work::check(commands, index, &words)?;
-            write(&self.queue, buffer, true, &[0; BUFFER_BYTES])?;
+            graph.check(commands, runs, index, &words)?;
         }
         Ok(())
+    }
+}
+
+/// A finalized command buffer of a subject's.
+pub struct CommandBuffer<'a> {
+    subject: &'a Subject,
+    extension: &'a Extension,
+    handle: cl::cl_command_buffer_khr,
+}
+
+impl CommandBuffer<'_> {
+    /// Enqueues it and waits for the end; when it was handed over.
+    pub fn replay(&self) -> Result<Instant> {
+        let enqueue = self.extension.enqueue;
+        // SAFETY: a valid handle, no events.
+        check(unsafe {
+            enqueue(
+                0,
+                ptr::null_mut(),
+                self.handle,
+                0,
+                ptr::null(),
+                ptr::null_mut(),
+            )
+        })?;
+        self.subject.hand_over()
+    }
+}
+
+impl Drop for CommandBuffer<'_> {
+    fn drop(&mut self) {
+        // SAFETY: a valid handle, not used any more.
+        unsafe { (self.extension.release)(self.handle) };
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::support::Result;
 use crate::support::vulkan_code::VulkanCode;
-use crate::times::{Times, rounds, time};
 use crate::work::{self, BUFFER_BYTES, BUFFERS, Graph, ITEMS};
 use ash::vk;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How the kernels are laid out in command buffers. All are recorded once.
@@ -63,7 +63,9 @@ pub struct Vulkan {
     /// Where the arguments, a pointer and a value, are in the push constants.
     offsets: [usize; 2],
     timeline: vk::Semaphore,
-    value: u64,
+    value: Cell<u64>,
+    /// Executions since the buffers were cleared.
+    runs: Cell<usize>,
     /// All the buffers, one after the other, and a copy that the host sees.
     buffer: vk::Buffer,
     address: vk::DeviceAddress,
@@ -71,10 +73,18 @@ pub struct Vulkan {
     mapped: *const u32,
 }
 
-/// Command buffers to be submitted together.
-struct Recorded {
+/// Command buffers to be submitted together. The device is done with them when they are dropped.
+pub struct Recorded {
+    device: ash::Device,
     pool: vk::CommandPool,
     primary: Vec<vk::CommandBuffer>,
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        // SAFETY: the device is done with all of it: each replay waits for its end.
+        unsafe { self.device.destroy_command_pool(self.pool, None) };
+    }
 }
 
 const ANY: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMANDS;
@@ -150,7 +160,8 @@ impl Vulkan {
                 code,
                 offsets,
                 timeline: device.create_semaphore(&semaphore, None)?,
-                value: 0,
+                value: Cell::new(0),
+                runs: Cell::new(0),
                 buffer,
                 address: device.get_buffer_device_address(&whole),
                 copy,
@@ -162,34 +173,21 @@ impl Vulkan {
         };
         // They must outlive the device, which is never destroyed.
         std::mem::forget((instance, entry));
+        vulkan.clear()?;
         Ok(vulkan)
     }
 
-    /// Replays `commands` kernels.
-    pub fn replay(
-        &mut self,
-        commands: usize,
-        graph: Graph,
-        form: Form,
-        wait: Wait,
-    ) -> Result<Times> {
-        let recorded = self.record(commands, graph, form)?;
-        self.clear()?;
-        let times = time(rounds(commands), || {
-            self.submit(&recorded.primary)?;
-            let handed_over = Instant::now();
-            self.wait(wait)?;
-            Ok(handed_over)
-        })?;
-        if graph != Graph::Independent {
-            self.verify(commands)?;
-        }
-        // SAFETY: the device is done with all of it.
-        unsafe { self.device.destroy_command_pool(recorded.pool, None) };
-        Ok(times)
+    /// Submits what is recorded and waits for the end; when it was handed over.
+    pub fn replay(&self, recorded: &Recorded, wait: Wait) -> Result<Instant> {
+        self.submit(&recorded.primary)?;
+        let handed_over = Instant::now();
+        self.wait(wait)?;
+        self.runs.set(self.runs.get() + 1);
+        Ok(handed_over)
     }
 
-    fn record(&self, commands: usize, graph: Graph, form: Form) -> Result<Recorded> {
+    /// Records `commands` kernels.
+    pub fn record(&self, commands: usize, graph: Graph, form: Form) -> Result<Recorded> {
         let pool = vk::CommandPoolCreateInfo::default().queue_family_index(self.family);
         // SAFETY: a live device.
         let pool = unsafe { self.device.create_command_pool(&pool, None)? };
@@ -239,7 +237,12 @@ impl Vulkan {
                 }
             }
         }
-        Ok(Recorded { pool, primary })
+        let device = self.device.clone();
+        Ok(Recorded {
+            device,
+            pool,
+            primary,
+        })
     }
 
     fn begin(
@@ -307,15 +310,15 @@ impl Vulkan {
         unsafe { self.device.cmd_pipeline_barrier2(buffer, &dependency) };
     }
 
-    fn submit(&mut self, buffers: &[vk::CommandBuffer]) -> Result<()> {
-        self.value += 1;
+    fn submit(&self, buffers: &[vk::CommandBuffer]) -> Result<()> {
+        self.value.set(self.value.get() + 1);
         let infos: Vec<_> = buffers
             .iter()
             .map(|buffer| vk::CommandBufferSubmitInfo::default().command_buffer(*buffer))
             .collect();
         let signals = [vk::SemaphoreSubmitInfo::default()
             .semaphore(self.timeline)
-            .value(self.value)
+            .value(self.value.get())
             .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
         let submit = vk::SubmitInfo2::default()
             .command_buffer_infos(&infos)
@@ -329,7 +332,7 @@ impl Vulkan {
     }
 
     fn wait(&self, wait: Wait) -> Result<()> {
-        let (semaphores, values) = ([self.timeline], [self.value]);
+        let (semaphores, values) = ([self.timeline], [self.value.get()]);
         let info = vk::SemaphoreWaitInfo::default()
             .semaphores(&semaphores)
             .values(&values);
@@ -338,7 +341,7 @@ impl Vulkan {
         unsafe {
             // A software driver needs the processor: long waits are not polled for.
             while wait == Wait::Poll && start.elapsed() < Duration::from_millis(50) {
-                if self.device.get_semaphore_counter_value(self.timeline)? >= self.value {
+                if self.device.get_semaphore_counter_value(self.timeline)? >= self.value.get() {
                     return Ok(());
                 }
                 std::hint::spin_loop();
@@ -348,7 +351,7 @@ impl Vulkan {
     }
 
     /// Records and runs something once.
-    fn once(&mut self, record: impl FnOnce(&Self, vk::CommandBuffer)) -> Result<()> {
+    fn once(&self, record: impl FnOnce(&Self, vk::CommandBuffer)) -> Result<()> {
         let pool = vk::CommandPoolCreateInfo::default().queue_family_index(self.family);
         // SAFETY: a live device.
         let pool = unsafe { self.device.create_command_pool(&pool, None)? };
@@ -365,7 +368,7 @@ impl Vulkan {
         Ok(())
     }
 
-    fn clear(&mut self) -> Result<()> {
+    fn clear(&self) -> Result<()> {
         self.once(|own, buffer| {
             // SAFETY: recording; the whole buffer.
             unsafe {
@@ -375,7 +378,12 @@ impl Vulkan {
         })
     }
 
-    fn verify(&mut self, commands: usize) -> Result<()> {
+    /// Looks at what all that ran has left behind, each time with as many commands, and clears it.
+    ///
+    /// # Errors
+    /// It is not what it must be, unless the kernels may race.
+    pub fn verify(&self, commands: usize, graph: Graph) -> Result<()> {
+        let runs = self.runs.take();
         self.once(|own, buffer| {
             let region = [vk::BufferCopy::default().size(BYTES)];
             let barriers = [vk::MemoryBarrier2::default()
@@ -394,9 +402,9 @@ impl Vulkan {
         // SAFETY: mapped, that long, and the device is done.
         let words = unsafe { std::slice::from_raw_parts(self.mapped, BUFFERS * ITEMS) };
         for (index, buffer) in words.chunks_exact(ITEMS).enumerate() {
-            work::check(commands, index, buffer)?;
+            graph.check(commands, runs, index, buffer)?;
         }
-        Ok(())
+        self.clear()
     }
 }
 

@@ -1,8 +1,6 @@
 //! What the same work costs in plain Vulkan, and what a round trip there is made of.
 
-use crate::launches::{
-    COMPLETION, COMPLETION_ORDERED, ENQUEUE, ENQUEUE_ORDERED, LAUNCHES, ROUND_TRIP, TO_START,
-};
+use crate::streams::LAUNCHES;
 use crate::support::Result;
 use crate::support::table::{Table, Unit};
 use crate::support::vulkan::{After, Around, BATCHES, First, Raw, Wait};
@@ -11,7 +9,7 @@ use crate::support::vulkan::{After, Around, BATCHES, First, Raw, Wait};
 const STREAMS: usize = 20;
 
 /// Waits are polled for, which is the faster way on GPUs but not on processors.
-const POLLED: Around = Around {
+pub const POLLED: Around = Around {
     barrier: None,
     to_host: false,
     waits: false,
@@ -21,34 +19,14 @@ const POLLED: Around = Around {
     wait: Wait::Poll,
 };
 
-/// Plain Vulkan's figures for the rows that it has a counterpart of.
-pub fn counterparts(raw: &mut Raw, column: usize, table: &mut Table, rounds: usize) -> Result<()> {
-    let mut put = |name: &str, us: f64| table.put(column, name, Unit::MICROSECONDS, us);
-    // The empty kernel touches nothing, so nobody needs a barrier.
-    for (ordered, rows) in [
-        (false, [ENQUEUE, COMPLETION]),
-        (true, [ENQUEUE_ORDERED, COMPLETION_ORDERED]),
-    ] {
-        for (row, us) in rows
-            .into_iter()
-            .zip(raw.stream(LAUNCHES, ordered, STREAMS)?)
-        {
-            put(row, us);
-        }
-    }
-    // On a processor who polls takes time from the device.
-    let polled = raw.round_trip(POLLED, rounds)?.total_us;
-    let blocked = raw.round_trip(Around::default(), rounds)?.total_us;
-    put(ROUND_TRIP, polled.min(blocked));
+/// Plain Vulkan's time to the start of a kernel, where it can be told.
+pub fn to_start_us(raw: &mut Raw, rounds: usize) -> Result<Option<f64>> {
     let stamped = Around {
         barrier: Some(After::All),
         stamps: Some(First::All),
         ..POLLED
     };
-    if let Some(to_start) = raw.round_trip(stamped, rounds)?.to_start_us {
-        put(TO_START, to_start);
-    }
-    Ok(())
+    Ok(raw.round_trip(stamped, rounds)?.to_start_us)
 }
 
 /// One empty kernel, recorded, submitted and waited for in several ways.
@@ -97,9 +75,9 @@ pub fn dissect(raw: &mut Raw, rounds: usize) -> Result<Table> {
         }
     }
     let mut put = |name: &str, us: f64| table.put(0, name, Unit::MICROSECONDS, us);
-    let [ordered, _] = raw.stream(LAUNCHES, true, STREAMS)?;
+    let ordered = raw.recording(LAUNCHES, true, STREAMS)?;
     put("one of 1000, a barrier before each", ordered);
-    let [free, _] = raw.stream(LAUNCHES, false, STREAMS)?;
+    let free = raw.recording(LAUNCHES, false, STREAMS)?;
     put("one of 1000, no barriers", free);
     for (name, ordered) in [
         ("one of 1000 in batches, a barrier before each", true),

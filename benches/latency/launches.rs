@@ -1,5 +1,6 @@
 //! What a launch costs the host, and how long it takes until it is done.
 
+use crate::streams::LAUNCHES;
 use crate::support::opencl::{buffer, kernel, launch, queue, set_buffer};
 use crate::support::table::{Table, Unit};
 use crate::support::{Result, median, time, time_handing_over};
@@ -11,22 +12,14 @@ use opencl3::memory::Buffer;
 use std::ptr;
 use std::time::Instant;
 
-const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
+pub const EMPTY: &str = "kernel void empty(global int *p) { if (p == 0) return; }";
 /// What it writes, the next one must find: each comes after a barrier.
-const STORE: &str = "kernel void store(global int *p) { if (p[0] == 7) p[0] = 8; }";
-/// Launches in a stream.
-pub const LAUNCHES: usize = 1000;
-const ITEMS: usize = 64;
+pub const STORE: &str = "kernel void store(global int *p) { if (p[0] == 7) p[0] = 8; }";
+pub const ITEMS: usize = 64;
 /// Streams that are measured.
 const STREAMS: usize = 20;
 
-/// Rows that plain Vulkan has a counterpart of.
-pub const ENQUEUE: &str = "enqueue, in a stream of 1000";
-pub const ENQUEUE_ORDERED: &str = "enqueue, in a stream of 1000, each writes what the next reads";
-pub const COMPLETION: &str = "to completion, each of a stream of 1000";
-pub const COMPLETION_ORDERED: &str =
-    "to completion, each of a stream of 1000, each writes what the next reads";
-pub const ROUND_TRIP: &str = "launch and finish one empty kernel";
+/// A row that plain Vulkan has a counterpart of.
 pub const TO_START: &str = "latency: QUEUED to START, median";
 
 pub fn measure(context: &Context, column: usize, table: &mut Table, rounds: usize) -> Result<()> {
@@ -47,12 +40,11 @@ fn launch_with_event(queue: &CommandQueue, kernel: &Kernel) -> Result<Event> {
     Ok(event)
 }
 
-/// Host and wall microseconds of each launch of a stream.
-fn stream(queue: &CommandQueue, mut each: impl FnMut() -> Result<()>) -> Result<(f64, f64)> {
+/// Host microseconds of each launch of a stream.
+fn stream(queue: &CommandQueue, mut each: impl FnMut() -> Result<()>) -> Result<f64> {
     let all = || (0..LAUNCHES).try_for_each(|_| each());
-    let (host, wall) = time_handing_over(STREAMS, all, || Ok(queue.finish()?))?;
-    let each_us = 1e6 / LAUNCHES as f64;
-    Ok((host * each_us, wall * each_us))
+    let (host, _) = time_handing_over(STREAMS, all, || Ok(queue.finish()?))?;
+    Ok(host * 1e6 / LAUNCHES as f64)
 }
 
 fn streams(
@@ -62,25 +54,17 @@ fn streams(
     put: &mut impl FnMut(&str, f64),
 ) -> Result<()> {
     let ordered = queue(context, 0)?;
-    let (host, wall) = stream(&ordered, || launch(&ordered, empty, ITEMS, ITEMS))?;
-    put(ENQUEUE, host);
-    put(COMPLETION, wall);
-    let store = kernel(context, STORE, "store", "")?;
-    set_buffer(&store, 0, argument)?;
-    let (host, wall) = stream(&ordered, || launch(&ordered, &store, ITEMS, ITEMS))?;
-    put(ENQUEUE_ORDERED, host);
-    put(COMPLETION_ORDERED, wall);
     let with_event = || launch_with_event(&ordered, empty).map(drop);
-    let (host, _) = stream(&ordered, with_event)?;
+    let host = stream(&ordered, with_event)?;
     put("enqueue with event, released at once", host);
-    let (host, _) = stream(&ordered, || {
+    let host = stream(&ordered, || {
         set_buffer(empty, 0, argument)?;
         launch(&ordered, empty, ITEMS, ITEMS)
     })?;
     put("set an argument to what it is and enqueue", host);
     let other = buffer::<u8>(context, 64)?;
     let mut turns = [argument, &other].into_iter().cycle();
-    let (host, _) = stream(&ordered, || {
+    let host = stream(&ordered, || {
         set_buffer(empty, 0, turns.next().unwrap_or(argument))?;
         launch(&ordered, empty, ITEMS, ITEMS)
     })?;
@@ -88,7 +72,7 @@ fn streams(
     // The other buffer's end is near.
     set_buffer(empty, 0, argument)?;
     let profiling = queue(context, CL_QUEUE_PROFILING_ENABLE)?;
-    let (host, _) = stream(&profiling, || launch(&profiling, empty, ITEMS, ITEMS))?;
+    let host = stream(&profiling, || launch(&profiling, empty, ITEMS, ITEMS))?;
     put("enqueue in a stream of 1000, profiling", host);
     Ok(())
 }
@@ -100,11 +84,6 @@ fn round_trips(
     rounds: usize,
 ) -> Result<()> {
     let queue = queue(context, 0)?;
-    let seconds = time(rounds, || {
-        launch(&queue, empty, ITEMS, ITEMS)?;
-        Ok(queue.finish()?)
-    })?;
-    put(ROUND_TRIP, seconds * 1e6);
     let seconds = time(rounds, || Ok(launch_with_event(&queue, empty)?.wait()?))?;
     put("launch and wait for its event", seconds * 1e6);
     let seconds = time(rounds, || Ok(queue.finish()?))?;

@@ -11,6 +11,7 @@
 
 mod dissection;
 mod launches;
+mod streams;
 #[path = "../support/mod.rs"]
 mod support;
 mod transfers;
@@ -18,7 +19,7 @@ mod transfers;
 use opencl3::context::Context;
 use support::opencl::{Subject, subjects};
 use support::report::Report;
-use support::table::Table;
+use support::table::{Table, Unit};
 use support::vulkan::Raw;
 use support::{Arguments, Result};
 
@@ -89,13 +90,17 @@ fn main() -> Result<()> {
         transfers: Table::new("Transfers of pageable memory", &devices),
         pinned: Table::new("Transfers of pinned memory", &devices),
     };
+    let mut raws: Vec<_> = raw.into_iter().flat_map(|(raws, _)| raws).collect();
+    if arguments.wants("launches") {
+        let plain = raws.iter_mut().find(|raw| raw.computes);
+        streams::measure(&subjects, plain, &mut figures.launches, rounds(&arguments))?;
+    }
     for (column, subject) in subjects.iter().enumerate() {
         if let Err(error) = measure(subject, column, &mut figures, &arguments) {
             println!("{}: left out from here on: {error}", subject.name);
         }
     }
     let mut parts = Vec::new();
-    let mut raws: Vec<_> = raw.into_iter().flat_map(|(raws, _)| raws).collect();
     let families: Vec<String> = raws.iter().map(|raw| raw.family.clone()).collect();
     let mut copies = Table::of_parts("Copies in plain Vulkan", &families);
     for (column, raw) in raws.iter_mut().enumerate() {
@@ -106,9 +111,11 @@ fn main() -> Result<()> {
     raws.retain(|raw| raw.computes);
     for (index, raw) in raws.into_iter().enumerate() {
         let mut raw = raw;
-        if index == 0 {
-            let table = &mut figures.launches;
-            dissection::counterparts(&mut raw, devices.len(), table, rounds(&arguments))?;
+        if index == 0
+            && let Some(us) = dissection::to_start_us(&mut raw, rounds(&arguments))?
+        {
+            let (row, unit) = (launches::TO_START, Unit::MICROSECONDS);
+            figures.launches.put(devices.len(), row, unit, us);
         }
         parts.push(dissection::dissect(&mut raw, rounds(&arguments))?);
     }

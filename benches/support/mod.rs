@@ -6,6 +6,7 @@ pub mod opencl;
 pub mod plot;
 pub mod report;
 pub mod table;
+pub mod turns;
 pub mod vulkan;
 pub mod vulkan_code;
 

@@ -388,32 +388,36 @@ impl Raw {
         Ok(())
     }
 
-    /// Microseconds for each launch of a stream of `launches`, until they are recorded and until all are done; `ordered`:
-    /// each after the one before.
-    pub fn stream(&mut self, launches: usize, ordered: bool, rounds: usize) -> Result<[f64; 2]> {
-        let mut samples = [Vec::new(), Vec::new()];
+    /// Records a stream of `launches`, submits it and waits for the end; when it was recorded. `ordered`: each after the one
+    /// before.
+    pub fn stream(&mut self, launches: usize, ordered: bool) -> Result<Instant> {
+        self.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
+        self.bind();
+        for _ in 0..launches {
+            if ordered {
+                self.barrier_before(After::All);
+            }
+            self.dispatch();
+        }
+        // SAFETY: recording.
+        unsafe { self.device.end_command_buffer(self.buffer)? };
+        let recorded = Instant::now();
+        self.submit(Wait::Poll, false)?;
+        self.wait(Wait::Poll)?;
+        Ok(recorded)
+    }
+
+    /// Microseconds for each launch of a stream until all are recorded.
+    pub fn recording(&mut self, launches: usize, ordered: bool, rounds: usize) -> Result<f64> {
+        let mut samples = Vec::new();
         for round in 0..rounds + 2 {
             let start = Instant::now();
-            self.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
-            self.bind();
-            for _ in 0..launches {
-                if ordered {
-                    self.barrier_before(After::All);
-                }
-                self.dispatch();
-            }
-            // SAFETY: recording.
-            unsafe { self.device.end_command_buffer(self.buffer)? };
-            let recorded = start.elapsed();
-            self.submit(Wait::Poll, false)?;
-            self.wait(Wait::Poll)?;
+            let recorded = self.stream(launches, ordered)?;
             if round >= 2 {
-                for (samples, time) in samples.iter_mut().zip([recorded, start.elapsed()]) {
-                    samples.push(time.as_secs_f64() * 1e6 / launches as f64);
-                }
+                samples.push((recorded - start).as_secs_f64() * 1e6 / launches as f64);
             }
         }
-        Ok(samples.map(median))
+        Ok(median(samples))
     }
 
     /// As [`Raw::stream`] until all but the last of `batches` launches are recorded and submitted: a batch of so many
@@ -541,7 +545,16 @@ impl Raw {
         }
     }
 
-    /// One empty kernel, recorded, submitted and waited for.
+    /// One empty kernel, recorded, submitted and waited for; when it was submitted.
+    pub fn once(&mut self, around: Around) -> Result<Instant> {
+        self.record_one(around)?;
+        self.submit(around.wait, around.waits)?;
+        let submitted = Instant::now();
+        self.wait(around.wait)?;
+        Ok(submitted)
+    }
+
+    /// The same step by step.
     pub fn round_trip(&mut self, around: Around, rounds: usize) -> Result<RoundTrip> {
         let offset_ns = self.calibrate();
         let (mut record, mut submit) = (Vec::new(), Vec::new());
