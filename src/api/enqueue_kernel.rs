@@ -75,49 +75,58 @@ unsafe fn read_range(
         ));
     }
     range.dimensions = work_dim;
-    let read = |list: *const usize, values: &mut [u64; 3]| {
-        for (index, value) in values.iter_mut().take(work_dim as usize).enumerate() {
-            // SAFETY: the list has `work_dim` entries.
-            *value = unsafe { list.add(index).read() } as u64;
-        }
-    };
-    if !global_work_offset.is_null() {
-        read(global_work_offset, &mut range.offset);
-    }
     // "If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will
     // trivially succeed after its event dependencies are satisfied".
-    match global_work_size.is_null() {
-        true => range.global = [0; 3],
-        false => read(global_work_size, &mut range.global),
+    if global_work_size.is_null() {
+        range.global = [0; 3];
     }
     if !local_work_size.is_null() {
-        read(local_work_size, range.local.insert([1; 3]));
+        range.local = Some([1; 3]);
     }
-    let (global, offset) = (&range.global, &range.offset);
-    for (dimension, (global, offset)) in global.iter().zip(offset).enumerate() {
-        // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size … exceed the maximum
-        // value representable by size_t on the device": the device computes in 64 bits, as size_t has here.
-        if global.checked_add(*offset).is_none() {
-            // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size + the corresponding values in
-            // global_work_offset for any dimensions is greater than the maximum value representable by size t
-            // on the device".
-            return Err(Error::new(
-                CL_INVALID_GLOBAL_OFFSET,
-                format!("dimension {dimension}: offset {offset} + size {global} exceeds size_t"),
-            ));
+    let (mut count, mut fits) = (1_u64, true);
+    for dimension in 0..work_dim as usize {
+        let read = |list: *const usize, value: &mut u64| {
+            if !list.is_null() {
+                // SAFETY: the list has `work_dim` entries.
+                *value = unsafe { list.add(dimension).read() } as u64;
+            }
+        };
+        let (global, offset) = (&mut range.global[dimension], &mut range.offset[dimension]);
+        read(global_work_size, global);
+        read(global_work_offset, offset);
+        if let Some(local) = &mut range.local {
+            read(local_work_size, &mut local[dimension]);
         }
+        let beyond;
+        (count, beyond) = count.overflowing_mul(*global);
+        fits &= !beyond && global.checked_add(*offset).is_some();
     }
-    if global
-        .iter()
-        .try_fold(1u64, |total, size| total.checked_mul(*size))
-        .is_none()
-    {
-        return Err(Error::new(
+    match fits {
+        true => Ok(()),
+        false => Err(too_large(range)),
+    }
+}
+
+/// What is wrong with a range that the device can't count.
+#[cold]
+fn too_large(range: &NdRange) -> Error {
+    let (global, offset) = (&range.global, &range.offset);
+    // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size … exceed the maximum value
+    // representable by size_t on the device": the device computes in 64 bits, as size_t has here.
+    let mut ends = global.iter().zip(offset).enumerate();
+    match ends.find(|(_, (global, offset))| global.checked_add(**offset).is_none()) {
+        // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size + the corresponding values in
+        // global_work_offset for any dimensions is greater than the maximum value representable by size t on the
+        // device".
+        Some((dimension, (global, offset))) => Error::new(
+            CL_INVALID_GLOBAL_OFFSET,
+            format!("dimension {dimension}: offset {offset} + size {global} exceeds size_t"),
+        ),
+        None => Error::new(
             CL_INVALID_GLOBAL_WORK_SIZE,
             format!("{global:?} work-items are more than size_t can count"),
-        ));
+        ),
     }
-    Ok(())
 }
 
 /// `clEnqueueNDRangeKernel`

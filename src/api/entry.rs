@@ -5,6 +5,7 @@ use super::error::{Error, Result};
 use super::out::Written;
 use crate::runtime::process::{self, AtWork};
 use opencl_sys::{CL_SUCCESS, cl_int};
+use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -30,13 +31,12 @@ impl Entry {
     }
 
     /// For functions that return a `cl_int`.
+    #[inline]
     pub fn code<S: Success>(&self, function: impl FnOnce() -> Result<S>) -> cl_int {
-        if process::is_over() && self.name.starts_with("clRelease") {
-            // The parent of a child holds the objects, and the system takes back those of a process that ends.
-            return CL_SUCCESS;
-        }
         match self.run(function) {
             Ok(_) => CL_SUCCESS,
+            // The parent of a child holds the objects, and the system takes back those of a process that ends.
+            Err(_) if process::is_over() && self.name.starts_with("clRelease") => CL_SUCCESS,
             Err(error) => error.code(),
         }
     }
@@ -95,34 +95,44 @@ impl Entry {
         let _ = self.run(function);
     }
 
+    #[inline]
     fn run<T>(&self, function: impl FnOnce() -> Result<T>) -> Result<T> {
-        if process::is_over() {
-            return Err(Error::out_of_resources(
+        let entered = match process::is_over() {
+            false => AtWork::begin_call(),
+            true => Err(Error::out_of_resources(
                 "a child of the process that used OpenCL can't use it, nor can a callback or a destructor at the end",
-            ));
-        }
-        let _at_work = AtWork::begin_call()?;
+            )),
+        };
+        let _at_work = entered?;
         // A panic leaves whatever it was changing half changed; locks of the runtime are poisoned by it
         // and give errors from then on.
-        let result = catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|panic| {
-            let message = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no message");
-            log::error!("{}: panic: {message}", self.name);
-            Err(Error::out_of_host_memory(
-                "an internal error, a defect of Pumice",
-            ))
-        });
-        if let Err(error) = &result {
-            if error.is_unsupported() {
-                self.warned
-                    .call_once(|| log::warn!("{}: {error}", self.name));
-            }
-            log::debug!("{}: {error}", self.name);
+        match catch_unwind(AssertUnwindSafe(function)) {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(self.logged(error)),
+            Err(panic) => Err(self.logged(self.panicked(&*panic))),
         }
-        result
+    }
+
+    /// The error that a panic becomes.
+    #[cold]
+    fn panicked(&self, panic: &(dyn Any + Send)) -> Error {
+        let message = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        log::error!("{}: panic: {message}", self.name);
+        Error::out_of_host_memory("an internal error, a defect of Pumice")
+    }
+
+    #[cold]
+    fn logged(&self, error: Error) -> Error {
+        if error.is_unsupported() {
+            self.warned
+                .call_once(|| log::warn!("{}: {error}", self.name));
+        }
+        log::debug!("{}: {error}", self.name);
+        error
     }
 }
 

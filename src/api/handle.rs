@@ -12,6 +12,7 @@ pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
 }
 
 /// Like [`get`], for the length of the call: see [`Borrowed`].
+#[inline]
 pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
     object::borrow(handle)
 }

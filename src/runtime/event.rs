@@ -323,18 +323,14 @@ impl Event {
         moves_on
     }
 
-    /// The command has been recorded.
-    pub(super) fn issue(&self, value: u64, sequence: u64, was_held: bool) -> Aftermath {
+    /// The command has been recorded. Where it was held, `held` takes what is left to do.
+    pub(super) fn issue(&self, value: u64, sequence: u64, held: Option<&mut Aftermath>) {
         let mut state = self.lock();
         state.stage = Stage::Issued { value, sequence };
-        if !was_held {
-            return Aftermath::default();
-        }
-        self.changed.notify_all();
-        // Dependents that wait for the end are told of now as well; they ask again.
-        Aftermath {
-            told: std::mem::take(&mut state.dependents),
-            callbacks: Vec::new(),
+        if let Some(aftermath) = held {
+            self.changed.notify_all();
+            // Dependents that wait for the end are told of now as well; they ask again.
+            aftermath.told.append(&mut state.dependents);
         }
     }
 

@@ -411,9 +411,9 @@ impl Queue {
                     (Resolution::Ready(ready), Some(fetches)) if !fetches.claim_if_there() => {
                         // The host fetches when what the command waits for is done.
                         let (mut first, fetched) = fetches.into_job().begin(self.context());
-                        let after = &mut aftermath;
+                        let (ready, held) = (Some(ready), Some(&mut aftermath));
                         let issued_it =
-                            self.issue(&mut state, &mut first, None, ready, order, true, after);
+                            self.issue(&mut state, &mut first, None, ready, order, held);
                         if let Err(error) = issued_it {
                             log::debug!("a fetch failed: {error}");
                             dropped.push((first, Kept::new()));
@@ -439,8 +439,8 @@ impl Queue {
                     dropped.push((command, kept));
                     continue;
                 };
-                let (its, after) = (Some(&event), &mut aftermath);
-                match self.issue(&mut state, &mut command, its, ready, order, true, after) {
+                let (its, ready, held) = (Some(&event), Some(ready), Some(&mut aftermath));
+                match self.issue(&mut state, &mut command, its, ready, order, held) {
                     Ok(()) => state.keep_with_last(kept),
                     Err(error) => {
                         log::debug!("a held command failed: {error}");

@@ -16,7 +16,7 @@ use super::hazard::Touch;
 use super::indirect::Addressed;
 use super::kernel::{DeviceCode, Kernel};
 use super::printf;
-use super::queue::{LateWaits, Queue, Rest};
+use super::queue::{Backlog, LateWaits, Queue, Rest};
 use super::repeat::{Enqueued, Repeats};
 use super::residence::WaitList;
 use super::work::{Nature, Work};
@@ -64,10 +64,11 @@ pub(crate) fn launch_again(
     if !kernel.may_be_kept() {
         return Ok(None);
     }
-    let mut rest = Rest::default();
-    let enqueued = queue.enqueue_again(wants_event, kind, kernel, range, &mut rest)?;
-    if enqueued.is_some() {
-        rest.finish(queue);
+    let mut backlog = Backlog::default();
+    let enqueued = queue.enqueue_again(wants_event, kind, kernel, range, &mut backlog)?;
+    if backlog.is_long() {
+        // The application is called, which may let go of the queue.
+        backlog.work_off(&Arc::clone(queue));
     }
     Ok(enqueued)
 }

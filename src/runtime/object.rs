@@ -188,6 +188,7 @@ impl<T: Object> Drop for Borrowed<T> {
 }
 
 /// As [`lookup`], for the length of the call.
+#[inline]
 pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
     let slot = slot_of::<T>(handle)?;
     if slot.references.load(Ordering::Acquire) == 0 {
@@ -247,23 +248,27 @@ pub fn set_dispatch_data(data: *mut c_void) {
     SLOTS.for_each(|slot| slot.dispatch_data.store(data, Ordering::Release));
 }
 
+#[inline]
 fn slot_of<T: Object>(handle: *mut c_void) -> Result<&'static Slot> {
-    let problem = if handle.is_null() {
-        "is NULL"
-    } else {
-        match SLOTS.find(handle) {
-            None => "is not a handle of this platform",
-            Some(slot) => match slot.tag.load(Ordering::Acquire) {
-                tag if tag == T::KIND as u32 => return Ok(slot),
-                POISON => "has been released",
-                _ => "is a handle of another type",
-            },
-        }
+    match SLOTS.find(handle) {
+        Some(slot) if slot.tag.load(Ordering::Acquire) == T::KIND as u32 => Ok(slot),
+        found => Err(not_a(T::KIND, handle, found)),
+    }
+}
+
+/// What is wrong with a pointer that is not a handle of this kind.
+#[cold]
+fn not_a(kind: Kind, handle: *mut c_void, found: Option<&Slot>) -> Error {
+    let problem = match found.map(|slot| slot.tag.load(Ordering::Acquire)) {
+        None if handle.is_null() => "is NULL",
+        None => "is not a handle of this platform",
+        Some(POISON) => "has been released",
+        Some(_) => "is a handle of another type",
     };
-    Err(Error::new(
-        T::KIND.invalid_code(),
-        format!("{:?} {handle:p} {problem}", T::KIND),
-    ))
+    Error::new(
+        kind.invalid_code(),
+        format!("{kind:?} {handle:p} {problem}"),
+    )
 }
 
 /// What a handle points to. The first two words belong to the loader.
@@ -307,10 +312,12 @@ static SLOTS: Slots = Slots {
 };
 
 impl Slots {
+    #[inline]
     const fn chunk_slots(chunk: usize) -> usize {
         FIRST_CHUNK_SLOTS << chunk
     }
 
+    #[inline]
     fn chunk(&self, chunk: usize) -> Option<&'static [Slot]> {
         let base = self.chunks.get(chunk)?.load(Ordering::Acquire);
         if base.is_null() {
@@ -328,13 +335,13 @@ impl Slots {
     }
 
     /// The slot at exactly this address.
+    #[inline]
     fn find(&self, handle: *mut c_void) -> Option<&'static Slot> {
         let address = handle.addr();
         for chunk in (0..CHUNKS).map_while(|chunk| self.chunk(chunk)) {
             let offset = address.wrapping_sub(chunk.as_ptr().addr());
-            if offset < size_of_val(chunk) {
-                let aligned = offset.is_multiple_of(size_of::<Slot>());
-                return chunk.get(offset / size_of::<Slot>()).filter(|_| aligned);
+            if let Some(slot) = chunk.get(offset / size_of::<Slot>()) {
+                return offset.is_multiple_of(size_of::<Slot>()).then_some(slot);
             }
         }
         None

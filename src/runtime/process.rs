@@ -34,6 +34,8 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 /// A driver is open that children must not take down.
 static HAS_FRAGILE_DRIVER: AtomicBool = AtomicBool::new(false);
 static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+/// There are threads of ours, or have been: spares the others a look whether they are one.
+static HAS_OWN_THREADS: AtomicBool = AtomicBool::new(false);
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
@@ -46,7 +48,13 @@ thread_local! {
 
 /// Whether this thread is no place to go on: in a child, one of ours at the end of the process, or any after it.
 pub fn is_over() -> bool {
-    is_child() || is_ending() && (IS_OURS.get() || HAS_ENDED.load(Ordering::Acquire))
+    is_child() || is_ending() && is_over_here()
+}
+
+/// The same once `exit` has begun.
+#[cold]
+fn is_over_here() -> bool {
+    IS_OURS.get() || HAS_ENDED.load(Ordering::Acquire)
 }
 
 /// Whether this is a child of the process that used us.
@@ -69,6 +77,7 @@ impl AtWork {
     /// On a thread of ours. Does not return once the process ends.
     pub(super) fn begin() -> Self {
         IS_OURS.set(true);
+        HAS_OWN_THREADS.store(true, Ordering::Relaxed);
         Self::try_begin().unwrap_or_else(|| {
             loop {
                 std::thread::park();
@@ -81,7 +90,18 @@ impl AtWork {
     ///
     /// # Errors
     /// The process ends.
+    #[inline]
     pub fn begin_call() -> Result<Option<Self>> {
+        // A thread of ours sees what it has stored itself.
+        match HAS_OWN_THREADS.load(Ordering::Relaxed) {
+            false => Ok(None),
+            true => Self::begin_call_beside_ours(),
+        }
+    }
+
+    /// The same where there are threads of ours.
+    #[inline(never)]
+    fn begin_call_beside_ours() -> Result<Option<Self>> {
         match IS_OURS.get() {
             false => Ok(None),
             true => Self::try_begin()

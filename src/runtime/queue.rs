@@ -43,11 +43,14 @@ use std::time::Duration;
 const BACKLOG: usize = 4;
 const MOST_BACKLOG: usize = 64;
 
-/// An idle device gets a batch of this many commands at once, a busy one a full batch. Twice as many the next time, up
-/// to the greatest: a stream's first commands begin early, and the driver is not called for every few of thousands.
+/// An idle device gets a batch of this many commands at once, a busy one a full batch. Several times as many the next
+/// time, up to the greatest: a stream's first commands begin early, and the driver is not called for every few of
+/// thousands. A submission takes as long as twenty launches on NVIDIA's driver, and as a hundred where another thread has
+/// the other half of the core.
 /// Drivers submit under a lock of the whole device: threads that submit on queues of their own wait for each other.
 const FIRST_ENOUGH: u32 = 16;
-const MOST_ENOUGH: u32 = 128;
+const MOST_ENOUGH: u32 = 256;
+const MORE_ENOUGH: u32 = 4;
 
 /// A write of so many bytes is submitted at once, so that its staging memory is soon free again: a stream of writes then
 /// goes through a few pieces of memory that stay in the processor's cache.
@@ -319,7 +322,7 @@ impl Queue {
         event: Option<&Arc<Event>>,
         rest: &mut Rest,
     ) -> Result<bool> {
-        let mut ready = Ready::default();
+        let mut ready = None;
         if !waits.are_none() {
             match self.resolve(waits) {
                 Resolution::Failed => {
@@ -330,15 +333,17 @@ impl Queue {
                     return Ok(true);
                 }
                 Resolution::NotYet => return Ok(false),
-                Resolution::Ready(found) => ready = found,
+                Resolution::Ready(found) => ready = Some(found),
             }
         }
         let mut state = self.lock_in_turn();
         if self.must_hold(&state, order) {
             return Ok(false);
         }
-        if work.nature().is_nothing && ready.device.is_empty() {
-            let needs_none = !order.after_all && ready.sequence.is_none();
+        let comes_after_others = ready.as_ref().is_some_and(|it| !it.device.is_empty());
+        if work.nature().is_nothing && !comes_after_others {
+            let comes_after = ready.as_ref().and_then(|ready| ready.sequence);
+            let needs_none = !order.after_all && comes_after.is_none();
             if state.is_idle() || needs_none && self.is_free(&state) {
                 drop(state);
                 let now_ns = host_now_ns();
@@ -349,9 +354,8 @@ impl Queue {
                 return Ok(true);
             }
         }
-        let aftermath = &mut rest.aftermath;
-        self.issue(&mut state, work, event, &mut ready, order, false, aftermath)?;
-        rest.look_back(&state);
+        self.issue(&mut state, work, event, ready.as_mut(), order, None)?;
+        rest.backlog.look(&state);
         Ok(true)
     }
 
@@ -365,27 +369,23 @@ impl Queue {
         oldest.is_some()
     }
 
-    /// Records `work`, which waits for what `ready` says, into the open batch. Its times are taken for `event` only.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what would be returned is slow to move"
-    )]
+    /// Records `work`, which waits for what `ready` says, into the open batch. Its times are taken for `event` only. Where
+    /// it was held, `held` takes what is left to do.
+    #[inline]
     pub(super) fn issue<W: Work>(
         self: &Arc<Self>,
         state: &mut State,
         work: &mut W,
         event: Option<&Arc<Event>>,
-        ready: &mut Ready,
+        ready: Option<&mut Ready>,
         order: Order,
-        was_held: bool,
-        aftermath: &mut Aftermath,
+        held: Option<&mut Aftermath>,
     ) -> Result<()> {
-        let Ready {
-            device,
-            sequence: after,
-        } = ready;
+        let after = ready.as_ref().and_then(|ready| ready.sequence);
+        let device = ready.map(|ready| &mut ready.device);
+        let device = device.filter(|device| !device.is_empty());
         let nature = work.nature();
-        if !device.is_empty() || nature.waits_for_others {
+        if device.is_some() || nature.waits_for_others {
             // The commands before need not wait for what this one waits for.
             self.submit_open(state);
         }
@@ -393,7 +393,7 @@ impl Queue {
         let Some(batch) = state.open.as_mut() else {
             return Err(Error::out_of_resources("no batch"));
         };
-        if !device.is_empty() {
+        if let Some(device) = device {
             batch.waits.extend(device.drain(..));
         }
 
@@ -452,12 +452,12 @@ impl Queue {
                 timestamp,
                 recorded_ns: self.trace.map_or(0, |_| host_now_ns()),
             });
-            aftermath.merge(event.issue(batch.value, sequence, was_held));
+            event.issue(batch.value, sequence, held);
         }
         let full = batch.weight >= MOST_COMMANDS || is_large;
         let enough = replay || batch.commands & (state.enough - 1) == 0;
         if full || nature.signals_others || enough && self.device_is_idle(state) {
-            state.enough = (state.enough * 2).clamp(FIRST_ENOUGH, MOST_ENOUGH);
+            state.enough = (state.enough * MORE_ENOUGH).clamp(FIRST_ENOUGH, MOST_ENOUGH);
             self.submit_open(state);
         } else {
             work.keep(&mut state.repeats, sequence);
@@ -465,10 +465,16 @@ impl Queue {
         Ok(())
     }
 
+    /// Sees to it that there is an open batch.
+    #[inline]
     pub(super) fn open_batch(&self, state: &mut State) -> Result<()> {
-        if state.open.is_some() {
-            return Ok(());
+        match state.open {
+            Some(_) => Ok(()),
+            None => self.begin_batch(state),
         }
+    }
+
+    fn begin_batch(&self, state: &mut State) -> Result<()> {
         if self.failure.is_broken() {
             return Err(broken());
         }
@@ -617,37 +623,53 @@ impl Queue {
 /// What is left to do when work has been recorded.
 #[derive(Default)]
 pub(super) struct Rest {
-    pub(super) aftermath: Aftermath,
-    /// Batches in flight; and the oldest, if something is to be done about them.
-    backlog: usize,
-    oldest: Option<u64>,
+    aftermath: Aftermath,
+    backlog: Backlog,
 }
 
 impl Rest {
-    /// Notes how many batches are in flight, once a command has been recorded.
-    pub(super) fn look_back(&mut self, state: &State) {
+    /// Does it. Hold no lock.
+    pub fn finish(self, queue: &Arc<Queue>) {
+        // The application is called, which may let go of the queue.
+        let backed_up = self.backlog.is_long().then(|| Arc::clone(queue));
+        self.aftermath.run();
+        if let Some(queue) = backed_up {
+            self.backlog.work_off(&queue);
+        }
+    }
+}
+
+/// The batches that are in flight when work has been recorded.
+#[derive(Default)]
+pub(super) struct Backlog {
+    batches: usize,
+    /// The value of the oldest, if something is to be done about them.
+    oldest: Option<u64>,
+}
+
+impl Backlog {
+    /// Notes how many there are.
+    pub(super) fn look(&mut self, state: &State) {
         // Only where a batch has just been handed over: to ask the driver for every command costs as much
         // as the command. Those that others have handed over, too, count in the end.
-        self.backlog = state.in_flight.len();
+        self.batches = state.in_flight.len();
         self.oldest = match state.open {
-            Some(_) if self.backlog < MOST_BACKLOG => None,
+            Some(_) if self.batches < MOST_BACKLOG => None,
             _ => state.in_flight.front().map(|batch| batch.value),
         };
     }
 
-    /// Does it. Hold no lock.
-    pub fn finish(self, queue: &Arc<Queue>) {
-        let oldest = self.oldest.filter(|_| self.backlog >= BACKLOG);
-        // The application is called, which may let go of the queue.
-        let backed_up = oldest.map(|oldest| (Arc::clone(queue), oldest));
-        self.aftermath.run();
-        // Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond a limit the
-        // caller waits.
-        if let Some((queue, oldest)) = backed_up {
-            match self.backlog >= MOST_BACKLOG {
-                true => queue.wait_for(oldest),
-                false => queue.retire(),
-            }
+    /// Whether something is to be done about them.
+    pub(super) fn is_long(&self) -> bool {
+        self.oldest.is_some() && self.batches >= BACKLOG
+    }
+
+    /// Nobody waits for what is submitted: batches are retired so that they can be used again, and beyond a limit the
+    /// caller waits. Hold no lock. The application is called, which may let go of the queue: hold a share.
+    pub(super) fn work_off(self, queue: &Arc<Queue>) {
+        match self.oldest {
+            Some(oldest) if self.batches >= MOST_BACKLOG => queue.wait_for(oldest),
+            _ => queue.retire(),
         }
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct Region<'a> {
 impl Region<'_> {
     /// Records the `vkCmdDispatch`, its arguments in the push constants or in a piece of `staging`, which must
     /// stay as long as the recording.
+    #[inline]
     pub fn record(
         &self,
         recorder: &mut Recorder,
@@ -64,6 +65,7 @@ impl Region<'_> {
 }
 
 impl DispatchRegion {
+    #[inline]
     pub(super) fn as_region(&self) -> Region<'_> {
         let (placement, arguments) = match &self.arguments {
             Arguments::PushConstants(bytes) => (Placement::PushConstants, bytes),

@@ -15,10 +15,9 @@ use super::dispatch::NdRange;
 use super::error::Result;
 use super::event::Event;
 use super::hazard::Touch;
-use super::held::Ready;
 use super::kernel::{ArgumentValue, Kernel};
 use super::memory::Memory;
-use super::queue::{Queue, Rest};
+use super::queue::{Backlog, Queue};
 use super::work::{Nature, Work};
 
 /// So many are kept for a queue.
@@ -161,7 +160,7 @@ impl Queue {
         kind: cl_command_type,
         kernel: &Arc<Kernel>,
         range: &NdRange,
-        rest: &mut Rest,
+        backlog: &mut Backlog,
     ) -> Result<Option<Enqueued>> {
         let order = Ordering::default();
         let mut state = self.lock_in_turn();
@@ -172,21 +171,11 @@ impl Queue {
             return Ok(None);
         };
         let event = self.event_if(wants_event, kind);
-        let (mut ready, aftermath) = (Ready::default(), &mut rest.aftermath);
-        let work = &mut *launch;
-        let issued = self.issue(
-            &mut state,
-            work,
-            event.as_ref(),
-            &mut ready,
-            order,
-            false,
-            aftermath,
-        );
+        let issued = self.issue(&mut state, &mut *launch, event.as_ref(), None, order, None);
         let is_open = state.open.is_some();
         state.repeats.put_back(slot, launch, is_open);
         issued?;
-        rest.look_back(&state);
+        backlog.look(&state);
         Ok(Some(Enqueued { event }))
     }
 }
