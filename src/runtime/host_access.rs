@@ -21,7 +21,7 @@ const FINE_BYTES: usize = 4096;
 
 impl Queue {
     /// The event of the read, if the host can make it at once; a blocking call on an in-order queue waits until it
-    /// can. `shape.source` counts from the allocation's first byte.
+    /// can. What it reads over the bus in a call that does not wait must be little and there already. `shape.source` counts from the allocation's first byte.
     ///
     /// # Errors
     /// As `clFinish`.
@@ -39,15 +39,19 @@ impl Queue {
             .filter(|_| allocation.buffer().is_host_cached());
         let waits = blocking && self.is_in_order();
         let size_bytes = shape.extent.size_bytes();
-        let queued_ns = match cached.is_some() || waits && size_bytes <= bus_read::most_bytes() {
+        let is_worth_it = match waits {
+            true => size_bytes <= bus_read::most_bytes(),
+            false => allocation.window().is_some() && size_bytes <= bus_read::most_bytes_at_once(),
+        };
+        let queued_ns = match cached.is_some() || is_worth_it {
             true => host_now_ns(),
             false => return Ok(None),
         };
         match cached {
             Some(_) if waits => self.finish()?,
             Some(_) => {}
-            None if self.show_host(allocation, size_bytes)? => {}
-            None => return Ok(None),
+            None if waits && !self.show_host(allocation, size_bytes)? => return Ok(None),
+            None => {}
         }
         if !self.host_may_touch(allocation, wait_list) {
             return Ok(None);
@@ -63,8 +67,8 @@ impl Queue {
         };
         let event = Event::of_command(self, kind, queued_ns);
         let start_ns = host_now_ns();
-        // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and which is of
-        // whole vectors of 16 bytes, and within the application's memory by its contract.
+        // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and of which
+        // whole pages are mapped, and within the application's memory by its contract.
         unsafe {
             match cached {
                 Some(_) => host_copy::copy(shape, base.as_ptr(), target.0),
@@ -219,6 +223,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::event::Stage;
     use crate::runtime::storage::Place;
     use crate::runtime::test_queue;
     use crate::vulkan::MemoryKind;
@@ -256,6 +261,18 @@ mod tests {
     /// The bytes, all the same, that a blocking read of some finds.
     fn read(queue: &Arc<Queue>, source: &Arc<Allocation>) -> u8 {
         let mut bytes = [0; 100];
+        read_to(&mut bytes, queue, source, true);
+        assert!(bytes.iter().all(|byte| *byte == bytes[0]));
+        bytes[0]
+    }
+
+    /// The event of a read of some bytes.
+    fn read_to(
+        bytes: &mut [u8; 100],
+        queue: &Arc<Queue>,
+        source: &Arc<Allocation>,
+        blocking: bool,
+    ) -> Arc<Event> {
         let place = Place {
             allocation: Arc::clone(source),
             offset_bytes: 100,
@@ -263,10 +280,35 @@ mod tests {
         let target = HostPointer(bytes.as_mut_ptr());
         let shape = Shape::linear(0, 0, bytes.len());
         queue
-            .enqueue_read(CL_COMMAND_READ_BUFFER, &place, shape, target, true, &[])
-            .unwrap();
-        assert!(bytes.iter().all(|byte| *byte == bytes[0]));
-        bytes[0]
+            .enqueue_read(CL_COMMAND_READ_BUFFER, &place, shape, target, blocking, &[])
+            .unwrap()
+    }
+
+    #[test]
+    fn a_read_that_does_not_wait_is_made_at_once_where_the_window_is_open_and_all_is_done() {
+        let Some([queue, _]) = queues() else {
+            return;
+        };
+        let Some(memory) = small(&queue) else { return };
+        let mut bytes = [0; 100];
+        fill(&queue, &memory, 1);
+        let event = read_to(&mut bytes, &queue, &memory, false);
+        assert!(!matches!(event.stage(), Stage::Done(_)));
+        assert_eq!(event.wait(), 0);
+        assert_eq!(bytes, [1; 100]);
+        assert_eq!(read(&queue, &memory), 1);
+        // Not while something is under way, though it be something else.
+        bytes = [0; 100];
+        let other = small(&queue).unwrap();
+        fill(&queue, &other, 2);
+        let event = read_to(&mut bytes, &queue, &memory, false);
+        assert!(!matches!(event.stage(), Stage::Done(_)));
+        assert_eq!(event.wait(), 0);
+        assert_eq!(bytes, [1; 100]);
+        bytes = [0; 100];
+        let event = read_to(&mut bytes, &queue, &memory, false);
+        assert!(matches!(event.stage(), Stage::Done(0)));
+        assert_eq!(bytes, [1; 100]);
     }
 
     #[test]
