@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A full batch is submitted: the device should not wait for the host much longer.
-pub const MOST_COMMANDS: u32 = 512;
+pub const MOST_COMMANDS: u32 = 1024;
 
 /// Of what a batch holds, so many of the last are looked at before the same is held once more.
 const REMEMBERED: usize = 8;

@@ -49,8 +49,10 @@ const MOST_BACKLOG: usize = 64;
 /// the other half of the core.
 /// Drivers submit under a lock of the whole device: threads that submit on queues of their own wait for each other.
 const FIRST_ENOUGH: u32 = 16;
-const MOST_ENOUGH: u32 = 256;
+const MOST_ENOUGH: u32 = 512;
 const MORE_ENOUGH: u32 = 4;
+/// From there on it is looked whether the device is idle now, after so many commands each.
+const LOOK_AFTER: u32 = 32;
 
 /// A write of so many bytes is submitted at once, so that its staging memory is soon free again: a stream of writes then
 /// goes through a few pieces of memory that stay in the processor's cache.
@@ -117,7 +119,7 @@ pub(super) struct State {
     /// The time of the last command that all later ones come after.
     ordered_value: u64,
     pub(super) last_value: u64,
-    /// So many commands are enough for an idle device: a power of two, once a batch has been opened.
+    /// So many commands are enough for an idle device.
     enough: u32,
     /// A waiter thread runs.
     pub(super) waiter: bool,
@@ -455,7 +457,8 @@ impl Queue {
             event.issue(batch.value, sequence, held);
         }
         let full = batch.weight >= MOST_COMMANDS || is_large;
-        let enough = replay || batch.commands & (state.enough - 1) == 0;
+        let more = batch.commands.checked_sub(state.enough);
+        let enough = replay || more.is_some_and(|more| more.is_multiple_of(LOOK_AFTER));
         if full || nature.signals_others || enough && self.device_is_idle(state) {
             state.enough = (state.enough * MORE_ENOUGH).clamp(FIRST_ENOUGH, MOST_ENOUGH);
             self.submit_open(state);
