@@ -21,7 +21,8 @@ const FINE_BYTES: usize = 4096;
 
 impl Queue {
     /// The event of the read, if the host can make it at once; a blocking call on an in-order queue waits until it
-    /// can. What it reads over the bus in a call that does not wait must be little and there already. `shape.source` counts from the allocation's first byte.
+    /// can. What it reads over the bus in a call that does not wait must be little, and there already.
+    /// `shape.source` counts from the allocation's first byte.
     ///
     /// # Errors
     /// As `clFinish`.
