@@ -45,8 +45,7 @@ const MOST_BACKLOG: usize = 64;
 
 /// An idle device gets a batch of this many commands at once, a busy one a full batch. Several times as many the next
 /// time, up to the greatest: a stream's first commands begin early, and the driver is not called for every few of
-/// thousands. A submission takes as long as twenty launches on NVIDIA's driver, and as a hundred where another thread has
-/// the other half of the core.
+/// thousands. A submission takes as long as twenty launches on NVIDIA's driver, and as a hundred on some cores.
 /// Drivers submit under a lock of the whole device: threads that submit on queues of their own wait for each other.
 const FIRST_ENOUGH: u32 = 16;
 const MOST_ENOUGH: u32 = 512;
