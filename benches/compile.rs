@@ -337,7 +337,7 @@ impl Bench {
                 is_unoptimized: false,
             },
         );
-        outcome.spirv.ok_or_else(|| outcome.log.into())
+        Ok(outcome.spirv.ok_or(outcome.log)?.words()?)
     }
 
     /// Runs clang once, as one would by hand to get SPIR-V, but without what Pumice leaves out as well: vectors that
@@ -394,7 +394,7 @@ impl Bench {
     fn pipelines(&self, program: &CompiledProgram) -> Result<()> {
         let device = self.device.as_ref().ok_or("no Vulkan device")?.vulkan()?;
         for kernel in &program.kernels {
-            let module = ShaderModule::new(device, &kernel.spirv)?;
+            let module = ShaderModule::new(device, &kernel.spirv.words()?)?;
             let size = [(0, 64), (1, 1), (2, 1)];
             Pipeline::new(device, &module, &size, PipelineOptions::default(), None)?;
         }

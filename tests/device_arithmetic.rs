@@ -180,7 +180,7 @@ impl Machine {
         ] {
             pass(&mut module, &cx).unwrap();
         }
-        emit::emit(&module, &cx).unwrap().spirv
+        emit::emit(&module, &cx).unwrap().spirv.words().unwrap()
     }
 
     /// Runs an operation on every combination of numbers and compares. `same` gets what the device

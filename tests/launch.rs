@@ -23,7 +23,7 @@ use pumice::compiler::program::{
     Argument, ArgumentBlock, ArgumentInfo, ArgumentKind, BufferSpace, Implicit, KernelAttributes,
     Placement,
 };
-use pumice::compiler::{CompiledKernel, CompiledProgram};
+use pumice::compiler::{CompiledKernel, CompiledProgram, PackedModule};
 use pumice::runtime::platform::Platform;
 use pumice::runtime::program::binary::{Binary, StoredExecutable};
 
@@ -51,7 +51,7 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
     CompiledProgram {
         kernels: vec![CompiledKernel {
             name: "iota".into(),
-            spirv: iota(),
+            spirv: PackedModule::new(&iota()),
             arguments: vec![
                 argument(ArgumentKind::Buffer {
                     offset_bytes: 0,

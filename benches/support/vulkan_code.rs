@@ -10,6 +10,7 @@ use pumice::toolchain::{BuildOptions, CompileRequest, compile_source};
 /// A compute shader, entry point `main`.
 pub struct VulkanCode {
     kernel: CompiledKernel,
+    words: Vec<u32>,
 }
 
 impl VulkanCode {
@@ -37,7 +38,7 @@ impl VulkanCode {
         );
         let module = outcome.spirv.ok_or(outcome.log)?;
         let program = compiler::compile(
-            &[&module],
+            &[&module.words()?],
             front_end.library().map_err(Clone::clone)?,
             device.capabilities(),
             &Options {
@@ -51,13 +52,16 @@ impl VulkanCode {
             .find(|kernel| kernel.name == name)
             .ok_or("the kernel is missing")?;
         match kernel.argument_block.placement {
-            Placement::PushConstants => Ok(Self { kernel }),
+            Placement::PushConstants => Ok(Self {
+                words: kernel.spirv.words()?,
+                kernel,
+            }),
             Placement::DeviceAddress => Err("the arguments are not in the push constants".into()),
         }
     }
 
     pub fn words(&self) -> &[u32] {
-        &self.kernel.spirv
+        &self.words
     }
 
     /// `SpecId` and value for launches in work-groups of `local_size`, over a range that starts at 0 and is small, as

@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
-use crate::compiler::words;
+use crate::compiler::{PackedModule, words};
 use crate::runtime::callback::ProgramNotify;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
@@ -89,9 +89,11 @@ pub unsafe fn create_program_with_il(
     // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate
     // language input that can be consumed by the OpenCL runtime."
     let words = words::read(bytes).ok_or_else(|| Error::invalid_value("il is no SPIR-V module"))?;
-    let mut module = Vec::new();
-    host_memory::reserve(&mut module, words.len())?;
-    module.extend(words);
+    let mut little_endian = Vec::new();
+    host_memory::reserve(&mut little_endian, bytes.len())?;
+    little_endian.extend(words.flat_map(u32::to_le_bytes));
+    let no_room = |_| Error::out_of_host_memory("no room for the module");
+    let module = PackedModule::of_bytes(&little_endian).map_err(no_room)?;
     let origin = Origin::Il {
         bytes: host_memory::copy(bytes)?,
         module,
@@ -347,7 +349,7 @@ pub unsafe fn set_program_specialization_constant(
         ));
     };
     // "CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier."
-    let Some(size_bytes) = specialization::constant_size(module, spec_id) else {
+    let Some(size_bytes) = specialization::constant_size(&module.words()?, spec_id) else {
         return Err(Error::new(
             CL_INVALID_SPEC_ID,
             format!("the module has no specialization constant {spec_id}"),

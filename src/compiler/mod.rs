@@ -14,6 +14,7 @@ pub mod interp;
 pub mod ir;
 pub mod library;
 pub mod link;
+pub mod packed;
 pub mod parse;
 pub mod passes;
 pub mod pipe;
@@ -30,6 +31,7 @@ pub use capabilities::Capabilities;
 pub use defects::Defects;
 pub use error::CompileError;
 pub use library::Library;
+pub use packed::PackedModule;
 pub use program::{CompiledKernel, CompiledProgram};
 
 use std::collections::HashMap;

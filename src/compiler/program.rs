@@ -14,8 +14,8 @@
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
 
 use super::image::{ImageDimension, ImageField};
+use super::packed::PackedModule;
 use super::printf::PrintfCall;
-use super::words;
 use serde::{Deserialize, Serialize};
 
 /// Size and alignment of the largest built-in types (`long16`, `double16`), bytes.
@@ -53,8 +53,7 @@ pub struct DataSegment {
 pub struct CompiledKernel {
     pub name: String,
     /// A Vulkan compute module whose only entry point is `main`.
-    #[serde(with = "words::as_bytes")]
-    pub spirv: Vec<u32>,
+    pub spirv: PackedModule,
     /// Explicit arguments, in order.
     pub arguments: Vec<Argument>,
     pub argument_block: ArgumentBlock,

@@ -18,7 +18,7 @@ fn compile_c(source: &str, level: &str, capabilities: &Capabilities) -> Compiled
     let words = opencl_c_with(source, &[level]);
     let program = compile_words(&[&words], capabilities).unwrap_or_else(|error| panic!("{error}"));
     for kernel in &program.kernels {
-        assert_valid(&kernel.spirv);
+        assert_valid(&kernel.spirv.words().unwrap());
     }
     program
 }
@@ -60,8 +60,8 @@ fn loops_count_addresses_on_where_the_device_asks() {
             ..Capabilities::full()
         };
         let program = compile_words(&[&words], &capabilities).unwrap();
-        assert_valid(&program.kernels[0].spirv);
-        let Some(text) = disassemble(&program.kernels[0].spirv) else {
+        assert_valid(&program.kernels[0].spirv.words().unwrap());
+        let Some(text) = disassemble(&program.kernels[0].spirv.words().unwrap()) else {
             return;
         };
         assert_eq!(text.matches("Aligned 4").count(), loads + 1, "{text}");
@@ -108,7 +108,7 @@ fn sub_groups_for_every_device() {
         let program = compile_words(&[&words], &capabilities).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(program.kernels.len(), 16);
         for kernel in &program.kernels {
-            assert_valid(&kernel.spirv);
+            assert_valid(&kernel.spirv.words().unwrap());
             assert_eq!(
                 kernel.uses_subgroups,
                 capabilities.subgroup_size > 1
@@ -139,7 +139,7 @@ fn blocks_are_read_and_written_by_whole_elements() {
                  intel_sub_group_block_write_{suffix}{width}(out, intel_sub_group_block_read_{suffix}{width}(in)); }}"
         );
         let program = compile_c(&source, "-O2", &Capabilities::full());
-        let Some(text) = disassemble(&program.kernels[0].spirv) else {
+        let Some(text) = disassemble(&program.kernels[0].spirv.words().unwrap()) else {
             return;
         };
         let bytes = match ty {

@@ -48,38 +48,6 @@ pub fn give_bytes(words: &[u32], mut take: impl FnMut(&[u8])) {
     }
 }
 
-/// Words serialized as one run of bytes, little-endian: what is read from the disk cache needs no look at each word.
-pub mod as_bytes {
-    use serde::de::{Error, Visitor};
-    use serde::{Deserializer, Serializer};
-    use std::fmt;
-
-    pub fn serialize<S: Serializer>(words: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&super::to_bytes(words))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
-        deserializer.deserialize_bytes(Words)
-    }
-
-    struct Words;
-
-    impl Visitor<'_> for Words {
-        type Value = Vec<u32>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("words as bytes")
-        }
-
-        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u32>, E> {
-            match bytes.as_chunks() {
-                (words, []) => Ok(words.iter().copied().map(u32::from_le_bytes).collect()),
-                _ => Err(E::invalid_length(bytes.len(), &self)),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

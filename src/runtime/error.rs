@@ -1,5 +1,6 @@
 //! The error that an OpenCL call ends with: a code for the application, a reason for the log.
 
+use crate::compiler::CompileError;
 use crate::vulkan;
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE,
@@ -130,6 +131,13 @@ impl From<vulkan::Error> for Error {
             _ => CL_OUT_OF_RESOURCES,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+impl From<CompileError> for Error {
+    /// Of the code that a program was built to: the application has made no mistake any more.
+    fn from(error: CompileError) -> Self {
+        Self::out_of_resources(error.reason)
     }
 }
 

@@ -10,8 +10,7 @@ use super::program::binary::Modules;
 use super::program::{build, kept_pipelines};
 use super::{Error, front_end::FrontEnd};
 use crate::compiler::program::{ArgumentKind, Implicit, Placement};
-use crate::compiler::words;
-use crate::compiler::{Capabilities, CompiledKernel, CompiledProgram};
+use crate::compiler::{Capabilities, CompiledKernel, CompiledProgram, PackedModule};
 use crate::vulkan::{self, PipelineOptions, Recorder, ShaderModule};
 
 /// Most bytes of an argument block: what every Vulkan device takes as push constants.
@@ -143,7 +142,7 @@ impl InternalKernels {
         let block_bytes = kernel.argument_block.size_bytes;
         let recipe = kept_pipelines::Recipe {
             spirv: &kernel.spirv,
-            module: &ShaderModule::new(&self.device, &kernel.spirv)?,
+            module: &ShaderModule::new(&self.device, &kernel.spirv.words()?)?,
             constants: &[],
             options: PipelineOptions {
                 push_constant_bytes: Some(block_bytes),
@@ -163,7 +162,7 @@ impl InternalKernels {
 fn compile(capabilities: &Capabilities) -> std::result::Result<CompiledProgram, String> {
     let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/rectangles.spv"));
     let modules = Modules {
-        modules: vec![words::from_bytes(bytes).ok_or("not a module")?],
+        modules: vec![PackedModule::of_bytes(bytes).map_err(|error| error.to_string())?],
         ..Modules::default()
     };
     build::compile_for(capabilities, &modules)

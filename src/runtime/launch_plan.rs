@@ -408,7 +408,7 @@ pub(super) mod tests {
     pub(in crate::runtime) fn kernel(required: Option<[u32; 3]>) -> CompiledKernel {
         CompiledKernel {
             name: "k".into(),
-            spirv: Vec::new(),
+            spirv: crate::compiler::PackedModule::default(),
             arguments: Vec::new(),
             argument_block: Default::default(),
             attributes: KernelAttributes {

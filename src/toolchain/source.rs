@@ -19,7 +19,7 @@ use super::{
     argument_info, atomics, conversions, group_functions, half_vectors, internalize, local_sizes,
     mipmaps, zero_extensions,
 };
-use crate::compiler::words;
+use crate::compiler::{PackedModule, words};
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -80,30 +80,9 @@ pub struct CompileRequest<'a> {
 /// The module, if there is one, and what clang had to say either way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceOutcome {
-    /// OpenCL SPIR-V words; `None` when the source was not compiled.
-    #[serde(with = "module_as_bytes")]
-    pub spirv: Option<Vec<u32>>,
+    /// OpenCL SPIR-V; `None` when the source was not compiled.
+    pub spirv: Option<PackedModule>,
     pub log: String,
-}
-
-/// A module as one run of bytes, none as no bytes.
-mod module_as_bytes {
-    use crate::compiler::words::as_bytes;
-    use serde::{Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(
-        module: &Option<Vec<u32>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        as_bytes::serialize(module.as_deref().unwrap_or_default(), serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Vec<u32>>, D::Error> {
-        let module = as_bytes::deserialize(deserializer)?;
-        Ok((!module.is_empty()).then_some(module))
-    }
 }
 
 impl SourceOutcome {
@@ -386,7 +365,7 @@ impl Job<'_> {
                 };
                 let spirv = self.with_llvm_info(module, wanted);
                 return SourceOutcome {
-                    spirv: Some(spirv),
+                    spirv: Some(PackedModule::new(&spirv)),
                     log,
                 };
             }
@@ -478,7 +457,8 @@ mod tests {
     #[track_caller]
     fn compiles(source: &str, options: &str) -> Vec<u32> {
         let outcome = compile(source, options, &[]);
-        outcome.spirv.unwrap_or_else(|| panic!("{}", outcome.log))
+        let spirv = outcome.spirv.unwrap_or_else(|| panic!("{}", outcome.log));
+        spirv.words().unwrap()
     }
 
     #[test]
@@ -550,7 +530,7 @@ mod tests {
             "{}",
             outcome.log
         );
-        let found = names(&outcome.spirv.unwrap());
+        let found = names(&outcome.spirv.unwrap().words().unwrap());
         assert!(found.iter().any(|name| name == "used") && found.iter().any(|name| name == "k"));
         assert!(
             !found.iter().any(|name| name.starts_with("unused")),
@@ -567,7 +547,7 @@ mod tests {
             is_unoptimized: false,
         };
         let outcome = compile_source(Ok(&machine_clang()), &DiskCache::disabled(), &request);
-        let found = names(&outcome.spirv.unwrap());
+        let found = names(&outcome.spirv.unwrap().words().unwrap());
         assert!(found.iter().any(|name| name == "unused299"));
     }
 
@@ -696,7 +676,7 @@ mod tests {
                 out[0] = sum;
             }";
         let outcome = compile(source, "", &[]);
-        let spirv = outcome.spirv.expect(&outcome.log);
+        let spirv = outcome.spirv.expect(&outcome.log).words().unwrap();
         // Where clang broke down at all levels but the last, the arguments are in variables.
         const VARIABLE: u32 = 59;
         let mut rest = &spirv[5..];
@@ -764,7 +744,8 @@ mod tests {
         let mut modules = Vec::new();
         for text in ["#define N 1111", "#define N 2222", "#define N 1111"] {
             std::fs::write(directory.join("n.h"), text).unwrap();
-            modules.push(compile_cached(&cache, source, &options, &[]).spirv.unwrap());
+            let module = compile_cached(&cache, source, &options, &[]).spirv.unwrap();
+            modules.push(module.words().unwrap());
         }
         let entries = std::fs::read_dir(directory.join("cache")).unwrap().count();
         std::fs::remove_dir_all(&directory).unwrap();

@@ -79,12 +79,17 @@ pub fn command(arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
             reflection(&program, &kernels).as_bytes(),
         )?,
         _ => match (kernels.as_slice(), &request.output) {
-            ([kernel], output) => write(output.as_deref(), &words::to_bytes(&kernel.spirv))?,
+            ([kernel], output) => {
+                write(output.as_deref(), &words::to_bytes(&kernel.spirv.words()?))?
+            }
             (_, None) => return Err("several kernels: say -o FILE, or --kernel NAME".into()),
             (kernels, Some(output)) => {
                 for kernel in kernels {
                     let path = format!("{}.{}", output.display(), kernel.name);
-                    write(Some(Path::new(&path)), &words::to_bytes(&kernel.spirv))?;
+                    write(
+                        Some(Path::new(&path)),
+                        &words::to_bytes(&kernel.spirv.words()?),
+                    )?;
                 }
             }
         },
@@ -154,15 +159,16 @@ fn opencl_module(request: &Request, front_end: &FrontEnd) -> Result<Vec<u32>, Fa
         },
     );
     eprint!("{}", outcome.log);
-    outcome
+    let module = outcome
         .spirv
-        .ok_or_else(|| format!("{name}: not compiled").into())
+        .ok_or_else(|| format!("{name}: not compiled"))?;
+    Ok(module.words()?)
 }
 
 fn disassembly(kernels: &[&CompiledKernel]) -> Result<String, Failure> {
     let mut text = String::new();
     for kernel in kernels {
-        let module = rspirv::dr::load_words(&kernel.spirv)
+        let module = rspirv::dr::load_words(kernel.spirv.words()?)
             .map_err(|error| format!("kernel '{}': {error}", kernel.name))?;
         writeln!(text, "; kernel {}\n{}", kernel.name, module.disassemble())?;
     }

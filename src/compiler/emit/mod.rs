@@ -23,7 +23,7 @@ mod texture;
 pub mod validate;
 
 use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Scope};
-use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context};
+use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context, PackedModule};
 use arguments::{ArgumentBlock, ArgumentReads};
 use array_vectors::ArrayVectors;
 use assembler::{Assembler, Id};
@@ -95,7 +95,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         printf_calls: kernel.printf_calls.clone(),
         uses_subgroups: kernel.linear_groups,
         small_range_spec_id: kernel.small_range_spec_id,
-        spirv: emitter.finish(entry),
+        spirv: PackedModule::new(&emitter.finish(entry)),
     })
 }
 

@@ -54,8 +54,8 @@ fn emit_under(
 /// Emits for a device with everything; the module must be valid.
 fn emit_valid(module: &Module) -> String {
     let kernel = emit_with(module, &Capabilities::full()).unwrap();
-    assert_valid(&kernel.spirv);
-    disassemble(&kernel.spirv).unwrap_or_default()
+    assert_valid(&kernel.spirv.words().unwrap());
+    disassemble(&kernel.spirv.words().unwrap()).unwrap_or_default()
 }
 
 /// A kernel of one block.
@@ -100,9 +100,9 @@ fn a_required_size_is_literal_where_all_groups_have_it() {
             ..Options::default()
         };
         let kernel = emit_under(&module, &Capabilities::full(), &options).unwrap();
-        assert_valid(&kernel.spirv);
+        assert_valid(&kernel.spirv.words().unwrap());
         assert_eq!(kernel.uniform_work_groups, uniform_work_groups);
-        let text = disassemble(&kernel.spirv).unwrap_or_default();
+        let text = disassemble(&kernel.spirv.words().unwrap()).unwrap_or_default();
         if !text.is_empty() {
             assert!(text.contains("LocalSize 8 4 2"), "{text}");
             // The groups at the end of a range may be smaller.
@@ -214,8 +214,8 @@ fn addresses_may_come_in_two_halves() {
         b.store(place, values, Access::aligned(16));
     });
     let kernel = emit_with(&module, &caps).unwrap();
-    assert_valid(&kernel.spirv);
-    if let Some(text) = disassemble(&kernel.spirv) {
+    assert_valid(&kernel.spirv.words().unwrap());
+    if let Some(text) = disassemble(&kernel.spirv.words().unwrap()) {
         assert!(!text.contains("Int64"), "{text}");
         // One pointer serves both.
         assert_eq!(text.matches("OpBitcast").count(), 1, "{text}");
@@ -266,8 +266,8 @@ fn bytes_are_extracted_where_the_device_asks() {
             ..Capabilities::full()
         };
         let kernel = emit_with(&module, &capabilities).unwrap();
-        assert_valid(&kernel.spirv);
-        if let Some(text) = disassemble(&kernel.spirv) {
+        assert_valid(&kernel.spirv.words().unwrap());
+        if let Some(text) = disassemble(&kernel.spirv.words().unwrap()) {
             assert_eq!(text.matches("OpBitFieldUExtract").count(), count, "{text}");
         }
     }
@@ -403,7 +403,7 @@ fn arrays_inputs_barriers_and_collectives() {
     assert!(kernel.uses_barrier);
     assert_eq!(kernel.local_memory_bytes, 64);
     assert_eq!(kernel.private_memory_bytes, 64);
-    assert_valid(&kernel.spirv);
+    assert_valid(&kernel.spirv.words().unwrap());
 }
 
 #[test]
@@ -503,9 +503,9 @@ fn atomics_of_every_kind_and_order() {
     emit_valid(&module);
     let mut caps = Capabilities::full();
     caps.vulkan_memory_model_device_scope = false;
-    assert_valid(&emit_with(&module, &caps).unwrap().spirv);
+    assert_valid(&emit_with(&module, &caps).unwrap().spirv.words().unwrap());
     caps.vulkan_memory_model = false;
-    assert_valid(&emit_with(&module, &caps).unwrap().spirv);
+    assert_valid(&emit_with(&module, &caps).unwrap().spirv.words().unwrap());
 }
 
 /// `for (i = 0; i < 10; i++) if (i == 5) i += 2;` with a phi at each join.
@@ -560,7 +560,7 @@ fn loops_are_marked_where_the_driver_makes_better_code_of_them() {
         (Capabilities::nvidia(), "DontUnroll"),
     ] {
         let kernel = emit_with(&module_of(loop_function()), &capabilities).unwrap();
-        if let Some(text) = disassemble(&kernel.spirv) {
+        if let Some(text) = disassemble(&kernel.spirv.words().unwrap()) {
             let merge = text.lines().find(|line| line.contains("OpLoopMerge"));
             assert!(merge.unwrap().ends_with(mark), "{merge:?}");
         }
@@ -603,8 +603,8 @@ fn what_the_device_lacks_is_an_error() {
 fn both_texts(module: &Module) -> Option<[String; 2]> {
     let texts = [Capabilities::full(), Capabilities::lavapipe()].map(|caps| {
         let kernel = emit_with(module, &caps).unwrap();
-        assert_valid(&kernel.spirv);
-        disassemble(&kernel.spirv)
+        assert_valid(&kernel.spirv.words().unwrap());
+        disassemble(&kernel.spirv.words().unwrap())
     });
     let [Some(full), Some(serial)] = texts else {
         return None;

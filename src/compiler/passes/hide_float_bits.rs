@@ -65,7 +65,8 @@ mod tests {
         let program = compile(&[&words], &library, capabilities, &Options::default()).unwrap();
         // OpShiftLeftLogical
         let kernel = &program.kernels[0];
-        let mut rest = kernel.spirv.get(5..).unwrap();
+        let words = kernel.spirv.words().unwrap();
+        let mut rest = words.get(5..).unwrap();
         let mut found = 0;
         while let Some(&first) = rest.first() {
             found += usize::from(first & 0xffff == 196);

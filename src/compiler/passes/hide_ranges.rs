@@ -265,7 +265,8 @@ mod tests {
             "kernel void k(global ushort *s, global uint *p, uint n, uint4 m) {{ {source} }}"
         ));
         let program = compile(&[&words], &library, device, &Options::default()).unwrap();
-        let mut rest = program.kernels[0].spirv.get(5..).unwrap();
+        let words = program.kernels[0].spirv.words().unwrap();
+        let mut rest = words.get(5..).unwrap();
         let mut found = 0;
         while let Some(&first) = rest.first() {
             found += usize::from(first & 0xffff == 198);

@@ -73,9 +73,9 @@ fn what_is_left_is_valid_and_less() {
                         })
                         .collect();
                     assert!(!constants.is_empty());
-                    let special = specialize(&kernel.spirv, &constants);
+                    let special = specialize(&kernel.spirv.words().unwrap(), &constants);
                     assert_valid(&special);
-                    let (less, all) = (special.len(), kernel.spirv.len());
+                    let (less, all) = (special.len(), kernel.spirv.words().unwrap().len());
                     assert!(2 * less < all, "{}: {less} of {all} words", kernel.name);
                     assert_eq!(specialize(&special, &constants), special);
                 }
@@ -100,7 +100,7 @@ fn one_format_takes_one_way() {
             _ => None,
         })
         .collect();
-    let special = specialize(&changed.spirv, &constants);
+    let special = specialize(&changed.spirv.words().unwrap(), &constants);
     let Some(text) = disassemble(&special) else {
         return;
     };

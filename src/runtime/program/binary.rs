@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::compiler::words;
-use crate::compiler::{Capabilities, CompiledProgram};
+use crate::compiler::{Capabilities, CompiledProgram, PackedModule};
 use crate::toolchain::cache::DRIVER_IDENTITY;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
@@ -52,7 +52,8 @@ pub struct StoredExecutable {
 /// OpenCL SPIR-V, and how it was asked to be compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Modules {
-    pub modules: Vec<Vec<u32>>,
+    #[serde(with = "as_words")]
+    pub modules: Vec<PackedModule>,
     /// `-cl-denorms-are-zero`, `-cl-fast-relaxed-math` (or `-cl-unsafe-math-optimizations`), `-cl-opt-disable`.
     pub denorms_are_zero: bool,
     pub fast_relaxed_math: bool,
@@ -117,7 +118,7 @@ impl Binary {
     pub fn from_bytes(bytes: &[u8], capabilities: &Capabilities) -> Result<Self, BinaryError> {
         if let Some(module) = words::from_bytes(bytes) {
             return Ok(Self::Object(Modules {
-                modules: vec![module],
+                modules: vec![PackedModule::new(&module)],
                 ..Modules::default()
             }));
         }
@@ -155,6 +156,32 @@ impl Binary {
             }
             _ => Err(BinaryError::Damaged),
         }
+    }
+}
+
+/// Modules word by word, as binaries have held them from the first.
+mod as_words {
+    use super::PackedModule;
+    use serde::ser::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(
+        modules: &[PackedModule],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let words = modules.iter().map(PackedModule::words);
+        let words: Vec<Vec<u32>> = words.collect::<Result<_, _>>().map_err(S::Error::custom)?;
+        words.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<PackedModule>, D::Error> {
+        let modules = Vec::<Vec<u32>>::deserialize(deserializer)?;
+        Ok(modules
+            .iter()
+            .map(|words| PackedModule::new(words))
+            .collect())
     }
 }
 
@@ -197,7 +224,7 @@ mod tests {
 
     fn modules() -> Modules {
         Modules {
-            modules: vec![vec![words::MAGIC, 0x0001_0400, 0, 1, 0]],
+            modules: vec![PackedModule::new(&[words::MAGIC, 0x0001_0400, 0, 1, 0])],
             fast_relaxed_math: true,
             specialization: BTreeMap::from([(7, vec![1, 0])]),
             ..Modules::default()
@@ -254,6 +281,30 @@ mod tests {
                 program: None,
             }))
         );
+    }
+
+    #[test]
+    fn modules_are_words_one_by_one() {
+        let words = vec![words::MAGIC, 0x0001_0400, 0, 300, 0, 0xffff_ffff];
+        let specialization = BTreeMap::from([(7_u32, vec![1_u8, 2])]);
+        let plain = (
+            vec![words.clone()],
+            true,
+            false,
+            true,
+            false,
+            specialization.clone(),
+        );
+        let modules = Modules {
+            modules: vec![PackedModule::new(&words)],
+            denorms_are_zero: true,
+            opt_disable: true,
+            specialization,
+            ..Modules::default()
+        };
+        let bytes = postcard::to_allocvec(&plain).unwrap();
+        assert_eq!(postcard::to_allocvec(&modules).unwrap(), bytes);
+        assert_eq!(postcard::from_bytes(&bytes), Ok(modules));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_P
 use super::binary::Modules;
 use super::executable::Executable;
 use super::{Origin, Product, Program};
-use crate::compiler::{self, Capabilities, CompiledProgram};
+use crate::compiler::{self, Capabilities, CompileError, CompiledProgram, PackedModule};
 use crate::runtime::callback::{ProgramNotify, UserData};
 use crate::runtime::device::Device;
 use crate::runtime::front_end::{FrontEnd, language_target};
@@ -456,7 +456,7 @@ fn compile_linked(
         builder = builder.field(&id.to_le_bytes()).field(value);
     }
     for module in &modules.modules {
-        builder = builder.words(module);
+        builder = builder.field(module.as_bytes());
     }
     let key = builder.finish();
     let validating = Platform::instance().config().validate;
@@ -474,15 +474,18 @@ fn compile_linked(
         opt_disable: modules.opt_disable,
         uniform_work_groups: modules.uniform_work_groups,
     };
-    let slices: Vec<&[u32]> = modules.modules.iter().map(Vec::as_slice).collect();
-    let program = FrontEnd::instance()
-        .library()
-        .map_err(Clone::clone)
-        .and_then(|library| compiler::compile(&slices, library, capabilities, &options))
-        .map_err(|error| format!("{error}\n"))?;
+    let compile = || {
+        let unpacked = modules.modules.iter().map(PackedModule::words);
+        let unpacked = unpacked.collect::<std::result::Result<Vec<_>, _>>()?;
+        let slices: Vec<&[u32]> = unpacked.iter().map(Vec::as_slice).collect();
+        let library = FrontEnd::instance().library().map_err(Clone::clone)?;
+        compiler::compile(&slices, library, capabilities, &options)
+    };
+    let told = |error: CompileError| format!("{error}\n");
+    let program = compile().map_err(told)?;
     if validating {
         for kernel in &program.kernels {
-            validate(&kernel.spirv).map_err(|message| {
+            validate(&kernel.spirv.words().map_err(told)?).map_err(|message| {
                 let name = &kernel.name;
                 format!("error: the code generated for kernel '{name}' is not valid: {message}\n")
             })?;

@@ -236,7 +236,7 @@ impl Executable {
         let module = match state.modules.entry(fixed) {
             Entry::Occupied(module) => module.into_mut(),
             Entry::Vacant(place) => {
-                let words = specialize(&kernel.spirv, place.key());
+                let words = specialize(&kernel.spirv.words()?, place.key());
                 place.insert(vulkan::ShaderModule::new(device, &words)?)
             }
         };

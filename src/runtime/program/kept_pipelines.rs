@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::compiler::PackedModule;
 use crate::runtime::Result;
 use crate::toolchain::DiskCache;
 use crate::toolchain::cache::{Key, KeyBuilder};
@@ -13,7 +14,7 @@ use crate::vulkan::{self, PhysicalDeviceInfo, PipelineCache, PipelineOptions};
 
 /// What a pipeline is compiled from.
 pub struct Recipe<'a> {
-    pub spirv: &'a [u32],
+    pub spirv: &'a PackedModule,
     /// Made of `spirv`.
     pub module: &'a vulkan::ShaderModule,
     /// `SpecId` and value.
@@ -71,7 +72,7 @@ fn key(info: &PhysicalDeviceInfo, recipe: &Recipe<'_>) -> Key {
         .field(&info.driver_uuid)
         .field(&info.pipeline_cache_uuid)
         .field(&info.driver_version.to_le_bytes())
-        .words(recipe.spirv)
+        .field(recipe.spirv.as_bytes())
         .words(&constants)
         .field(&subgroup_size.to_le_bytes())
         .field(&[u8::from(options.full_subgroups)])
@@ -99,7 +100,7 @@ mod tests {
             &compiler::Options::default(),
         );
         let spirv = &program.unwrap().kernels[0].spirv;
-        let module = ShaderModule::new(&device, spirv).unwrap();
+        let module = ShaderModule::new(&device, &spirv.words().unwrap()).unwrap();
         let recipe = |constants| Recipe {
             spirv,
             module: &module,

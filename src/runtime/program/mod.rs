@@ -17,6 +17,7 @@ use super::context::Context;
 use super::device::Device;
 use super::object::{Handle, Kind, Object};
 use super::{Error, Result};
+use crate::compiler::PackedModule;
 
 /// A program.
 pub struct Program {
@@ -44,7 +45,10 @@ pub enum Origin {
     /// `clCreateProgramWithSource`: the strings, one after the other.
     Source(Vec<u8>),
     /// `clCreateProgramWithIL`: the bytes as given, and the module they are.
-    Il { bytes: Vec<u8>, module: Vec<u32> },
+    Il {
+        bytes: Vec<u8>,
+        module: PackedModule,
+    },
     /// `clCreateProgramWithBinary`
     Binary,
     /// `clLinkProgram`

@@ -128,7 +128,7 @@ fn assert_emits(functions: Vec<Function>) {
         options: &options,
         library: &library,
     };
-    assert_valid(&emit(&module, &cx).unwrap().spirv);
+    assert_valid(&emit(&module, &cx).unwrap().spirv.words().unwrap());
 }
 
 #[test]
