@@ -8,7 +8,8 @@
 //! one, in that order). The first one is compared with all that follow, with plain Vulkan on the same device, and,
 //! if it is another driver's, with kernels enqueued one by one there: the kernel, the buffers and their contents are
 //! the same, and all check what came out. Plain Vulkan waits for the end in two ways, each a column. All take turns, so
-//! that a noisy while of the machine is everybody's. GRAPH is "in order", "independent", "a chain", or "forms": plain
+//! that a noisy while of the machine is everybody's, and one of plain Vulkan's takes part twice: where the two come
+//! apart, so may any others. GRAPH is "in order", "independent", "a chain", or "forms": plain
 //! Vulkan's command buffers laid out in several ways. Host time ends when everything is handed to the device, wall time
 //! when it is done. Medians, microseconds; tables and, with `--out`, plots.
 
@@ -46,6 +47,8 @@ const FORMS: [Form; 7] = [
 const ONE_BY_ONE: &str = "one by one";
 const COMMAND_BUFFER: &str = "command buffer";
 const PLAIN: &str = "plain Vulkan";
+/// The same way measured once more: how far two that are alike come apart is what the machine's noise makes of a ratio.
+const AGAIN: &str = ", again";
 
 /// Ways to do the same work, at several numbers of commands.
 struct Comparison {
@@ -74,14 +77,18 @@ impl Comparison {
         }
     }
 
-    /// The ratios that decide: command buffer to plain Vulkan, and one by one to the command buffer.
+    /// The ratios that decide: command buffer to plain Vulkan, one by one to the command buffer, and plain Vulkan to
+    /// itself.
     fn verdict(&self) -> Option<Table> {
         let names: Vec<&str> = self.host.curves.iter().map(|it| it.0.as_str()).collect();
         let mut own = names.iter().copied();
         let own = own.find(|name| name.contains(COMMAND_BUFFER))?;
         let plain = names.iter().filter(|name| name.contains(PLAIN));
         let mut pairs: Vec<_> = plain
-            .map(|name| (format!("{own} / {name}"), own, *name))
+            .map(|name| match name.strip_suffix(AGAIN) {
+                Some(before) => (format!("{name} / before"), *name, before),
+                None => (format!("{own} / {name}"), own, *name),
+            })
             .collect();
         let one_by_one = names.iter().filter(|name| name.contains(ONE_BY_ONE));
         pairs.extend(one_by_one.map(|name| (format!("{name} / {own}"), *name, own)));
@@ -153,10 +160,10 @@ fn compare(
                 ways.push(Way::new(format!("{name}, {COMMAND_BUFFER}"), run));
             }
         }
-        for wait in [Wait::Block, Wait::Poll] {
+        for (wait, again) in [(Wait::Block, ""), (Wait::Poll, ""), (Wait::Poll, AGAIN)] {
             let recorded = &recorded;
             let run = move || vulkan.replay(recorded, wait);
-            ways.push(Way::new(format!("{PLAIN}, {}", wait.name()), run));
+            ways.push(Way::new(format!("{PLAIN}, {}{again}", wait.name()), run));
         }
         comparison.measure(commands, ways);
         for (name, subject) in &subjects {
