@@ -68,6 +68,14 @@ impl Raw {
         let cached = vk::MemoryPropertyFlags::HOST_CACHED;
         let host = self.allocate(&device, bytes, cached, local)?;
         let own = self.allocate(&device, bytes, local, cached)?;
+        // As an application has it: written by the host, and in its caches in part.
+        // SAFETY: visible memory of this size, which nothing else uses yet.
+        unsafe {
+            let flags = vk::MemoryMapFlags::empty();
+            let mapped = device.map_memory(host.memory, 0, bytes as u64, flags)?;
+            mapped.cast::<u8>().write_bytes(1, bytes);
+            device.unmap_memory(host.memory);
+        }
         let regions = [vk::BufferCopy::default().size(bytes as u64)];
         let mut seconds = [0.0; 2];
         for (seconds, (from, to)) in seconds.iter_mut().zip([(&host, &own), (&own, &host)]) {
