@@ -150,7 +150,7 @@ pub enum ArgumentValue {
 
 impl ArgumentValue {
     /// Whether both are the same bytes, the same object.
-    fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(one), Self::Bytes(other)) => one == other,
             (Self::Memory(None), Self::Memory(None)) => true,

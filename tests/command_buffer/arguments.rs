@@ -111,6 +111,59 @@ fn many_commands_are_updated_at_once_and_one_more_than_once() {
     assert_eq!(setup.read(&targets[2]), [1; COUNT]);
 }
 
+#[test]
+fn values_stay_when_something_else_is_updated() {
+    let Some((setup, program)) = Setup::with_program(IN_ORDER) else {
+        return;
+    };
+    let mut target = setup.buffer();
+    setup.write(&mut target, 0);
+    let buffer = setup.command_buffer_with(MUTABLE);
+    let command = buffer.launch_mutable(&add(&program, &target, 1), &[]);
+    assert_eq!(buffer.finalize(), 0);
+    let (ten, half) = (10_u32, COUNT / 2);
+    let ten = argument(1, &ten);
+    let value = cl_mutable_dispatch_config_khr {
+        num_args: 1,
+        arg_list: &ten,
+        ..config(command)
+    };
+    let shorter = cl_mutable_dispatch_config_khr {
+        global_work_size: &half,
+        ..config(command)
+    };
+    // The first execution may be under way while the command is updated.
+    let first = buffer.enqueue();
+    assert_eq!(buffer.update(&[value]), 0);
+    let second = buffer.enqueue();
+    assert_eq!(buffer.update(&[shorter]), 0);
+    buffer.enqueue().wait().unwrap();
+    drop((first, second));
+    let mut expected = vec![21; half];
+    expected.resize(COUNT, 11);
+    assert_eq!(setup.read(&target), expected);
+    // A wrong one among them: none is taken.
+    let short = cl_mutable_dispatch_arg_khr {
+        arg_size: 2,
+        ..argument(1, &5_u32)
+    };
+    let wrong = cl_mutable_dispatch_config_khr {
+        num_args: 1,
+        arg_list: &short,
+        ..config(command)
+    };
+    let two = 2_u32;
+    let two = argument(1, &two);
+    let right = cl_mutable_dispatch_config_khr {
+        arg_list: &two,
+        ..wrong
+    };
+    assert_eq!(buffer.update(&[right, wrong]), cl::CL_INVALID_ARG_SIZE);
+    buffer.enqueue().wait().unwrap();
+    expected[..half].fill(31);
+    assert_eq!(setup.read(&target), expected);
+}
+
 /// Shared memory of `COUNT` numbers.
 struct Shared<'a> {
     setup: &'a Setup,

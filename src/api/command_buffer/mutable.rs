@@ -7,6 +7,8 @@ use super::super::{handle, kernel};
 use super::get;
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::command_buffer::mutable::{Launch, MutableCommand, Update};
+use crate::runtime::command_buffer::values::NewValue;
+use crate::runtime::kernel::ArgumentClass;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_MUTABLE_COMMAND_KHR,
     CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,
@@ -73,7 +75,63 @@ pub unsafe fn update_mutable_commands(
         return Err(Error::invalid_value("an element of configs is NULL"));
     }
     // SAFETY: of this type, by the caller's promise, and so are the pointers in them.
+    if let Some(values) = unsafe { values(&buffer, configs) }
+        && buffer.update_values(&values)?
+    {
+        return Ok(());
+    }
+    // SAFETY: as above.
     buffer.update(|| unsafe { updates(&buffer, configs) })
+}
+
+/// What `configs` say if that is nothing but values of arguments, and all of it is right.
+///
+/// # Safety
+/// They are `cl_mutable_dispatch_config_khr` with valid pointers.
+unsafe fn values<'a>(
+    buffer: &Arc<CommandBuffer>,
+    configs: &[*const c_void],
+) -> Option<Vec<NewValue<'a>>> {
+    let mut values = Vec::with_capacity(configs.len());
+    for config in configs {
+        // SAFETY: the caller's promise.
+        let config = unsafe { &*config.cast::<cl_mutable_dispatch_config_khr>() };
+        let has_only_arguments = config.num_args != 0
+            && config.num_svm_args == 0
+            && config.arg_svm_list.is_null()
+            && config.num_exec_infos == 0
+            && config.exec_info_list.is_null()
+            && config.global_work_offset.is_null()
+            && config.global_work_size.is_null()
+            && config.local_work_size.is_null();
+        if !has_only_arguments {
+            return None;
+        }
+        let command = command_of(buffer, config.command).ok()?;
+        if config.work_dim != 0 && config.work_dim != command.dimensions() {
+            return None;
+        }
+        (command.check_field(CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, "arguments")).ok()?;
+        // SAFETY: the caller's promise.
+        let list = unsafe { handle::slice(config.arg_list, config.num_args as usize, "arg_list") };
+        for argument in list.ok()? {
+            let (index, value) = (argument.arg_index, argument.arg_value);
+            let class = command.kernel().argument_class(index).ok()?;
+            let ArgumentClass::Value { size_bytes } = class else {
+                return None;
+            };
+            if value.is_null() || argument.arg_size != size_bytes as usize {
+                return None;
+            }
+            values.push(NewValue {
+                command: Arc::clone(&command),
+                index,
+                // SAFETY: so many bytes, by the caller's promise.
+                bytes: unsafe { std::slice::from_raw_parts(value.cast(), argument.arg_size) },
+            });
+        }
+    }
+    Some(values)
 }
 
 /// What `configs` make of the commands.

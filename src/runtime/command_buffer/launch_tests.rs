@@ -2,9 +2,10 @@
 
 use super::instance::Instance;
 use super::mutable::{Launch, MutableCommand, NewLaunch, Update};
+use super::values::NewValue;
 use super::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::command::Command;
+use crate::runtime::command::{Arguments, Command};
 use crate::runtime::dispatch::NdRange;
 use crate::runtime::event::Event;
 use crate::runtime::kernel::{ArgumentValue, Kernel};
@@ -178,6 +179,55 @@ fn an_update_is_a_write_where_the_pipeline_stays() {
     // What is chosen for 256 work-items does not divide 7.
     assert!(is_write(&free, &|launch| launch.range.global[0] = 2 * COUNT));
     assert!(!is_write(&free, &|launch| launch.range.global[0] = 7));
+}
+
+#[test]
+fn values_alone_are_written_and_nothing_else_is_taken_for_them() {
+    let Some(setup) = Setup::new() else { return };
+    let target = setup.memory();
+    let buffer = setup.buffer();
+    let add = setup.record(&buffer, &setup.kernel("add", &target, 1));
+    let say = setup.record(&buffer, &setup.kernel("say", &target, 1));
+    buffer.finalize().unwrap();
+    let first = current(&buffer);
+    let value = |command: &Arc<MutableCommand>, index, bytes| NewValue {
+        command: Arc::clone(command),
+        index,
+        bytes,
+    };
+    let bytes = |command: &Arc<MutableCommand>| {
+        let state = buffer.lock();
+        let dispatch = state.nodes[command.launch().node].dispatch().unwrap();
+        match &dispatch.regions[0].arguments {
+            Arguments::Block(block) | Arguments::PushConstants(block) => block.to_vec(),
+        }
+    };
+    let before = [bytes(&add), bytes(&say)];
+    let (two, three, address) = ([2, 0, 0, 0], [3, 0, 0, 0], [0; 8]);
+    // What is no value has more to it.
+    for other in [value(&add, 0, &address), value(&add, 9, &two)] {
+        let values = [value(&say, 1, &two), other];
+        assert!(!buffer.update_values(&values).unwrap());
+        assert_eq!([bytes(&add), bytes(&say)], before);
+        assert!(say.launch().kernel.argument(1).is_same(&number(1)));
+    }
+    assert!(
+        buffer
+            .update_values(&[value(&add, 1, &two), value(&add, 1, &three)])
+            .unwrap()
+    );
+    assert!(Arc::ptr_eq(&first, &current(&buffer)));
+    assert!(add.launch().kernel.argument(1).is_same(&number(3)));
+    // As if it had been prepared with it.
+    let written = bytes(&add);
+    assert_ne!(written, before[0]);
+    update(&add, |launch| launch.kernel.set_argument(1, number(3)));
+    assert_eq!(bytes(&add), written);
+    // What prints is recorded anew, with the value.
+    let second = current(&buffer);
+    assert!(buffer.update_values(&[value(&say, 1, &two)]).unwrap());
+    assert!(!Arc::ptr_eq(&second, &current(&buffer)));
+    assert_ne!(bytes(&say), before[1]);
 }
 
 #[test]

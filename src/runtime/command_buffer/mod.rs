@@ -18,6 +18,7 @@ mod remap;
 mod schedule;
 pub mod shared;
 mod travellers;
+pub mod values;
 pub mod versions;
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub struct Launch {
     /// The local size last used.
     chosen: Option<[u32; 3]>,
     /// Place among the commands of the command buffer.
-    node: usize,
+    pub(super) node: usize,
 }
 
 /// How a launch is recorded that may be updated.
@@ -175,6 +175,16 @@ impl MutableCommand {
     /// What it launches now.
     pub fn launch(&self) -> Launch {
         self.lock().clone()
+    }
+
+    /// Looks at what it launches now.
+    pub(super) fn launch_with<R>(&self, look: impl FnOnce(&Launch) -> R) -> R {
+        look(&self.lock())
+    }
+
+    /// `CL_MUTABLE_DISPATCH_DIMENSIONS_KHR`, which never changes.
+    pub fn dimensions(&self) -> u32 {
+        self.lock().range.dimensions
     }
 
     /// What it launches now with a buffer for what it prints, if it does.
