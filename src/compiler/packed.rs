@@ -20,9 +20,11 @@ const MOST_TIMES: usize = 255;
 pub struct PackedModule(Arc<Vec<u8>>);
 
 impl PackedModule {
+    /// # Panics
+    /// No memory for it: a build catches that. A module without words would be kept as if it were the program's.
     pub fn new(words: &[u32]) -> Self {
-        // Without memory for it there was none for the words.
-        Self::of_bytes(&words::to_bytes(words)).unwrap_or_default()
+        let packed = Self::of_bytes(&words::to_bytes(words));
+        packed.unwrap_or_else(|error| panic!("no room for a module: {error}"))
     }
 
     /// Of words as little-endian bytes.
