@@ -4,7 +4,9 @@ use super::error::{Error, Result};
 use super::out::List;
 use super::{handle, program, svm, usm};
 use crate::compiler::program::AccessQualifier;
+use crate::runtime::context::Context;
 use crate::runtime::device::Device;
+use crate::runtime::indirect::Indirect;
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
@@ -18,6 +20,7 @@ use opencl_sys::{
     CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_READ_ONLY,
     CL_MEM_WRITE_ONLY, cl_bool, cl_kernel, cl_kernel_exec_info, cl_mem, cl_program, cl_uint,
 };
+use smallvec::SmallVec;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
@@ -124,20 +127,23 @@ pub unsafe fn set_kernel_arg(
     arg_size: usize,
     arg_value: *const c_void,
 ) -> Result<()> {
+    let kernel = handle::borrow(kernel)?;
     // SAFETY: the caller's promise.
-    unsafe { set_argument(&*handle::borrow(kernel)?, arg_index, arg_size, arg_value) }
+    let value = unsafe { argument_value(&kernel, arg_index, arg_size, arg_value) }?;
+    kernel.set_argument(arg_index, value);
+    Ok(())
 }
 
-/// As [`set_kernel_arg`], for a kernel that the application may not know.
+/// What [`set_kernel_arg`] sets an argument to.
 ///
 /// # Safety
 /// As [`set_kernel_arg`].
-pub(super) unsafe fn set_argument(
+pub(super) unsafe fn argument_value(
     kernel: &Kernel,
     arg_index: cl_uint,
     arg_size: usize,
     arg_value: *const c_void,
-) -> Result<()> {
+) -> Result<ArgumentValue> {
     let class = kernel.argument_class(arg_index)?;
     let bad_size = |expected: usize| {
         Error::new(
@@ -145,7 +151,7 @@ pub(super) unsafe fn set_argument(
             format!("argument {arg_index}: arg_size is {arg_size}, not {expected}"),
         )
     };
-    let value = match class {
+    Ok(match class {
         ArgumentClass::Value { size_bytes } => {
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
             if arg_value.is_null() {
@@ -161,7 +167,7 @@ pub(super) unsafe fn set_argument(
             }
             // SAFETY: the caller's promise.
             let bytes = unsafe { std::slice::from_raw_parts(arg_value.cast::<u8>(), arg_size) };
-            ArgumentValue::Bytes(bytes.into())
+            ArgumentValue::Bytes(SmallVec::from_slice(bytes))
         }
         ArgumentClass::Buffer => {
             // "… or if the argument is a memory object and arg_size != sizeof(cl_mem)".
@@ -286,9 +292,7 @@ pub(super) unsafe fn set_argument(
             }
             ArgumentValue::Sampler(sampler.word())
         }
-    };
-    kernel.set_argument(arg_index, value);
-    Ok(())
+    })
 }
 
 /// The handle that an argument is set to.
@@ -325,36 +329,35 @@ pub fn set_kernel_arg_svm_pointer(
     arg_index: cl_uint,
     arg_value: *const c_void,
 ) -> Result<()> {
-    set_svm_pointer(&*get(kernel)?, arg_index, arg_value)
+    let kernel = get(kernel)?;
+    let value = svm_pointer_value(&kernel, arg_index, arg_value)?;
+    kernel.set_argument(arg_index, value);
+    Ok(())
 }
 
-/// As [`set_kernel_arg_svm_pointer`], for a kernel that the application may not know.
-pub(super) fn set_svm_pointer(
+/// What [`set_kernel_arg_svm_pointer`] sets an argument to.
+pub(super) fn svm_pointer_value(
     kernel: &Kernel,
     arg_index: cl_uint,
     arg_value: *const c_void,
-) -> Result<()> {
+) -> Result<ArgumentValue> {
     // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
     svm::check_support(kernel.program().context())?;
-    set_pointer(
-        kernel,
-        arg_index,
-        ArgumentValue::SharedAddress(arg_value as u64),
-    )
+    check_pointer(kernel, arg_index)?;
+    Ok(ArgumentValue::SharedAddress(arg_value as u64))
 }
 
 /// Sets a pointer argument to an address, whatever is there.
 pub fn set_address(kernel: &Kernel, arg_index: cl_uint, address: u64) -> Result<()> {
-    set_pointer(kernel, arg_index, ArgumentValue::Address(address))
+    check_pointer(kernel, arg_index)?;
+    kernel.set_argument(arg_index, ArgumentValue::Address(address));
+    Ok(())
 }
 
-fn set_pointer(kernel: &Kernel, arg_index: cl_uint, value: ArgumentValue) -> Result<()> {
+fn check_pointer(kernel: &Kernel, arg_index: cl_uint) -> Result<()> {
     // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
     match kernel.argument_class(arg_index)? {
-        ArgumentClass::Buffer => {
-            kernel.set_argument(arg_index, value);
-            Ok(())
-        }
+        ArgumentClass::Buffer => Ok(()),
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
         _ => Err(Error::new(
             CL_INVALID_ARG_VALUE,
@@ -374,21 +377,25 @@ pub unsafe fn set_kernel_exec_info(
     param_value_size: usize,
     param_value: *const c_void,
 ) -> Result<()> {
+    let kernel = get(kernel)?;
+    let context = kernel.program().context();
     // SAFETY: the caller's promise.
-    unsafe { set_exec_info(&*get(kernel)?, param_name, param_value_size, param_value) }
+    kernel.set_indirect(|said| unsafe {
+        set_exec_info(said, context, param_name, param_value_size, param_value)
+    })
 }
 
-/// As [`set_kernel_exec_info`], for a kernel that the application may not know.
+/// Adds to what was `said` of a kernel, as [`set_kernel_exec_info`] does.
 ///
 /// # Safety
 /// As [`set_kernel_exec_info`].
 pub(super) unsafe fn set_exec_info(
-    kernel: &Kernel,
+    said: &mut Indirect,
+    context: &Context,
     param_name: cl_kernel_exec_info,
     param_value_size: usize,
     param_value: *const c_void,
 ) -> Result<()> {
-    let context = kernel.program().context();
     let of_svm = [
         CL_KERNEL_EXEC_INFO_SVM_PTRS,
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
@@ -432,14 +439,13 @@ pub(super) unsafe fn set_exec_info(
             // SAFETY: the caller's promise.
             unsafe { param_value.cast::<u64>().add(index).read_unaligned() }
         });
-        let pointers = pointers.collect();
-        kernel.set_indirect(|indirect| indirect.set_pointers(param_name, pointers));
+        said.set_pointers(param_name, pointers.collect());
         return Ok(());
     }
     // SAFETY: the caller's promise; the size was compared.
     let wanted = unsafe { param_value.cast::<cl_bool>().read_unaligned() } != CL_FALSE;
     if param_name != CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM {
-        kernel.set_indirect(|indirect| indirect.set_flag(param_name, wanted));
+        said.set_flag(param_name, wanted);
         return Ok(());
     }
     // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is

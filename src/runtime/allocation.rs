@@ -173,11 +173,14 @@ impl Allocation {
     /// From now on it is in use while `uses` counts.
     pub(super) fn count_with(&self, uses: &Arc<Uses>) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = Arc::downgrade(uses);
-        shared.retain(|known| known.strong_count() > 0);
-        if !shared.iter().any(|known| known.ptr_eq(&new)) {
-            shared.push(new);
+        if shared
+            .iter()
+            .any(|known| known.as_ptr() == Arc::as_ptr(uses))
+        {
+            return;
         }
+        shared.retain(|known| known.strong_count() > 0);
+        shared.push(Arc::downgrade(uses));
         self.is_shared.store(true, Ordering::Release);
     }
 

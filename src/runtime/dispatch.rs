@@ -93,20 +93,35 @@ pub(super) fn is_same_size(one: &Option<[u64; 3]>, other: &Option<[u64; 3]>) -> 
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
 pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<Dispatch> {
+    let mut dispatch = Dispatch::default();
+    prepare_in(&mut dispatch, kernel, queue, range)?;
+    Ok(dispatch)
+}
+
+/// The same in place, of an empty one.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_in(
+    dispatch: &mut Dispatch,
+    kernel: &Kernel,
+    queue: &Arc<Queue>,
+    range: &NdRange,
+) -> Result<()> {
     // What is let go of here may call the application: when the kernel is locked no longer.
     let addressed = Addressed::new(queue);
-    let (mut dispatch, mut block) = (Dispatch::default(), Block::default());
+    let mut block = Block::default();
     let code = code(kernel, queue)?;
     {
         let mut state = kernel.lock();
-        let mut launch = Launch::new(&mut dispatch, &mut block, code, range);
+        let mut launch = Launch::new(dispatch, &mut block, code, range);
         launch.prepare(&mut state, &addressed)?;
         launch.complete();
     }
-    if !range.is_empty() {
-        finish_textures(kernel, queue)?;
+    match range.is_empty() {
+        true => Ok(()),
+        false => finish_textures(kernel, queue),
     }
-    Ok(dispatch)
 }
 
 /// What is recorded runs on other queues too, of which it is not known that they come after a new texture's
@@ -251,52 +266,66 @@ impl<'a> Launch<'a> {
     /// The first of `visit`.
     pub fn for_each_region<E>(
         &mut self,
-        mut visit: impl FnMut(Region<'_>) -> Result<(), E>,
+        visit: impl FnMut(Region<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(plan) = self.plan else {
-            return Ok(());
-        };
-        let argument_block = &self.code.compiled.argument_block;
-        for region in &plan.regions {
-            let base = region.groups.base;
-            for (implicit, offset) in &argument_block.implicit {
-                match implicit {
-                    Implicit::GroupBase(dimension) => {
-                        let base = element(&base, *dimension);
-                        self.block.put(*offset, &base.to_le_bytes());
-                    }
-                    Implicit::GlobalBase(dimension) => {
-                        let group = u64::from(element(&base, *dimension));
-                        let first = group * u64::from(element(&plan.local, *dimension));
-                        let start = element(&self.range.offset, *dimension) + first;
-                        self.block.put(*offset, &start.to_le_bytes());
-                    }
-                    _ => {}
-                }
-            }
-            visit(Region {
-                pipeline: &region.pipeline,
-                groups: region.groups.count,
-                placement: argument_block.placement,
-                arguments: &self.block.0,
-            })?;
+        match self.plan {
+            Some(plan) => plan_regions(plan, self.code, self.range, self.block, visit),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Makes the dispatch complete in itself.
-    pub fn complete(mut self) {
-        let mut regions = std::mem::take(&mut self.dispatch.regions);
-        let Ok(()) = self.for_each_region::<Infallible>(|region| {
-            regions.push(region.to_owned());
-            Ok(())
-        });
+    pub fn complete(self) {
+        let Some(plan) = self.plan else {
+            return;
+        };
+        let regions = &mut self.dispatch.regions;
+        let Ok(()) =
+            plan_regions::<Infallible>(plan, self.code, self.range, self.block, |region| {
+                regions.push(region.to_owned());
+                Ok(())
+            });
         if !regions.is_empty() {
             let executable = Arc::clone(self.executable());
             self.dispatch.keep_alive.push(executable as _);
         }
-        self.dispatch.regions = regions;
     }
+}
+
+/// Calls `visit` with one part of a launch after the other, whose argument block is `block`.
+fn plan_regions<E>(
+    plan: &LaunchPlan,
+    code: DeviceCode<'_>,
+    range: &NdRange,
+    block: &mut Block,
+    mut visit: impl FnMut(Region<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let argument_block = &code.compiled.argument_block;
+    for region in &plan.regions {
+        let base = region.groups.base;
+        for (implicit, offset) in &argument_block.implicit {
+            match implicit {
+                Implicit::GroupBase(dimension) => {
+                    let base = element(&base, *dimension);
+                    block.put(*offset, &base.to_le_bytes());
+                }
+                Implicit::GlobalBase(dimension) => {
+                    let group = u64::from(element(&base, *dimension));
+                    let first = group * u64::from(element(&plan.local, *dimension));
+                    let start = element(&range.offset, *dimension) + first;
+                    block.put(*offset, &start.to_le_bytes());
+                }
+                _ => {}
+            }
+        }
+        visit(Region {
+            pipeline: &region.pipeline,
+            groups: region.groups.count,
+            placement: argument_block.placement,
+            arguments: &block.0,
+        })?;
+    }
+    Ok(())
 }
 
 /// The code of a kernel for a queue's device.

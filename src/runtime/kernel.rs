@@ -24,12 +24,7 @@ use crate::compiler::program::{Argument, ArgumentKind, ImageType, UnusedMemory};
 /// A kernel.
 pub struct Kernel {
     handle: Handle,
-    attachment: Attachment,
-    name: String,
-    /// What `clSetKernelArg` must be given, the same on every device.
-    classes: Vec<ArgumentClass>,
-    /// In the order of the program's devices.
-    codes: Vec<Option<KernelCode>>,
+    definition: Arc<Definition>,
     /// Arguments that were never set: spares a look at each in every launch.
     unset: AtomicUsize,
     /// See [`Kernel::version`]. Raised when the state is locked.
@@ -46,6 +41,16 @@ unsafe impl Object for Kernel {
     fn handle(&self) -> &Handle {
         &self.handle
     }
+}
+
+/// What a kernel and its duplicates have in common.
+struct Definition {
+    attachment: Attachment,
+    name: String,
+    /// What `clSetKernelArg` must be given, the same on every device.
+    classes: Vec<ArgumentClass>,
+    /// In the order of the program's devices.
+    codes: Vec<Option<KernelCode>>,
 }
 
 /// The code of a kernel on one device.
@@ -164,9 +169,12 @@ impl ArgumentValue {
     }
 }
 
+/// What all arguments were set to.
+type Arguments = SmallVec<[ArgumentValue; 8]>;
+
 /// What changes about a kernel.
 pub struct KernelState {
-    pub arguments: SmallVec<[ArgumentValue; 8]>,
+    pub arguments: Arguments,
     pub plans: LaunchPlans,
     pub indirect: Indirect,
     pub last: Launched,
@@ -226,36 +234,24 @@ impl Kernel {
         for code in codes.iter().flatten() {
             code.executable.prepare(code.index)?;
         }
-        Ok(Arc::new(Self {
-            handle: Handle::default(),
+        let arguments = classes.iter().map(|_| ArgumentValue::Unset).collect();
+        let definition = Definition {
             attachment,
             name: name.to_owned(),
-            unset: AtomicUsize::new(classes.len()),
-            version: AtomicU64::new(1),
-            kept_version: AtomicU64::new(0),
-            state: Mutex::new(KernelState {
-                arguments: classes.iter().map(|_| ArgumentValue::Unset).collect(),
-                plans: LaunchPlans::default(),
-                indirect: Indirect::default(),
-                last: Launched::default(),
-            }),
             classes,
             codes,
-        }))
+        };
+        Ok(Self::of(
+            Arc::new(definition),
+            arguments,
+            Indirect::default(),
+        ))
     }
 
-    /// `clCloneKernel`: a kernel of its own with the same arguments and execution information set.
-    pub fn duplicate(&self) -> Arc<Self> {
-        let (arguments, indirect) = {
-            let state = self.lock();
-            (state.arguments.clone(), state.indirect.clone())
-        };
+    fn of(definition: Arc<Definition>, arguments: Arguments, indirect: Indirect) -> Arc<Self> {
         Arc::new(Self {
             handle: Handle::default(),
-            attachment: Attachment::new(&self.attachment.0),
-            name: self.name.clone(),
-            classes: self.classes.clone(),
-            codes: self.codes.clone(),
+            definition,
             unset: AtomicUsize::new(unset_count(&arguments)),
             version: AtomicU64::new(1),
             kept_version: AtomicU64::new(0),
@@ -268,34 +264,49 @@ impl Kernel {
         })
     }
 
+    /// `clCloneKernel`: a kernel of its own with the same arguments and execution information set.
+    pub fn duplicate(&self) -> Arc<Self> {
+        self.duplicate_as(Arc::clone(&self.definition))
+    }
+
     /// As [`Kernel::duplicate`], with code that reads its arguments from memory, where such code can be had.
     pub fn duplicate_for_updates(&self) -> Arc<Self> {
-        let mut kernel = self.duplicate();
-        if let Some(kernel) = Arc::get_mut(&mut kernel) {
-            for code in kernel.codes.iter_mut().flatten() {
-                let in_memory = code.executable.with_arguments_in_memory().map(Arc::clone);
-                let place = in_memory
-                    .as_ref()
-                    .and_then(|it| it.kernel_index(&self.name));
-                if let (Some(executable), Some(index)) = (in_memory, place) {
-                    *code = KernelCode { executable, index };
-                }
-            }
-        }
-        kernel
+        let own = &*self.definition;
+        let in_memory = |code: &KernelCode| {
+            let executable = Arc::clone(code.executable.with_arguments_in_memory()?);
+            let index = executable.kernel_index(&own.name)?;
+            Some(KernelCode { executable, index })
+        };
+        let codes = own.codes.iter().map(|code| {
+            let code = code.as_ref()?;
+            Some(in_memory(code).unwrap_or_else(|| code.clone()))
+        });
+        let definition = Definition {
+            attachment: Attachment::new(self.program()),
+            name: own.name.clone(),
+            classes: own.classes.clone(),
+            codes: codes.collect(),
+        };
+        self.duplicate_as(Arc::new(definition))
+    }
+
+    fn duplicate_as(&self, definition: Arc<Definition>) -> Arc<Self> {
+        let state = self.lock();
+        let (arguments, indirect) = (state.arguments.clone(), state.indirect.clone());
+        Self::of(definition, arguments, indirect)
     }
 
     pub fn name(&self) -> &str {
-        &self.name
+        &self.definition.name
     }
 
     pub fn program(&self) -> &Arc<Program> {
-        &self.attachment.0
+        &self.definition.attachment.0
     }
 
     /// `CL_KERNEL_NUM_ARGS`
     pub fn argument_count(&self) -> usize {
-        self.classes.len()
+        self.definition.classes.len()
     }
 
     /// What the argument at `index` is.
@@ -304,38 +315,52 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`
     pub fn argument_class(&self, index: u32) -> Result<ArgumentClass> {
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
-        self.classes.get(index as usize).copied().ok_or_else(|| {
-            Error::new(
-                CL_INVALID_ARG_INDEX,
-                format!(
-                    "arg_index is {index}, kernel '{}' has {} arguments",
-                    self.name,
-                    self.classes.len()
-                ),
-            )
-        })
+        self.definition
+            .classes
+            .get(index as usize)
+            .copied()
+            .ok_or_else(|| {
+                Error::new(
+                    CL_INVALID_ARG_INDEX,
+                    format!(
+                        "arg_index is {index}, kernel '{}' has {} arguments",
+                        self.definition.name,
+                        self.definition.classes.len()
+                    ),
+                )
+            })
     }
 
     /// Sets an argument, whose class the value must fit.
-    pub fn set_argument(&self, index: u32, value: ArgumentValue) {
+    pub fn set_argument(&self, index: u32, mut value: ArgumentValue) {
+        self.exchange_argument(index, &mut value);
+    }
+
+    /// Sets an argument to what it was given, and that to what the argument was.
+    pub fn exchange_argument(&self, index: u32, value: &mut ArgumentValue) {
         let state = &mut *self.lock();
-        if let Some(argument) = state.arguments.get_mut(index as usize) {
-            // Nothing ever becomes unset again.
-            if matches!(argument, ArgumentValue::Unset) {
-                self.unset.fetch_sub(1, Ordering::Release);
-            }
-            if !argument.is_same(&value) {
-                *argument = value;
-                self.change();
-            }
+        let Some(argument) = state.arguments.get_mut(index as usize) else {
+            return;
+        };
+        if argument.is_same(value) {
+            return;
         }
+        let is_unset = |value: &ArgumentValue| matches!(value, ArgumentValue::Unset);
+        match (is_unset(argument), is_unset(value)) {
+            (true, false) => drop(self.unset.fetch_sub(1, Ordering::Release)),
+            (false, true) => drop(self.unset.fetch_add(1, Ordering::Release)),
+            _ => {}
+        }
+        std::mem::swap(argument, value);
+        self.change();
     }
 
     /// Changes what `clSetKernelExecInfo` says of it.
-    pub fn set_indirect(&self, set: impl FnOnce(&mut Indirect)) {
+    pub fn set_indirect<R>(&self, set: impl FnOnce(&mut Indirect) -> R) -> R {
         let state = &mut *self.lock();
-        set(&mut state.indirect);
+        let result = set(&mut state.indirect);
         self.change();
+        result
     }
 
     /// What it is launched with has been changed. Its state is locked.
@@ -359,7 +384,7 @@ impl Kernel {
         self.kept_version.store(version, Ordering::Relaxed);
     }
 
-    /// Whether every argument has been set. None ever becomes unset again.
+    /// Whether every argument has been set. None ever becomes unset again, but for an update that fails.
     pub fn has_all_arguments(&self) -> bool {
         self.unset.load(Ordering::Acquire) == 0
     }
@@ -377,14 +402,18 @@ impl Kernel {
             None => Ok(()),
             Some(index) => Err(Error::new(
                 CL_INVALID_KERNEL_ARGS,
-                format!("argument {index} of kernel '{}' was never set", self.name),
+                format!(
+                    "argument {index} of kernel '{}' was never set",
+                    self.definition.name
+                ),
             )),
         }
     }
 
     /// Devices with code for this kernel, with their places in the program's list.
     pub fn codes(&self) -> impl Iterator<Item = (usize, &KernelCode)> {
-        self.codes
+        let codes = &self.definition.codes;
+        codes
             .iter()
             .enumerate()
             .filter_map(|(index, code)| Some((index, code.as_ref()?)))
@@ -393,7 +422,7 @@ impl Kernel {
     /// The code for a device; `None` if the program was not built for the device.
     pub fn code(&self, device: &Arc<Device>) -> Option<DeviceCode<'_>> {
         let place = self.program().device_index(device)?;
-        let code = self.codes.get(place)?.as_ref()?;
+        let code = self.definition.codes.get(place)?.as_ref()?;
         Some(DeviceCode {
             place,
             code,
@@ -403,7 +432,7 @@ impl Kernel {
 
     /// Code to ask about what no device changes: names and attributes.
     pub fn any_code(&self) -> Option<&KernelCode> {
-        self.codes.iter().flatten().next()
+        self.definition.codes.iter().flatten().next()
     }
 
     pub fn lock(&self) -> MutexGuard<'_, KernelState> {
@@ -411,7 +440,7 @@ impl Kernel {
     }
 
     /// The memory objects among the arguments.
-    pub fn memories(&self) -> Vec<Arc<Memory>> {
+    pub fn memories(&self) -> SmallVec<[Arc<Memory>; 4]> {
         let state = self.lock();
         let memory = |argument: &ArgumentValue| match argument {
             ArgumentValue::Memory(Some(memory)) => memory.upgrade(),

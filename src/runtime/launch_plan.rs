@@ -188,8 +188,13 @@ fn required_work_items(kernel: &CompiledKernel, limits: &WorkLimits) -> Option<u
 
 impl LaunchPlans {
     /// The plan of the last launch.
-    pub fn last(&self) -> Option<&LaunchPlan> {
+    fn last(&self) -> Option<&LaunchPlan> {
         self.kept[self.last].as_ref()
+    }
+
+    /// Its local size.
+    pub fn last_local_size(&self) -> Option<[u32; 3]> {
+        Some(self.last()?.local)
     }
 
     /// The plan for a launch on a queue: one that is kept, if it fits.

@@ -6,9 +6,9 @@ use super::super::out::{Info, Written};
 use super::super::{handle, kernel};
 use super::get;
 use crate::runtime::command_buffer::CommandBuffer;
-use crate::runtime::command_buffer::mutable::{Launch, MutableCommand, Update};
-use crate::runtime::command_buffer::values::NewValue;
-use crate::runtime::kernel::ArgumentClass;
+use crate::runtime::command_buffer::mutable::MutableCommand;
+use crate::runtime::command_buffer::update::Change;
+use crate::runtime::dispatch::NdRange;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_MUTABLE_COMMAND_KHR,
     CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,
@@ -22,7 +22,7 @@ use opencl_sys::{
     cl_command_buffer_update_type_khr, cl_mutable_command_info_khr, cl_mutable_command_khr,
     cl_mutable_dispatch_config_khr, cl_mutable_dispatch_fields_khr, cl_uint,
 };
-use std::collections::HashMap;
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -74,96 +74,17 @@ pub unsafe fn update_mutable_commands(
     if configs.iter().any(|config| config.is_null()) {
         return Err(Error::invalid_value("an element of configs is NULL"));
     }
-    // SAFETY: of this type, by the caller's promise, and so are the pointers in them.
-    if let Some(values) = unsafe { values(&buffer, configs) }
-        && buffer.update_values(&values)?
-    {
-        return Ok(());
-    }
-    // SAFETY: as above.
-    buffer.update(|| unsafe { updates(&buffer, configs) })
-}
-
-/// What `configs` say if that is nothing but values of arguments, and all of it is right.
-///
-/// # Safety
-/// They are `cl_mutable_dispatch_config_khr` with valid pointers.
-unsafe fn values<'a>(
-    buffer: &Arc<CommandBuffer>,
-    configs: &[*const c_void],
-) -> Option<Vec<NewValue<'a>>> {
-    let mut values = Vec::with_capacity(configs.len());
-    for config in configs {
-        // SAFETY: the caller's promise.
-        let config = unsafe { &*config.cast::<cl_mutable_dispatch_config_khr>() };
-        let has_only_arguments = config.num_args != 0
-            && config.num_svm_args == 0
-            && config.arg_svm_list.is_null()
-            && config.num_exec_infos == 0
-            && config.exec_info_list.is_null()
-            && config.global_work_offset.is_null()
-            && config.global_work_size.is_null()
-            && config.local_work_size.is_null();
-        if !has_only_arguments {
-            return None;
+    buffer.update(|changes| {
+        for config in configs {
+            // SAFETY: of this type, by the caller's promise, and so are the pointers in it.
+            let config = unsafe { &*config.cast::<cl_mutable_dispatch_config_khr>() };
+            let command = command_of(&buffer, config.command)?;
+            // SAFETY: as above.
+            let change = unsafe { change(&command, config) }?;
+            changes.make(command, change);
         }
-        let command = command_of(buffer, config.command).ok()?;
-        if config.work_dim != 0 && config.work_dim != command.dimensions() {
-            return None;
-        }
-        (command.check_field(CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, "arguments")).ok()?;
-        // SAFETY: the caller's promise.
-        let list = unsafe { handle::slice(config.arg_list, config.num_args as usize, "arg_list") };
-        for argument in list.ok()? {
-            let (index, value) = (argument.arg_index, argument.arg_value);
-            let class = command.kernel().argument_class(index).ok()?;
-            let ArgumentClass::Value { size_bytes } = class else {
-                return None;
-            };
-            if value.is_null() || argument.arg_size != size_bytes as usize {
-                return None;
-            }
-            values.push(NewValue {
-                command: Arc::clone(&command),
-                index,
-                // SAFETY: so many bytes, by the caller's promise.
-                bytes: unsafe { std::slice::from_raw_parts(value.cast(), argument.arg_size) },
-            });
-        }
-    }
-    Some(values)
-}
-
-/// What `configs` make of the commands.
-///
-/// # Safety
-/// They are `cl_mutable_dispatch_config_khr` with valid pointers.
-unsafe fn updates(buffer: &Arc<CommandBuffer>, configs: &[*const c_void]) -> Result<Vec<Update>> {
-    // Of several updates of one command, each builds on the one before.
-    let mut launches: Vec<(Arc<MutableCommand>, Launch)> = Vec::with_capacity(configs.len());
-    let mut places: HashMap<cl_mutable_command_khr, usize> = HashMap::new();
-    for config in configs {
-        // SAFETY: the caller's promise.
-        let config = unsafe { &*config.cast::<cl_mutable_dispatch_config_khr>() };
-        let known = places.get(&config.command);
-        match known.and_then(|&place| launches.get_mut(place)) {
-            Some((command, launch)) => {
-                // SAFETY: the caller's promise.
-                *launch = unsafe { updated(command, launch.clone(), config) }?;
-            }
-            None => {
-                let command = command_of(buffer, config.command)?;
-                // SAFETY: the caller's promise.
-                let launch = unsafe { updated(&command, command.launch(), config) }?;
-                places.insert(config.command, launches.len());
-                launches.push((command, launch));
-            }
-        }
-    }
-    launches
-        .into_iter()
-        .map(|(command, launch)| Update::new(command, launch))
-        .collect()
+        Ok(())
+    })
 }
 
 /// "CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object returned from
@@ -182,46 +103,24 @@ fn command_of(
     }
 }
 
-/// What `command` launches after `config`.
+/// What `config` changes of `command`.
 ///
 /// # Safety
 /// The pointers in `config` are valid.
-unsafe fn updated(
+unsafe fn change(
     command: &MutableCommand,
-    mut launch: Launch,
     config: &cl_mutable_dispatch_config_khr,
-) -> Result<Launch> {
+) -> Result<Change> {
+    let (kernel, old) = (command.launched(), command.range());
     // "CL_INVALID_OPERATION if work_dim is not zero and different from the work_dim set on command recording."
-    if config.work_dim != 0 && config.work_dim != launch.range.dimensions {
+    if config.work_dim != 0 && config.work_dim != old.dimensions {
         return Err(Error::invalid_operation(format!(
             "work_dim is {}, the command was recorded with {}",
-            config.work_dim, launch.range.dimensions
+            config.work_dim, old.dimensions
         )));
     }
-    let dimensions = launch.range.dimensions;
     // SAFETY: the caller's promise.
-    let read = |list: *const usize, old: [u64; 3]| unsafe { merged(list, dimensions, old) };
-    let offset = read(config.global_work_offset, launch.range.offset);
-    let global = read(config.global_work_size, launch.range.global);
-    let local = match (config.local_work_size.is_null(), launch.range.local) {
-        (true, local) => local.map(|local| local.map(|size| size as usize)),
-        (false, _) => Some(read(config.local_work_size, [1; 3])),
-    };
-    // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to
-    // work-group uniformity."
-    let before = launch
-        .range
-        .local
-        .map(|local| is_uniform(launch.range.global, local));
-    let after =
-        local.map(|local| is_uniform(global.map(|it| it as u64), local.map(|it| it as u64)));
-    if let (Some(before), Some(after)) = (before, after)
-        && before != after
-    {
-        return Err(Error::invalid_operation(
-            "the update changes whether all work-groups have the same size",
-        ));
-    }
+    let range = unsafe { changed_range(old, config) }?;
     // "CL_INVALID_OPERATION if the … property was not set on command recording and … is not NULL", "… is
     // non-zero".
     let asked = [
@@ -274,33 +173,77 @@ unsafe fn updated(
             )?,
         )
     };
-    if !arguments.is_empty() || !pointers.is_empty() || !infos.is_empty() {
-        launch.kernel = launch.kernel.duplicate();
-    }
+    let mut new = SmallVec::new();
     for argument in arguments {
         let (index, size, value) = (argument.arg_index, argument.arg_size, argument.arg_value);
         // SAFETY: the caller's promise.
-        unsafe { kernel::set_argument(&launch.kernel, index, size, value) }?;
+        let value = unsafe { kernel::argument_value(kernel, index, size, value) }?;
+        new.push((index, value));
     }
     for argument in pointers {
-        kernel::set_svm_pointer(&launch.kernel, argument.arg_index, argument.arg_value)?;
+        let (index, pointer) = (argument.arg_index, argument.arg_value);
+        new.push((index, kernel::svm_pointer_value(kernel, index, pointer)?));
     }
+    let mut indirect = (!infos.is_empty()).then(|| kernel.lock().indirect.clone());
     for info in infos {
         let (size, value) = (info.param_value_size, info.param_value);
-        // SAFETY: the caller's promise.
-        unsafe { kernel::set_exec_info(&launch.kernel, info.param_name, size, value) }?;
+        if let Some(said) = &mut indirect {
+            let context = kernel.program().context();
+            // SAFETY: the caller's promise.
+            unsafe { kernel::set_exec_info(said, context, info.param_name, size, value) }?;
+        }
+    }
+    Ok(Change {
+        arguments: new,
+        indirect,
+        range,
+    })
+}
+
+/// What `config` makes of a range.
+///
+/// # Safety
+/// The pointers in `config` are valid.
+unsafe fn changed_range(old: NdRange, config: &cl_mutable_dispatch_config_khr) -> Result<NdRange> {
+    let lists = [
+        config.global_work_offset,
+        config.global_work_size,
+        config.local_work_size,
+    ];
+    if lists.iter().all(|list| list.is_null()) {
+        return Ok(old);
+    }
+    let dimensions = old.dimensions;
+    // SAFETY: the caller's promise.
+    let read = |list: *const usize, old: [u64; 3]| unsafe { merged(list, dimensions, old) };
+    let offset = read(config.global_work_offset, old.offset);
+    let global = read(config.global_work_size, old.global);
+    let local = match (config.local_work_size.is_null(), old.local) {
+        (true, local) => local.map(|local| local.map(|size| size as usize)),
+        (false, _) => Some(read(config.local_work_size, [1; 3])),
+    };
+    // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to
+    // work-group uniformity."
+    let before = old.local.map(|local| is_uniform(old.global, local));
+    let after =
+        local.map(|local| is_uniform(global.map(|it| it as u64), local.map(|it| it as u64)));
+    if let (Some(before), Some(after)) = (before, after)
+        && before != after
+    {
+        return Err(Error::invalid_operation(
+            "the update changes whether all work-groups have the same size",
+        ));
     }
     // The errors that clEnqueueNDRangeKernel has of a range.
     // SAFETY: three entries each.
-    launch.range = unsafe {
+    unsafe {
         range(
             dimensions,
             offset.as_ptr(),
             global.as_ptr(),
             local.as_ref().map_or(std::ptr::null(), |it| it.as_ptr()),
         )
-    }?;
-    Ok(launch)
+    }
 }
 
 /// The first `dimensions` numbers of `list`, or `old`.
@@ -332,9 +275,9 @@ pub fn get_mutable_command_info(
 ) -> Result<Written> {
     // "CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object."
     let command: Arc<MutableCommand> = handle::get(command)?;
-    let launch = command.launch();
+    let range = command.range();
     let sizes = |values: [u64; 3]| -> Vec<usize> {
-        let dimensions = launch.range.dimensions as usize;
+        let dimensions = range.dimensions as usize;
         values
             .iter()
             .take(dimensions)
@@ -349,12 +292,12 @@ pub fn get_mutable_command_info(
             info.slice(command.properties().unwrap_or_default())
         }
         CL_MUTABLE_DISPATCH_KERNEL_KHR => info.handle(&**command.kernel()),
-        CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => info.value::<cl_uint>(launch.range.dimensions),
-        CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => info.slice(&sizes(launch.range.offset)),
-        CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => info.slice(&sizes(launch.range.global)),
+        CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => info.value::<cl_uint>(range.dimensions),
+        CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => info.slice(&sizes(range.offset)),
+        CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => info.slice(&sizes(range.global)),
         // "If a local work-item size was not set, zero is returned for each element in the array."
         CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR => {
-            info.slice(&sizes(launch.range.local.unwrap_or_default()))
+            info.slice(&sizes(range.local.unwrap_or_default()))
         }
         _ => Err(Error::unknown_query(param_name)),
     }

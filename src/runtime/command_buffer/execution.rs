@@ -18,7 +18,6 @@ use crate::runtime::turn::Turn;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A part to be enqueued.
@@ -132,9 +131,7 @@ impl CommandBuffer {
     /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.
     fn prepare_execution(&self, state: &mut State) -> Result<Option<Leftovers>> {
         match state.needs_recording() {
-            true => self
-                .bring_up_to_date(state, &BTreeSet::new(), false)
-                .map(Some),
+            true => self.bring_up_to_date(state, &[], false).map(Some),
             false => Ok(None),
         }
     }

@@ -16,7 +16,7 @@ use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,8 @@ pub struct Instance {
 
 #[derive(Default)]
 struct Slots {
-    all: HashMap<usize, Slot>,
+    /// Up to the last that has one.
+    all: Vec<Option<Slot>>,
     /// The numbers of those that still hold what has been replaced elsewhere.
     stale: BTreeSet<usize>,
 }
@@ -107,7 +108,7 @@ impl Instance {
             commands.sort_by_key(|recordable| recordable.place.level);
             let mut recording = Recording::new(device)?;
             recording.commands(&commands)?;
-            slots.all.extend(recording.slots.drain());
+            slots.add(std::mem::take(&mut recording.slots));
             parts.push(recording.finish(commands.len())?);
         }
         Ok(Self {
@@ -140,7 +141,7 @@ impl Instance {
 
     /// Whether the command of that number can become `dispatch` by writes to memory.
     pub fn fits(&self, number: usize, dispatch: &Dispatch) -> bool {
-        self.slots().all.get(&number).is_some_and(|slot| {
+        self.slots().get(number).is_some_and(|slot| {
             dispatch.regions.len() <= slot.regions.len()
                 && slot
                     .regions
@@ -161,7 +162,7 @@ impl Instance {
     pub fn update(&self, number: usize, dispatch: &Dispatch) -> Held {
         let mut slots = self.slots();
         slots.stale.remove(&number);
-        let Some(slot) = slots.all.get_mut(&number) else {
+        let Some(slot) = slots.get_mut(number) else {
             return Held::new();
         };
         for (index, region) in slot.regions.iter().enumerate() {
@@ -179,15 +180,21 @@ impl Instance {
                 }
             }
         }
-        std::mem::replace(&mut slot.held, held_by(dispatch))
+        let held = slot.held.iter().map(|it| Arc::as_ptr(it).cast());
+        if held.eq(used_by(dispatch).map(|it| it.address())) {
+            // A new value, most often.
+            return Held::new();
+        }
+        let held = used_by(dispatch).map(|it| it.hold()).collect();
+        std::mem::replace(&mut slot.held, held)
     }
 
     /// The commands of these numbers have become others, which this recording is not told: it is not executed again
     /// before it is. Answers with what is no longer used, now or once it is idle ([`Instance::let_go`]), to be dropped
     /// without a lock; `None` if it can't become what it has missed.
-    pub fn miss(&self, numbers: &BTreeSet<usize>) -> Option<Held> {
+    pub fn miss(&self, numbers: &[usize]) -> Option<Held> {
         let mut slots = self.slots();
-        if !numbers.iter().all(|number| slots.all.contains_key(number)) {
+        if !numbers.iter().all(|number| slots.get(*number).is_some()) {
             return None;
         }
         slots.stale.extend(numbers);
@@ -205,9 +212,9 @@ impl Instance {
         }
         let mut slots = self.slots();
         self.has_stale.store(false, Ordering::Relaxed);
-        let Slots { all, stale } = &mut *slots;
-        let slots = std::mem::take(stale).into_iter();
-        let held = slots.filter_map(|number| Some(std::mem::take(&mut all.get_mut(&number)?.held)));
+        let stale = std::mem::take(&mut slots.stale).into_iter();
+        let held =
+            stale.filter_map(|number| Some(std::mem::take(&mut slots.get_mut(number)?.held)));
         held.flatten().collect()
     }
 
@@ -216,18 +223,58 @@ impl Instance {
     }
 }
 
+impl Slots {
+    fn get(&self, number: usize) -> Option<&Slot> {
+        self.all.get(number)?.as_ref()
+    }
+
+    fn get_mut(&mut self, number: usize) -> Option<&mut Slot> {
+        self.all.get_mut(number)?.as_mut()
+    }
+
+    fn add(&mut self, slots: Vec<(usize, Slot)>) {
+        let end = slots.iter().map(|(number, _)| number + 1).max();
+        if let Some(end) = end.filter(|end| *end > self.all.len()) {
+            self.all.resize_with(end, || None);
+        }
+        for (number, slot) in slots {
+            self.all[number] = Some(slot);
+        }
+    }
+}
+
 /// What the device uses in a launch.
-fn held_by(dispatch: &Dispatch) -> Held {
-    let pipelines = dispatch
-        .regions
-        .iter()
-        .map(|it| Arc::clone(&it.pipeline) as _);
-    let allocations = dispatch
-        .accesses
-        .iter()
-        .map(|it| Arc::clone(&it.allocation) as _);
-    let others = dispatch.keep_alive.iter().map(Arc::clone);
-    pipelines.chain(allocations).chain(others).collect()
+enum Used<'a> {
+    Pipeline(&'a Arc<Pipeline>),
+    Allocation(&'a Arc<Allocation>),
+    Other(&'a Arc<dyn Any + Send + Sync>),
+}
+
+impl Used<'_> {
+    fn hold(&self) -> Arc<dyn Any + Send + Sync> {
+        match *self {
+            Self::Pipeline(it) => Arc::clone(it) as _,
+            Self::Allocation(it) => Arc::clone(it) as _,
+            Self::Other(it) => Arc::clone(it),
+        }
+    }
+
+    fn address(&self) -> *const () {
+        match *self {
+            Self::Pipeline(it) => Arc::as_ptr(it).cast(),
+            Self::Allocation(it) => Arc::as_ptr(it).cast(),
+            Self::Other(it) => Arc::as_ptr(it).cast(),
+        }
+    }
+}
+
+fn used_by(dispatch: &Dispatch) -> impl Iterator<Item = Used<'_>> {
+    let pipelines = dispatch.regions.iter().map(|it| &it.pipeline);
+    let allocations = dispatch.accesses.iter().map(|it| &it.allocation);
+    pipelines
+        .map(Used::Pipeline)
+        .chain(allocations.map(Used::Allocation))
+        .chain(dispatch.keep_alive.iter().map(Used::Other))
 }
 
 /// Whether the host may look at the memory without a command.
@@ -241,7 +288,8 @@ struct Recording {
     held: Held,
     /// Each with its command's number.
     prints: Vec<(usize, Arc<Output>)>,
-    slots: HashMap<usize, Slot>,
+    /// Each with its command's number.
+    slots: Vec<(usize, Slot)>,
     /// A command writes memory that the host may look at.
     for_host: bool,
     kernels: Arc<InternalKernels>,
@@ -257,7 +305,7 @@ impl Recording {
             // Its pipelines.
             held: vec![Arc::clone(kernels) as _],
             prints: Vec::new(),
-            slots: HashMap::new(),
+            slots: Vec::new(),
             for_host: false,
             kernels: Arc::clone(kernels),
         })
@@ -352,7 +400,7 @@ impl Recording {
         // Who knows what it writes after an update.
         self.for_host = true;
         let mut slot = Slot {
-            held: held_by(dispatch),
+            held: used_by(dispatch).map(|it| it.hold()).collect(),
             ..Slot::default()
         };
         for region in &dispatch.regions {
@@ -385,7 +433,7 @@ impl Recording {
                 groups,
             });
         }
-        self.slots.insert(number, slot);
+        self.slots.push((number, slot));
         Ok(())
     }
 
@@ -404,7 +452,7 @@ impl Recording {
                 self.kernels.device(),
             )?;
         }
-        self.held.extend(held_by(dispatch));
+        self.held.extend(used_by(dispatch).map(|it| it.hold()));
         Ok(())
     }
 

@@ -1,18 +1,18 @@
 //! Launches of kernels in a command buffer: what an update writes, what is kept alive, and what printing takes.
 
 use super::instance::Instance;
-use super::mutable::{Launch, MutableCommand, NewLaunch, Update};
-use super::values::NewValue;
+use super::mutable::{MutableCommand, NewLaunch};
+use super::update::{Change, Changes};
 use super::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::command::{Arguments, Command};
+use crate::runtime::command::Command;
 use crate::runtime::dispatch::NdRange;
 use crate::runtime::event::Event;
 use crate::runtime::kernel::{ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
 use crate::runtime::queue::{Queue, Waits};
-use crate::runtime::test_queue;
+use crate::runtime::{Error, test_queue};
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,
 };
@@ -112,15 +112,28 @@ fn range(global: u64, local: Option<u64>) -> NdRange {
     }
 }
 
-fn update(command: &Arc<MutableCommand>, change: impl FnOnce(&mut Launch)) {
+/// Nothing yet.
+fn change_of(command: &MutableCommand) -> Change {
+    Change {
+        arguments: Default::default(),
+        indirect: None,
+        range: command.range(),
+    }
+}
+
+fn update(command: &Arc<MutableCommand>, change: impl FnOnce(&mut Change)) {
     let buffer = command.buffer().unwrap();
-    let make = || {
-        let mut launch = command.launch();
-        launch.kernel = launch.kernel.duplicate();
-        change(&mut launch);
-        Ok(vec![Update::new(Arc::clone(command), launch)?])
+    let mut new = change_of(command);
+    change(&mut new);
+    let make = |changes: &mut Changes| {
+        changes.make(Arc::clone(command), new);
+        Ok(())
     };
     buffer.update(make).unwrap();
+}
+
+fn set(index: u32, value: ArgumentValue) -> impl Fn(&mut Change) {
+    move |change| change.arguments.push((index, value.clone()))
 }
 
 fn current(buffer: &CommandBuffer) -> Arc<Instance> {
@@ -147,87 +160,97 @@ fn an_update_is_a_write_where_the_pipeline_stays() {
     let free = setup.record_range(&buffer, &another, range(COUNT, None));
     buffer.finalize().unwrap();
     let first = current(&buffer);
-    let is_write = |command, change: &dyn Fn(&mut Launch)| {
+    let is_write = |command, change: &dyn Fn(&mut Change)| {
         let before = current(&buffer);
         update(command, change);
         Arc::ptr_eq(&before, &current(&buffer))
     };
-    assert!(is_write(&add, &|launch| launch
-        .kernel
-        .set_argument(1, number(2))));
+    assert!(is_write(&add, &set(1, number(2))));
     let other = memory(&memories[1]);
-    assert!(is_write(&gather, &|launch| launch
-        .kernel
-        .set_argument(0, other.clone())));
+    assert!(is_write(&gather, &set(0, other.clone())));
     // Half as many, and further on.
-    assert!(is_write(&add, &|launch| {
-        launch.range.global[0] = COUNT / 2;
-        launch.range.offset[0] = 3;
+    assert!(is_write(&add, &|change| {
+        change.range.global[0] = COUNT / 2;
+        change.range.offset[0] = 3;
     }));
-    assert!(is_write(&add, &|launch| launch.range.global[0] = 0));
-    assert!(is_write(&add, &|launch| launch.range.global[0] = COUNT));
+    assert!(is_write(&add, &|change| change.range.global[0] = 0));
+    assert!(is_write(&add, &|change| change.range.global[0] = COUNT));
     assert!(Arc::ptr_eq(&first, &current(&buffer)));
     // Another pipeline, or one more dispatch.
-    assert!(!is_write(&gather, &|launch| launch.range = range(COUNT, Some(16))));
-    assert!(!is_write(&gather, &|launch| {
-        launch
-            .kernel
-            .set_argument(1, ArgumentValue::LocalBytes(8 * COUNT));
-    }));
-    assert!(!is_write(&gather, &|launch| launch.range.global[0] = COUNT - 1));
-    assert!(!is_write(&empty, &|launch| launch.range.global[0] = COUNT));
+    assert!(!is_write(&gather, &|change| change.range = range(COUNT, Some(16))));
+    assert!(!is_write(
+        &gather,
+        &set(1, ArgumentValue::LocalBytes(8 * COUNT))
+    ));
+    assert!(!is_write(&gather, &|change| change.range.global[0] = COUNT - 1));
+    assert!(!is_write(&empty, &|change| change.range.global[0] = COUNT));
     // What is chosen for 256 work-items does not divide 7.
-    assert!(is_write(&free, &|launch| launch.range.global[0] = 2 * COUNT));
-    assert!(!is_write(&free, &|launch| launch.range.global[0] = 7));
+    assert!(is_write(&free, &|change| change.range.global[0] = 2 * COUNT));
+    assert!(!is_write(&free, &|change| change.range.global[0] = 7));
 }
 
 #[test]
-fn values_alone_are_written_and_nothing_else_is_taken_for_them() {
+fn an_update_that_fails_changes_nothing() {
     let Some(setup) = Setup::new() else { return };
     let target = setup.memory();
     let buffer = setup.buffer();
     let add = setup.record(&buffer, &setup.kernel("add", &target, 1));
-    let say = setup.record(&buffer, &setup.kernel("say", &target, 1));
+    let without = Kernel::new(&setup.program, "add").unwrap();
+    without.set_argument(0, memory(&target));
+    let without = setup.record(&buffer, &without);
     buffer.finalize().unwrap();
-    let first = current(&buffer);
-    let value = |command: &Arc<MutableCommand>, index, bytes| NewValue {
-        command: Arc::clone(command),
-        index,
-        bytes,
-    };
-    let bytes = |command: &Arc<MutableCommand>| {
+    let launched = || {
+        let commands = [&add, &without];
         let state = buffer.lock();
-        let dispatch = state.nodes[command.launch().node].dispatch().unwrap();
-        match &dispatch.regions[0].arguments {
-            Arguments::Block(block) | Arguments::PushConstants(block) => block.to_vec(),
-        }
+        let block = |command: &Arc<MutableCommand>| {
+            let dispatch = state.nodes[command.node().unwrap()].dispatch()?;
+            Some(dispatch.regions[0].as_region().arguments.to_vec())
+        };
+        commands.map(|it| (block(it), it.range(), it.launched().has_all_arguments()))
     };
-    let before = [bytes(&add), bytes(&say)];
-    let (two, three, address) = ([2, 0, 0, 0], [3, 0, 0, 0], [0; 8]);
-    // What is no value has more to it.
-    for other in [value(&add, 0, &address), value(&add, 9, &two)] {
-        let values = [value(&say, 1, &two), other];
-        assert!(!buffer.update_values(&values).unwrap());
-        assert_eq!([bytes(&add), bytes(&say)], before);
-        assert!(say.launch().kernel.argument(1).is_same(&number(1)));
+    let before = launched();
+    let change = |command: &Arc<MutableCommand>, change: &dyn Fn(&mut Change)| {
+        let mut new = change_of(command);
+        change(&mut new);
+        (Arc::clone(command), new)
+    };
+    let half = |change: &mut Change| change.range.global[0] = COUNT / 2;
+    let too_large = |change: &mut Change| change.range.local = Some([1 << 20, 1, 1]);
+    let twice = |change: &mut Change| {
+        set(1, number(3))(change);
+        set(1, number(4))(change);
+    };
+    for last_is_wrong in [false, true] {
+        let failed = buffer.update(|changes| {
+            let steps = [
+                change(&add, &twice),
+                change(&add, &half),
+                change(&without, &twice),
+            ];
+            for (command, change) in steps {
+                changes.make(command, change);
+            }
+            match last_is_wrong {
+                // Of what is made only when all changes are known.
+                true => {
+                    let (command, change) = change(&without, &too_large);
+                    changes.make(command, change);
+                    Ok(())
+                }
+                false => Err(Error::invalid_value("found by who makes them")),
+            }
+        });
+        assert!(failed.is_err());
+        assert!(launched() == before);
+        assert!(add.launched().argument(1).is_same(&number(1)));
     }
-    assert!(
-        buffer
-            .update_values(&[value(&add, 1, &two), value(&add, 1, &three)])
-            .unwrap()
-    );
-    assert!(Arc::ptr_eq(&first, &current(&buffer)));
-    assert!(add.launch().kernel.argument(1).is_same(&number(3)));
-    // As if it had been prepared with it.
-    let written = bytes(&add);
-    assert_ne!(written, before[0]);
-    update(&add, |launch| launch.kernel.set_argument(1, number(3)));
-    assert_eq!(bytes(&add), written);
-    // What prints is recorded anew, with the value.
-    let second = current(&buffer);
-    assert!(buffer.update_values(&[value(&say, 1, &two)]).unwrap());
-    assert!(!Arc::ptr_eq(&second, &current(&buffer)));
-    assert_ne!(bytes(&say), before[1]);
+    // The later of two counts.
+    update(&without, twice);
+    update(&add, half);
+    let after = launched();
+    assert!(without.launched().argument(1).is_same(&number(4)));
+    assert!(after[1].0.is_some() && after[1].2);
+    assert_eq!(after[0].1, range(COUNT / 2, Some(32)));
 }
 
 #[test]
@@ -238,7 +261,7 @@ fn an_update_of_what_prints_is_a_recording() {
     let say = setup.record(&buffer, &setup.kernel("say", &target, 1));
     buffer.finalize().unwrap();
     let first = current(&buffer);
-    update(&say, |launch| launch.kernel.set_argument(1, number(2)));
+    update(&say, set(1, number(2)));
     assert!(!Arc::ptr_eq(&first, &current(&buffer)));
 }
 
@@ -252,7 +275,7 @@ fn frames_in_flight_take_turns_with_their_recordings() {
     let mut frames = Vec::new();
     for value in 0..3 {
         frames.push((current(&buffer), setup.enqueue_held(&buffer)));
-        update(&add, |launch| launch.kernel.set_argument(1, number(value)));
+        update(&add, set(1, number(value)));
     }
     let mut known: Vec<_> = frames
         .iter()
@@ -270,7 +293,7 @@ fn frames_in_flight_take_turns_with_their_recordings() {
                 .unwrap()
                 .unwrap(),
         );
-        update(&add, |launch| launch.kernel.set_argument(1, number(value)));
+        update(&add, set(1, number(value)));
         assert!(known.iter().any(|it| Arc::ptr_eq(it, &current(&buffer))));
     }
 }
@@ -291,7 +314,7 @@ fn a_replaced_argument_is_let_go() {
     for target in &targets[1..] {
         frames.push(setup.enqueue_held(&buffer));
         let target = memory(target);
-        update(&add, move |launch| launch.kernel.set_argument(0, target));
+        update(&add, set(0, target));
     }
     // All of them are done, and nobody tells but the events.
     let last = targets.pop();
@@ -315,7 +338,7 @@ fn a_replaced_argument_is_let_go() {
     );
     // Replaced while nothing executes.
     let new = setup.memory();
-    update(&add, |launch| launch.kernel.set_argument(0, memory(&new)));
+    update(&add, set(0, memory(&new)));
     drop(last);
     assert!(!held(3));
     finish(
@@ -345,7 +368,7 @@ fn a_released_argument_lives_as_long_as_the_command_uses_it() {
         gate.set_user_status(CL_COMPLETE).unwrap();
         finish(&held);
         finish(&second);
-        update(&command, |launch| launch.kernel.set_argument(1, number(2)));
+        update(&command, set(1, number(2)));
         finish(
             &buffer
                 .enqueue(&[], &mut Waits::default(), true)
@@ -354,9 +377,7 @@ fn a_released_argument_lives_as_long_as_the_command_uses_it() {
         );
         assert!(allocation.strong_count() > 0);
         let other = setup.memory();
-        update(&command, |launch| {
-            launch.kernel.set_argument(0, memory(&other))
-        });
+        update(&command, set(0, memory(&other)));
         assert_eq!(allocation.strong_count(), 0, "{name}");
     }
 }

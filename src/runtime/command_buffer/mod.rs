@@ -6,7 +6,7 @@
 //! of times ([`instance`]). Enqueueing makes that one part of a queue's batch ([`execution`]): nothing is done for
 //! each command, and nothing is recorded.
 //!
-//! Launches may be updated between executions ([`mutable`]); [`versions`] keeps an update from what is enqueued.
+//! Launches ([`mutable`]) may be updated between executions ([`update`]); [`versions`] keeps an update from what is enqueued.
 //! A command buffer may be copied for other queues ([`remap`]).
 
 mod execution;
@@ -18,7 +18,7 @@ mod remap;
 mod schedule;
 pub mod shared;
 mod travellers;
-pub mod values;
+pub mod update;
 pub mod versions;
 
 #[cfg(test)]
@@ -53,7 +53,6 @@ use opencl_sys::{
 use schedule::{Line, Schedule, Step};
 use smallvec::SmallVec;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use travellers::Travellers;
 use versions::{Leftovers, Versions};
@@ -417,7 +416,7 @@ impl CommandBuffer {
     fn bring_up_to_date(
         &self,
         state: &mut State,
-        changed: &BTreeSet<usize>,
+        changed: &[usize],
         rescheduled: bool,
     ) -> Result<Leftovers> {
         let State {

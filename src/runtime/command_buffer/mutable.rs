@@ -1,8 +1,7 @@
 //! Commands that may be updated after they were recorded (cl_khr_command_buffer_mutable_dispatch).
 
+use super::CommandBuffer;
 use super::travellers::Travellers;
-use super::versions::Leftovers;
-use super::{CommandBuffer, State};
 use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::dispatch::{self, NdRange};
 use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
@@ -11,8 +10,8 @@ use crate::runtime::object::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
 use crate::runtime::{Error, Result};
 use opencl_sys::{CL_INVALID_OPERATION, cl_command_properties_khr, cl_mutable_dispatch_fields_khr};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The launch of a kernel in a command buffer, as `cl_mutable_command_khr` names it.
 pub struct MutableCommand {
@@ -23,8 +22,19 @@ pub struct MutableCommand {
     kernel: Arc<Kernel>,
     properties: Option<Vec<cl_command_properties_khr>>,
     fields: cl_mutable_dispatch_fields_khr,
-    state: Mutex<Launch>,
+    /// Place among the commands of the command buffer, from when it is one of them.
+    node: OnceLock<usize>,
+    /// What is launched: a kernel of the command's own, with its arguments. They and the range are changed by updates, one
+    /// after the other ([`super::update`]).
+    launched: Arc<Kernel>,
+    range: Mutex<NdRange>,
+    memories: Mutex<Memories>,
 }
+
+/// The memory objects among the arguments of a command, which an update of others needs again. They live until they are
+/// replaced: "it is safe to delete objects used as kernel command arguments, if all the kernel commands using that
+/// object as an argument have had their arguments replaced with a different object".
+pub(super) type Memories = SmallVec<[Arc<Memory>; 4]>;
 
 // SAFETY: the only object of this kind.
 unsafe impl Object for MutableCommand {
@@ -33,22 +43,6 @@ unsafe impl Object for MutableCommand {
     fn handle(&self) -> &Handle {
         &self.handle
     }
-}
-
-/// What is launched.
-#[derive(Clone)]
-pub struct Launch {
-    /// A kernel of the command's own, with its arguments.
-    pub kernel: Arc<Kernel>,
-    pub range: NdRange,
-    /// The memory objects among the arguments, which an update of others needs again. They live until they are
-    /// replaced: "it is safe to delete objects used as kernel command arguments, if all the kernel commands using that
-    /// object as an argument have had their arguments replaced with a different object".
-    memories: Vec<Arc<Memory>>,
-    /// The local size last used.
-    chosen: Option<[u32; 3]>,
-    /// Place among the commands of the command buffer.
-    pub(super) node: usize,
 }
 
 /// How a launch is recorded that may be updated.
@@ -97,21 +91,13 @@ impl NewLaunch {
             kernel: self.kernel,
             properties: self.properties,
             fields: self.fields,
-            state: Mutex::new(Launch {
-                chosen: local_size_of(&own),
-                memories: own.memories(),
-                kernel: own,
-                range: self.range,
-                node: usize::MAX,
-            }),
+            node: OnceLock::new(),
+            memories: Mutex::new(own.memories()),
+            launched: own,
+            range: Mutex::new(self.range),
         });
         Ok((command, first))
     }
-}
-
-/// The local size of a kernel's last launch.
-fn local_size_of(kernel: &Kernel) -> Option<[u32; 3]> {
-    kernel.lock().plans.last().map(|plan| plan.local)
 }
 
 /// Checks a range for a kernel whose arguments are not all known, with NULL and 0 for the missing ones.
@@ -134,6 +120,21 @@ fn check_range(kernel: &Arc<Kernel>, queue: &Arc<Queue>, range: &NdRange) -> Res
         trial.set_argument(index, value);
     }
     dispatch::prepare(&trial, queue, range).map(drop)
+}
+
+/// The range with the local size of the kernel's last launch, where the application leaves that to us and it still
+/// divides the range: so that the pipeline stays.
+fn with_last_local_size(mut range: NdRange, kernel: &Kernel) -> NdRange {
+    if range.local.is_none()
+        && let Some(local) = kernel.lock().plans.last_local_size()
+    {
+        let local = local.map(u64::from);
+        let divides = |(global, local): (u64, u64)| local != 0 && global.is_multiple_of(local);
+        if range.global.into_iter().zip(local).all(divides) {
+            range.local = Some(local);
+        }
+    }
+    range
 }
 
 impl MutableCommand {
@@ -172,25 +173,52 @@ impl MutableCommand {
         }
     }
 
-    /// What it launches now.
-    pub fn launch(&self) -> Launch {
-        self.lock().clone()
+    /// The kernel that it launches, with its arguments as they are now.
+    pub fn launched(&self) -> &Arc<Kernel> {
+        &self.launched
     }
 
-    /// Looks at what it launches now.
-    pub(super) fn launch_with<R>(&self, look: impl FnOnce(&Launch) -> R) -> R {
-        look(&self.lock())
+    /// The range that it launches now.
+    pub fn range(&self) -> NdRange {
+        *lock(&self.range)
     }
 
-    /// `CL_MUTABLE_DISPATCH_DIMENSIONS_KHR`, which never changes.
-    pub fn dimensions(&self) -> u32 {
-        self.lock().range.dimensions
+    /// What the command is that launches that, complete but for missing arguments: [`Command::Nothing`] as long as there
+    /// are any. With what it uses that goes from device to device.
+    ///
+    /// # Errors
+    /// As `clEnqueueNDRangeKernel`.
+    pub(super) fn prepare(&self) -> Result<(Box<Command>, Travellers)> {
+        let (kernel, range) = (&self.launched, self.range());
+        let mut travellers = Travellers::default();
+        if !kernel.has_all_arguments() {
+            check_range(kernel, &self.queue, &range)?;
+            return Ok((Box::new(Command::Nothing), travellers));
+        }
+        let range = with_last_local_size(range, kernel);
+        // It is large: made where it stays.
+        let mut command = Box::new(Command::Dispatch(Dispatch::default()));
+        if let Command::Dispatch(dispatch) = &mut *command {
+            dispatch::prepare_in(dispatch, kernel, &self.queue, &range)?;
+        }
+        let uses = command.take_uses();
+        uses.iter().for_each(|used| travellers.add(used));
+        Ok((command, travellers))
+    }
+
+    /// Exchanges the range.
+    pub(super) fn exchange_range(&self, range: &mut NdRange) {
+        std::mem::swap(&mut *lock(&self.range), range);
+    }
+
+    /// Exchanges the memory objects that it keeps for later updates.
+    pub(super) fn exchange_memories(&self, memories: &mut Memories) {
+        std::mem::swap(&mut *lock(&self.memories), memories);
     }
 
     /// What it launches now with a buffer for what it prints, if it does.
     pub(super) fn with_output(&self, dispatch: &Dispatch) -> Result<Option<Dispatch>> {
-        let kernel = Arc::clone(&self.lock().kernel);
-        match kernel.code(self.queue.device()) {
+        match self.launched.code(self.queue.device()) {
             Some(code) => dispatch::with_output(dispatch, code),
             None => Ok(None),
         }
@@ -202,178 +230,27 @@ impl MutableCommand {
         buffer: &Arc<CommandBuffer>,
         queue: &Arc<Queue>,
     ) -> Result<(Arc<Self>, Option<Dispatch>)> {
-        let launch = self.launch();
         let new = NewLaunch {
             queue: Arc::clone(queue),
             kernel: Arc::clone(&self.kernel),
             properties: self.properties.clone(),
             fields: self.fields,
-            range: launch.range,
+            range: self.range(),
         };
-        new.prepare_with(launch.kernel.duplicate(), buffer)
+        new.prepare_with(self.launched.duplicate(), buffer)
     }
 
+    /// It has become the command of that number. Once.
     pub(super) fn set_node(&self, node: usize) {
-        self.lock().node = node;
+        let _ = self.node.set(node);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Launch> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A command of an update, checked and complete but for missing arguments.
-pub struct Update {
-    command: Arc<MutableCommand>,
-    launch: Launch,
-    /// `None` while arguments are missing.
-    dispatch: Option<Dispatch>,
-    travellers: Travellers,
-}
-
-impl Update {
-    /// # Errors
-    /// As `clEnqueueNDRangeKernel`.
-    pub fn new(command: Arc<MutableCommand>, mut launch: Launch) -> Result<Self> {
-        let queue = &command.queue;
-        let mut dispatch = match launch.kernel.has_all_arguments() {
-            true => Some(dispatch::prepare(
-                &launch.kernel,
-                queue,
-                &launch.range_for_device(),
-            )?),
-            false => {
-                check_range(&launch.kernel, queue, &launch.range)?;
-                None
-            }
-        };
-        let mut travellers = Travellers::default();
-        if let Some(dispatch) = &mut dispatch {
-            let uses = std::mem::take(&mut dispatch.uses);
-            uses.iter().for_each(|used| travellers.add(used));
-        }
-        launch.chosen = local_size_of(&launch.kernel).or(launch.chosen);
-        launch.memories = launch.kernel.memories();
-        Ok(Self {
-            command,
-            launch,
-            dispatch,
-            travellers,
-        })
+    /// Its place among the commands of the command buffer.
+    pub(super) fn node(&self) -> Option<usize> {
+        self.node.get().copied()
     }
 }
 
-impl Launch {
-    /// The range with the local size chosen before, where the application leaves that to us and it still divides
-    /// the range: so that the pipeline stays.
-    fn range_for_device(&self) -> NdRange {
-        let mut range = self.range;
-        if let (None, Some(local)) = (range.local, self.chosen) {
-            let local = local.map(u64::from);
-            let divides = |(global, local): (u64, u64)| local != 0 && global.is_multiple_of(local);
-            if range.global.into_iter().zip(local).all(divides) {
-                range.local = Some(local);
-            }
-        }
-        range
-    }
-}
-
-impl CommandBuffer {
-    /// `clUpdateMutableCommandsKHR`: all of the updates that `make` makes of what the commands launch, or none. There is
-    /// one for a command at most. No other thread updates meanwhile: an update begins with what it leaves as it is.
-    ///
-    /// # Errors
-    /// Those of `make`, `CL_OUT_OF_RESOURCES`: nothing has changed.
-    pub fn update(&self, make: impl FnOnce() -> Result<Vec<Update>>) -> Result<()> {
-        // Executions that are done but were not seen to be would cost another recording.
-        self.retire(&[]);
-        let updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-        let leftovers = make().and_then(|updates| self.apply(updates));
-        drop(updating);
-        // No lock is held: memory may go now, and its destructor callbacks run.
-        leftovers.map(drop)
-    }
-
-    fn apply(&self, updates: Vec<Update>) -> Result<(Leftovers, Vec<Command>, Vec<Launch>)> {
-        let mut guard = self.lock();
-        let state = &mut *guard;
-        let mut replaced: Vec<Replaced> = Vec::with_capacity(updates.len());
-        let mut launches = Vec::with_capacity(updates.len());
-        let mut touches_more = false;
-        for update in updates {
-            let number = update.launch.node;
-            let Some(node) = state.nodes.get_mut(number) else {
-                continue;
-            };
-            let command = match update.dispatch {
-                Some(dispatch) => Command::Dispatch(dispatch),
-                None => Command::Nothing,
-            };
-            replaced.push(Replaced {
-                number,
-                command: std::mem::replace(&mut node.command, command),
-                travellers: std::mem::replace(&mut node.travellers, update.travellers),
-            });
-            touches_more |= node.note_touches() && self.lines[node.line].in_order;
-            launches.push((update.command, update.launch));
-        }
-        match self.follow(state, &replaced, touches_more) {
-            Ok(leftovers) => {
-                let old = launches
-                    .into_iter()
-                    .map(|(command, launch)| std::mem::replace(&mut *command.lock(), launch));
-                Ok((
-                    leftovers,
-                    replaced.into_iter().map(|it| it.command).collect(),
-                    old.collect(),
-                ))
-            }
-            Err(error) => {
-                // "Otherwise, none of the updates to mutable-command objects are preserved".
-                for old in replaced.into_iter().rev() {
-                    if let Some(node) = state.nodes.get_mut(old.number) {
-                        node.command = old.command;
-                        node.travellers = old.travellers;
-                        node.note_touches();
-                    }
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Has the recordings follow what was replaced. `touches_more`: commands in order may meet others in memory now.
-    pub(super) fn follow(
-        &self,
-        state: &mut State,
-        replaced: &[Replaced],
-        touches_more: bool,
-    ) -> Result<Leftovers> {
-        let changed: BTreeSet<usize> = replaced.iter().map(|it| it.number).collect();
-        let mut old_schedule = None;
-        if touches_more {
-            let schedule = self.schedule(state)?;
-            if schedule != state.schedule {
-                old_schedule = Some(std::mem::replace(&mut state.schedule, schedule));
-            }
-        }
-        let followed = self.bring_up_to_date(state, &changed, old_schedule.is_some());
-        let leftovers = followed.inspect_err(|_| {
-            if let Some(schedule) = old_schedule {
-                state.schedule = schedule;
-            }
-        })?;
-        if self.context().devices().len() > 1 {
-            state.note_uses();
-        }
-        Ok(leftovers)
-    }
-}
-
-/// What an update took the place of.
-pub(super) struct Replaced {
-    pub number: usize,
-    pub command: Command,
-    pub travellers: Travellers,
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,6 +40,8 @@ impl CommandBuffer {
         let copy = Self::with_lines(lines.collect(), queues, properties, self.flags);
         let mut handles = Vec::new();
         let finalized = {
+            // Commands that are being updated may be wrong yet.
+            let _updating = self.lock_updating();
             let state = self.lock();
             for step in &state.recorded {
                 match step {

@@ -1,6 +1,5 @@
 //! What is in the `VkCommandBuffer` of a finalized command buffer.
 
-use super::mutable::Replaced;
 use super::{CommandBuffer, MOST_TOUCHES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
 use crate::runtime::command::{Command, Dispatch, Ordering};
@@ -226,12 +225,7 @@ fn update(buffer: &CommandBuffer, number: usize, target: &Arc<Allocation>) -> bo
     let mut state = buffer.lock();
     state.nodes[number].command = launch(target, ALL_BYTES);
     let more = state.nodes[number].note_touches();
-    let replaced = Replaced {
-        number,
-        command: Command::Nothing,
-        travellers: Default::default(),
-    };
-    let left = buffer.follow(&mut state, &[replaced], more).unwrap();
+    let left = buffer.follow(&mut state, &[number], more).unwrap();
     drop(left);
     more
 }

@@ -48,39 +48,40 @@ impl Versions {
     /// Of `record`: nothing has changed.
     pub fn update<'a, E>(
         &mut self,
-        changed: &BTreeSet<usize>,
+        changed: &[usize],
         dispatch: impl Fn(usize) -> Option<&'a Dispatch>,
         record: impl FnOnce() -> Result<Instance, E>,
     ) -> Result<Leftovers, E> {
-        let fits = |instance: &Instance, numbers: &BTreeSet<usize>| {
-            let fits = |number| dispatch(number).is_some_and(|it| instance.fits(number, it));
-            numbers.iter().copied().all(fits)
+        let fits = |instance: &Instance, number: usize| {
+            dispatch(number).is_some_and(|it| instance.fits(number, it))
         };
+        let fits_all = |instance: &Instance| changed.iter().all(|&number| fits(instance, number));
         let mut leftovers = Leftovers::default();
-        let mut write = |instance: &Instance, numbers: &BTreeSet<usize>| {
-            for &number in numbers {
-                if let Some(dispatch) = dispatch(number) {
-                    leftovers.held.extend(instance.update(number, dispatch));
-                }
+        let mut write = |instance: &Instance, number: usize| {
+            if let Some(dispatch) = dispatch(number) {
+                leftovers.held.extend(instance.update(number, dispatch));
             }
         };
         let idle_current = self.current.as_ref().filter(|it| it.is_idle());
-        if let Some(current) = idle_current.filter(|it| fits(it, changed)) {
-            write(current, changed);
+        if let Some(current) = idle_current.filter(|it| fits_all(it)) {
+            changed.iter().for_each(|&number| write(current, number));
             self.miss(changed, &mut leftovers);
             return Ok(leftovers);
         }
         let idle = self.others.iter().position(|other| {
-            other.instance.is_idle()
-                && fits(&other.instance, changed)
-                && fits(&other.instance, &other.missed)
+            let Version { instance, missed } = other;
+            let fits_missed = || missed.iter().all(|&number| fits(instance, number));
+            instance.is_idle() && fits_all(instance) && fits_missed()
         });
         let next = match idle {
             Some(index) => {
-                let version = self.others.swap_remove(index);
-                write(&version.instance, changed);
-                write(&version.instance, &version.missed);
-                version.instance
+                let Version {
+                    instance,
+                    mut missed,
+                } = self.others.swap_remove(index);
+                missed.extend(changed);
+                missed.iter().for_each(|&number| write(&instance, number));
+                instance
             }
             None => Arc::new(record()?),
         };
@@ -107,7 +108,7 @@ impl Versions {
     }
 
     /// The others don't know of these updates. They must not keep alive what was replaced.
-    fn miss(&mut self, changed: &BTreeSet<usize>, leftovers: &mut Leftovers) {
+    fn miss(&mut self, changed: &[usize], leftovers: &mut Leftovers) {
         self.others.retain_mut(|version| {
             let held = version.instance.miss(changed);
             let keep = held.is_some();

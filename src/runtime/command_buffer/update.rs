@@ -1,0 +1,253 @@
+//! Updates of commands (`clUpdateMutableCommandsKHR`).
+//!
+//! A change exchanges what it gives a command with what the command has: again, and it is undone. So changes are made at
+//! once, one after the other; then the commands they are of are prepared anew, the launches of the command buffer exchanged,
+//! and the recordings brought up to date. Where that fails everything is exchanged back.
+
+use super::mutable::{Memories, MutableCommand};
+use super::travellers::Travellers;
+use super::versions::Leftovers;
+use super::{CommandBuffer, Node, State};
+use crate::compiler::program::ArgumentKind;
+use crate::runtime::Result;
+use crate::runtime::command::{Arguments, Command, Dispatch};
+use crate::runtime::dispatch::NdRange;
+use crate::runtime::indirect::Indirect;
+use crate::runtime::kernel::ArgumentValue;
+use smallvec::SmallVec;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// What becomes of a launch.
+pub struct Change {
+    /// Those that are set, with their indices, in their order.
+    pub arguments: SmallVec<[(u32, ArgumentValue); 2]>,
+    /// All that is said of the kernel by `clSetKernelExecInfo`, if that changes.
+    pub indirect: Option<Indirect>,
+    pub range: NdRange,
+}
+
+/// The changes of an update. What they take the place of is in them.
+#[derive(Default)]
+pub struct Changes(Vec<(Arc<MutableCommand>, Change)>);
+
+/// What a launch of a command buffer becomes; what it was, once that is done.
+struct Replacement {
+    node: usize,
+    new: New,
+}
+
+enum New {
+    Launch {
+        command: Box<Command>,
+        travellers: Travellers,
+        memories: Memories,
+    },
+    /// Arguments that are plain bytes, each with its place in the argument block. All else is as it was: this is what a
+    /// frame loop updates most often, and to prepare the launch anew takes five times as long.
+    Values(SmallVec<[(usize, Bytes); 2]>),
+}
+
+/// Of an argument.
+type Bytes = SmallVec<[u8; 16]>;
+
+impl Changes {
+    /// Makes a change: what the command launches is that from now on.
+    pub fn make(&mut self, command: Arc<MutableCommand>, mut change: Change) {
+        for (index, value) in &mut change.arguments {
+            command.launched().exchange_argument(*index, value);
+        }
+        change.exchange_others(&command);
+        self.0.push((command, change));
+    }
+
+    fn undo(&mut self) {
+        for (command, change) in self.0.iter_mut().rev() {
+            // One may have been set twice.
+            for (index, value) in change.arguments.iter_mut().rev() {
+                command.launched().exchange_argument(*index, value);
+            }
+            change.exchange_others(command);
+        }
+    }
+
+    /// What the commands have become. One that was changed twice comes twice, the same.
+    fn replacements(&self) -> Result<Vec<Replacement>> {
+        let mut replacements = Vec::with_capacity(self.0.len());
+        for (mutable, change) in &self.0 {
+            let Some(node) = mutable.node() else {
+                continue;
+            };
+            let new = match change.new_values(mutable) {
+                Some(values) => New::Values(values),
+                None => {
+                    let (command, travellers) = mutable.prepare()?;
+                    New::Launch {
+                        command,
+                        travellers,
+                        memories: mutable.launched().memories(),
+                    }
+                }
+            };
+            replacements.push(Replacement { node, new });
+        }
+        Ok(replacements)
+    }
+}
+
+impl Change {
+    fn exchange_others(&mut self, command: &MutableCommand) {
+        if let Some(indirect) = &mut self.indirect {
+            let own = command.launched();
+            own.set_indirect(|own| std::mem::swap(own, indirect));
+        }
+        command.exchange_range(&mut self.range);
+    }
+
+    /// What it has changed if that is nothing but values, which were known before.
+    fn new_values(&self, command: &MutableCommand) -> Option<SmallVec<[(usize, Bytes); 2]>> {
+        if self.indirect.is_some() || self.range != command.range() {
+            return None;
+        }
+        let code = command.launched().code(command.queue().device())?;
+        let mut values = SmallVec::new();
+        for (index, old) in &self.arguments {
+            let index = *index as usize;
+            let (ArgumentValue::Bytes(_), ArgumentValue::Bytes(new)) =
+                (old, command.launched().argument(index))
+            else {
+                return None;
+            };
+            match code.compiled.arguments.get(index)?.kind {
+                ArgumentKind::Value { offset_bytes, .. } => {
+                    values.push((offset_bytes as usize, new));
+                }
+                ArgumentKind::Unused { .. } => {}
+                _ => return None,
+            }
+        }
+        Some(values)
+    }
+}
+
+/// Exchanges a value in the argument blocks of a launch, which all have the same.
+fn exchange_value(dispatch: &mut Dispatch, offset: usize, value: &mut Bytes) {
+    let new = Bytes::from_slice(value);
+    for region in &mut dispatch.regions {
+        let (Arguments::Block(block) | Arguments::PushConstants(block)) = &mut region.arguments;
+        if let Some(place) = block.get_mut(offset..offset + new.len()) {
+            value.copy_from_slice(place);
+            place.copy_from_slice(&new);
+        }
+    }
+}
+
+impl Replacement {
+    /// Exchanges it with the command's; whether that touches more memory than before.
+    fn exchange(&mut self, node: &mut Node) -> bool {
+        match &mut self.new {
+            New::Launch {
+                command,
+                travellers,
+                memories,
+            } => {
+                std::mem::swap(&mut node.command, &mut **command);
+                std::mem::swap(&mut node.travellers, travellers);
+                if let Some(mutable) = node.mutable() {
+                    mutable.exchange_memories(memories);
+                }
+                node.note_touches()
+            }
+            New::Values(values) => {
+                // A command that lacks arguments lacks them still.
+                if let Command::Dispatch(dispatch) = &mut node.command {
+                    for (offset, value) in values {
+                        exchange_value(dispatch, *offset, value);
+                    }
+                }
+                false
+            }
+        }
+    }
+}
+
+impl CommandBuffer {
+    /// `clUpdateMutableCommandsKHR`: all of the changes that `make` makes, or none. No other thread changes anything
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// Those of `make`, those of `clEnqueueNDRangeKernel`: nothing has changed.
+    pub fn update(&self, make: impl FnOnce(&mut Changes) -> Result<()>) -> Result<()> {
+        // Executions that are done but were not seen to be would cost another recording.
+        self.retire(&[]);
+        let updating = self.lock_updating();
+        let mut changes = Changes::default();
+        let done = make(&mut changes)
+            .and_then(|()| changes.replacements())
+            .and_then(|replacements| self.replace(replacements));
+        if done.is_err() {
+            // "Otherwise, none of the updates to mutable-command objects are preserved".
+            changes.undo();
+        }
+        drop(updating);
+        // No lock is held: memory may go now, with what was replaced, and its destructor callbacks run.
+        done.map(drop)
+    }
+
+    /// Locks what updates change.
+    pub(super) fn lock_updating(&self) -> MutexGuard<'_, ()> {
+        self.updating.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn replace(&self, mut replacements: Vec<Replacement>) -> Result<(Leftovers, Vec<Replacement>)> {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let mut touches_more = false;
+        for replacement in &mut replacements {
+            let Some(node) = state.nodes.get_mut(replacement.node) else {
+                continue;
+            };
+            touches_more |= replacement.exchange(node) && self.lines[node.line].in_order;
+        }
+        let changed: SmallVec<[usize; 16]> = replacements.iter().map(|it| it.node).collect();
+        match self.follow(state, &changed, touches_more) {
+            Ok(leftovers) => Ok((leftovers, replacements)),
+            Err(error) => {
+                for replacement in replacements.iter_mut().rev() {
+                    if let Some(node) = state.nodes.get_mut(replacement.node) {
+                        replacement.exchange(node);
+                    }
+                }
+                drop(guard);
+                drop(replacements);
+                Err(error)
+            }
+        }
+    }
+
+    /// Has the recordings follow: the commands in `changed` have changed. `touches_more`: commands in order may meet others
+    /// in memory now.
+    pub(super) fn follow(
+        &self,
+        state: &mut State,
+        changed: &[usize],
+        touches_more: bool,
+    ) -> Result<Leftovers> {
+        let mut old_schedule = None;
+        if touches_more {
+            let schedule = self.schedule(state)?;
+            if schedule != state.schedule {
+                old_schedule = Some(std::mem::replace(&mut state.schedule, schedule));
+            }
+        }
+        let followed = self.bring_up_to_date(state, changed, old_schedule.is_some());
+        let leftovers = followed.inspect_err(|_| {
+            if let Some(schedule) = old_schedule {
+                state.schedule = schedule;
+            }
+        })?;
+        if self.context().devices().len() > 1 {
+            state.note_uses();
+        }
+        Ok(leftovers)
+    }
+}
