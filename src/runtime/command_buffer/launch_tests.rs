@@ -2,7 +2,7 @@
 
 use super::instance::Instance;
 use super::mutable::{MutableCommand, NewLaunch};
-use super::update::{Change, Changes};
+use super::update::{Change, Changes, Replacement};
 use super::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::command::Command;
@@ -251,6 +251,49 @@ fn an_update_that_fails_changes_nothing() {
     assert!(without.launched().argument(1).is_same(&number(4)));
     assert!(after[1].0.is_some() && after[1].2);
     assert_eq!(after[0].1, range(COUNT / 2, Some(32)));
+}
+
+#[test]
+fn what_was_exchanged_twice_is_as_before() {
+    let Some(setup) = Setup::new() else { return };
+    let (target, other) = (setup.memory(), setup.memory());
+    let buffer = setup.buffer();
+    let add = setup.record(&buffer, &setup.kernel("add", &target, 1));
+    buffer.finalize().unwrap();
+    let block = || {
+        let state = buffer.lock();
+        let dispatch = state.nodes[0].dispatch().unwrap();
+        dispatch.regions[0].as_region().arguments.to_vec()
+    };
+    let exchange = |replacements: &mut [Replacement]| {
+        for replacement in replacements {
+            let node = replacement.node;
+            replacement.exchange(&mut buffer.lock().nodes[node]);
+        }
+    };
+    let before = block();
+    let mut changes = Changes::default();
+    // One value twice at once, another buffer with a value, the value alone.
+    let steps: [&[_]; 3] = [
+        &[(1, number(2)), (1, number(3))],
+        &[(0, memory(&other)), (1, number(4))],
+        &[(1, number(5))],
+    ];
+    for arguments in steps {
+        let mut change = change_of(&add);
+        change.arguments.extend(arguments.iter().cloned());
+        changes.make(Arc::clone(&add), change);
+    }
+    let mut replacements = Vec::new();
+    changes.prepare(&mut replacements).unwrap();
+    assert_eq!(replacements.len(), 3);
+    exchange(&mut replacements);
+    let after = block();
+    assert!(after.windows(4).any(|bytes| bytes == [5, 0, 0, 0]));
+    assert_ne!(after, before);
+    replacements.reverse();
+    exchange(&mut replacements);
+    assert_eq!(block(), before);
 }
 
 #[test]

@@ -31,8 +31,9 @@ pub struct Change {
 pub struct Changes(Vec<(Arc<MutableCommand>, Change)>);
 
 /// What a launch of a command buffer becomes; what it was, once that is done.
-struct Replacement {
-    node: usize,
+pub(super) struct Replacement {
+    /// The command's place in the command buffer.
+    pub node: usize,
     new: New,
 }
 
@@ -42,8 +43,8 @@ enum New {
         travellers: Travellers,
         memories: Memories,
     },
-    /// Arguments that are plain bytes, each with its place in the argument block. All else is as it was: this is what a
-    /// frame loop updates most often, and to prepare the launch anew takes five times as long.
+    /// Arguments that are plain bytes, each once with its place in the argument block. All else is as it was: this is what
+    /// a frame loop updates most often, and to prepare the launch anew would double what that takes.
     Values(SmallVec<[(usize, Bytes); 2]>),
 }
 
@@ -71,8 +72,8 @@ impl Changes {
     }
 
     /// What the commands have become. One that was changed twice comes twice, the same.
-    fn replacements(&self) -> Result<Vec<Replacement>> {
-        let mut replacements = Vec::with_capacity(self.0.len());
+    pub(super) fn prepare(&self, replacements: &mut Vec<Replacement>) -> Result<()> {
+        replacements.reserve(self.0.len());
         for (mutable, change) in &self.0 {
             let Some(node) = mutable.node() else {
                 continue;
@@ -90,7 +91,7 @@ impl Changes {
             };
             replacements.push(Replacement { node, new });
         }
-        Ok(replacements)
+        Ok(())
     }
 }
 
@@ -109,7 +110,7 @@ impl Change {
             return None;
         }
         let code = command.launched().code(command.queue().device())?;
-        let mut values = SmallVec::new();
+        let mut values: SmallVec<[(usize, Bytes); 2]> = SmallVec::new();
         for (index, old) in &self.arguments {
             let index = *index as usize;
             let (ArgumentValue::Bytes(_), ArgumentValue::Bytes(new)) =
@@ -119,7 +120,10 @@ impl Change {
             };
             match code.compiled.arguments.get(index)?.kind {
                 ArgumentKind::Value { offset_bytes, .. } => {
-                    values.push((offset_bytes as usize, new));
+                    let offset = offset_bytes as usize;
+                    if values.iter().all(|(known, _)| *known != offset) {
+                        values.push((offset, new));
+                    }
                 }
                 ArgumentKind::Unused { .. } => {}
                 _ => return None,
@@ -143,7 +147,7 @@ fn exchange_value(dispatch: &mut Dispatch, offset: usize, value: &mut Bytes) {
 
 impl Replacement {
     /// Exchanges it with the command's; whether that touches more memory than before.
-    fn exchange(&mut self, node: &mut Node) -> bool {
+    pub(super) fn exchange(&mut self, node: &mut Node) -> bool {
         match &mut self.new {
             New::Launch {
                 command,
@@ -180,10 +184,10 @@ impl CommandBuffer {
         // Executions that are done but were not seen to be would cost another recording.
         self.retire(&[]);
         let updating = self.lock_updating();
-        let mut changes = Changes::default();
+        let (mut changes, mut replacements) = (Changes::default(), Vec::new());
         let done = make(&mut changes)
-            .and_then(|()| changes.replacements())
-            .and_then(|replacements| self.replace(replacements));
+            .and_then(|()| changes.prepare(&mut replacements))
+            .and_then(|()| self.replace(&mut replacements));
         if done.is_err() {
             // "Otherwise, none of the updates to mutable-command objects are preserved".
             changes.undo();
@@ -198,30 +202,23 @@ impl CommandBuffer {
         self.updating.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn replace(&self, mut replacements: Vec<Replacement>) -> Result<(Leftovers, Vec<Replacement>)> {
+    /// Exchanges the commands, if the recordings can follow.
+    fn replace(&self, replacements: &mut [Replacement]) -> Result<Leftovers> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let mut touches_more = false;
-        for replacement in &mut replacements {
-            let Some(node) = state.nodes.get_mut(replacement.node) else {
-                continue;
-            };
+        for replacement in &mut *replacements {
+            let node = &mut state.nodes[replacement.node];
             touches_more |= replacement.exchange(node) && self.lines[node.line].in_order;
         }
         let changed: SmallVec<[usize; 16]> = replacements.iter().map(|it| it.node).collect();
-        match self.follow(state, &changed, touches_more) {
-            Ok(leftovers) => Ok((leftovers, replacements)),
-            Err(error) => {
-                for replacement in replacements.iter_mut().rev() {
-                    if let Some(node) = state.nodes.get_mut(replacement.node) {
-                        replacement.exchange(node);
-                    }
-                }
-                drop(guard);
-                drop(replacements);
-                Err(error)
+        let followed = self.follow(state, &changed, touches_more);
+        if followed.is_err() {
+            for replacement in replacements.iter_mut().rev() {
+                replacement.exchange(&mut state.nodes[replacement.node]);
             }
         }
+        followed
     }
 
     /// Has the recordings follow: the commands in `changed` have changed. `touches_more`: commands in order may meet others
