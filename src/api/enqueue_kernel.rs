@@ -142,7 +142,27 @@ pub unsafe fn enqueue_nd_range_kernel(
     local_work_size: *const usize,
     events: EventArguments,
 ) -> Result<()> {
+    let queue = handle::borrow::<Queue>(command_queue)?;
+    let kernel = handle::borrow::<Kernel>(kernel)?;
+    let kind = CL_COMMAND_NDRANGE_KERNEL;
     // SAFETY: the caller's promise.
+    let is_range = |range: &NdRange| unsafe {
+        is_range(
+            range,
+            work_dim,
+            global_work_offset,
+            global_work_size,
+            local_work_size,
+        )
+    };
+    if !events.has_list()
+        && let Some(Enqueued { event }) =
+            launch::launch_again(&queue, &kernel, kind, is_range, events.wants_event())?
+    {
+        events.give_if(event);
+        return Ok(());
+    }
+    // SAFETY: as above.
     let read_range = |range: &mut NdRange| unsafe {
         read_range(
             range,
@@ -152,13 +172,36 @@ pub unsafe fn enqueue_nd_range_kernel(
             local_work_size,
         )
     };
-    launch_kernel(
-        command_queue,
-        kernel,
-        read_range,
-        CL_COMMAND_NDRANGE_KERNEL,
-        events,
-    )
+    launch_kernel(&queue, &kernel, read_range, kind, events)
+}
+
+/// Whether the arguments describe that range, which a launch had before.
+///
+/// # Safety
+/// As [`range`].
+#[inline]
+unsafe fn is_range(
+    range: &NdRange,
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    local_work_size: *const usize,
+) -> bool {
+    // SAFETY: the list has `work_dim` entries, of which this is one.
+    let read = |list: *const usize, dimension| unsafe { list.add(dimension).read() } as u64;
+    range.dimensions == work_dim
+        && !global_work_size.is_null()
+        && range.local.is_none() == local_work_size.is_null()
+        && (0..work_dim as usize).all(|dimension| {
+            let offset = match global_work_offset.is_null() {
+                true => 0,
+                false => read(global_work_offset, dimension),
+            };
+            let local = range.local.map(|local| local[dimension]);
+            range.global[dimension] == read(global_work_size, dimension)
+                && range.offset[dimension] == offset
+                && local.is_none_or(|local| local == read(local_work_size, dimension))
+        })
 }
 
 /// `clEnqueueTask`: a range of one work-item.
@@ -167,39 +210,30 @@ pub fn enqueue_task(
     kernel: cl_kernel,
     events: EventArguments,
 ) -> Result<()> {
+    let queue = handle::borrow::<Queue>(command_queue)?;
+    let kernel = handle::borrow::<Kernel>(kernel)?;
     let read_range = |range: &mut NdRange| {
         range.local = Some([1; 3]);
         Ok(())
     };
-    launch_kernel(command_queue, kernel, read_range, CL_COMMAND_TASK, events)
+    launch_kernel(&queue, &kernel, read_range, CL_COMMAND_TASK, events)
 }
 
 fn launch_kernel(
-    command_queue: cl_command_queue,
-    kernel: cl_kernel,
+    queue: &Arc<Queue>,
+    kernel: &Arc<Kernel>,
     read_range: impl FnOnce(&mut NdRange) -> Result<()>,
     command_type: cl_command_type,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = handle::borrow::<Queue>(command_queue)?;
-    let kernel = handle::borrow::<Kernel>(kernel)?;
-    let mut range = NdRange::default();
-    // What is wrong with the range comes after other faults.
-    let range_read = read_range(&mut range);
-    if range_read.is_ok() && !events.has_list() {
-        let wants_event = events.wants_event();
-        let enqueued = launch::launch_again(&queue, &kernel, command_type, &range, wants_event)?;
-        if let Some(Enqueued { event }) = enqueued {
-            events.give_if(event);
-            return Ok(());
-        }
-    }
-    let target = LaunchTarget::new(&queue, &kernel)?;
-    check_context(&queue, &kernel)?;
+    let target = LaunchTarget::new(queue, kernel)?;
+    check_context(queue, kernel)?;
     let mut waits = LateWaits::default();
-    enqueue::late_wait_list(&queue, &events, &mut waits)?;
+    enqueue::late_wait_list(queue, &events, &mut waits)?;
     kernel.check_arguments()?;
-    range_read?;
+    // What is wrong with the range comes after other faults.
+    let mut range = NdRange::default();
+    read_range(&mut range)?;
     let event = target.launch(command_type, &range, &mut waits, events.wants_event())?;
     events.give_if(event);
     Ok(())
@@ -255,6 +289,49 @@ mod tests {
         };
         // SAFETY: the lists of these tests have `work_dim` entries.
         unsafe { range(work_dim, pointer(offset), pointer(global), std::ptr::null()) }
+    }
+
+    #[test]
+    fn a_range_is_known_again_by_its_arguments() {
+        type Lists = (u32, &'static [usize], &'static [usize], &'static [usize]);
+        const NONE: [usize; 0] = [];
+        let lists: [Lists; 12] = [
+            (1, &NONE, &[8], &NONE),
+            (1, &[0], &[8], &NONE),
+            (1, &[4], &[8], &NONE),
+            (1, &NONE, &[8], &[8]),
+            (1, &NONE, &[8], &[4]),
+            (1, &NONE, &[16], &[4]),
+            (2, &NONE, &[8, 1], &NONE),
+            (2, &NONE, &[8, 2], &[8, 1]),
+            (2, &[0, 3], &[8, 2], &[8, 1]),
+            (3, &NONE, &[8, 2, 1], &[8, 1, 1]),
+            (3, &NONE, &[8, 2, 5], &[8, 1, 1]),
+            (3, &NONE, &[8, 2, 5], &[8, 1, 5]),
+        ];
+        let pointer = |list: &[usize]| match list.is_empty() {
+            true => std::ptr::null(),
+            false => list.as_ptr(),
+        };
+        for (dimensions, offset, global, local) in lists {
+            let (offset, global, local) = (pointer(offset), pointer(global), pointer(local));
+            // SAFETY: the lists have as many entries.
+            let known = unsafe { range(dimensions, offset, global, local) }.unwrap();
+            for (dimensions, offset, global, local) in lists {
+                let (offset, global, local) = (pointer(offset), pointer(global), pointer(local));
+                // SAFETY: as above.
+                let (asked, is_known) = unsafe {
+                    (
+                        range(dimensions, offset, global, local).unwrap(),
+                        is_range(&known, dimensions, offset, global, local),
+                    )
+                };
+                assert_eq!(is_known, asked == known, "{asked:?}, {known:?}");
+            }
+            // SAFETY: as above, and NULL.
+            let none = unsafe { is_range(&known, dimensions, offset, std::ptr::null(), local) };
+            assert!(!none);
+        }
     }
 
     #[test]

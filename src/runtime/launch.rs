@@ -50,7 +50,8 @@ impl Work for KernelLaunch<'_> {
 }
 
 /// Enqueues a launch that waits for no event, if the open batch of the queue has the same already; `None` if not. That it
-/// is right has been found then. Both objects are the application's, as those of a [`LaunchTarget`].
+/// is right has been found then. `is_range` says whether a range is the one that is asked for. Both objects are the
+/// application's, as those of a [`LaunchTarget`].
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
@@ -58,14 +59,14 @@ pub(crate) fn launch_again(
     queue: &Arc<Queue>,
     kernel: &Arc<Kernel>,
     kind: cl_command_type,
-    range: &NdRange,
+    is_range: impl Fn(&NdRange) -> bool,
     wants_event: bool,
 ) -> Result<Option<Enqueued>> {
     if !kernel.may_be_kept() {
         return Ok(None);
     }
     let mut backlog = Backlog::default();
-    let enqueued = queue.enqueue_again(wants_event, kind, kernel, range, &mut backlog)?;
+    let enqueued = queue.enqueue_again(wants_event, kind, kernel, is_range, &mut backlog)?;
     if backlog.is_long() {
         // The application is called, which may let go of the queue.
         backlog.work_off(&Arc::clone(queue));
@@ -219,7 +220,7 @@ kernel void say(global uint *out, uint value) { if (value == 1) printf("never\n"
         /// Launches it, as `clEnqueueNDRangeKernel` does; whether the queue had kept it.
         fn launch(&self, kernel: &Arc<Kernel>, range: &NdRange) -> Result<bool> {
             let (queue, kind) = (&self.queue, CL_COMMAND_NDRANGE_KERNEL);
-            if launch_again(queue, kernel, kind, range, false)?.is_some() {
+            if launch_again(queue, kernel, kind, |it| it.is_same(range), false)?.is_some() {
                 return Ok(true);
             }
             let target = LaunchTarget::new(queue, kernel)?;

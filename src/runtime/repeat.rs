@@ -58,15 +58,23 @@ pub struct Enqueued {
 }
 
 impl Repeats {
-    /// Takes out the launch of `kernel` as it is now over `range`, if it is here.
-    pub fn take(&mut self, kernel: &Arc<Kernel>, range: &NdRange) -> Option<(Slot, Box<Repeat>)> {
-        let is_it =
-            |kept: &Option<Box<Repeat>>| kept.as_ref().is_some_and(|it| it.is_of(kernel, range));
+    /// Takes out the launch of `kernel` as it is now over the range that `is_range` knows, if it is here.
+    #[inline]
+    pub fn take(
+        &mut self,
+        kernel: &Arc<Kernel>,
+        is_range: impl Fn(&NdRange) -> bool,
+    ) -> Option<(Slot, Box<Repeat>)> {
+        let is_it = |kept: &Option<Box<Repeat>>| {
+            let it = kept.as_ref();
+            it.is_some_and(|it| it.is_of(kernel) && is_range(&it.range))
+        };
         let slot = self.kept.iter().position(is_it)?;
         Some((Slot(slot), self.kept[slot].take()?))
     }
 
     /// Puts it back, for the next time if the batch `is_open` still.
+    #[inline]
     pub fn put_back(&mut self, slot: Slot, mut repeat: Box<Repeat>, is_open: bool) {
         if !is_open {
             repeat.clear();
@@ -112,10 +120,9 @@ impl Repeats {
 }
 
 impl Repeat {
-    fn is_of(&self, kernel: &Arc<Kernel>, range: &NdRange) -> bool {
+    fn is_of(&self, kernel: &Arc<Kernel>) -> bool {
         Weak::as_ptr(&self.kernel) == Arc::as_ptr(kernel)
             && self.version == kernel.version()
-            && self.range.is_same(range)
             // A released buffer is refused.
             && self.named.iter().all(|memory| memory.strong_count() > 0)
     }
@@ -148,8 +155,8 @@ impl Work for Repeat {
 }
 
 impl Queue {
-    /// Records the launch of a kernel, as it is, over a range once more, if the open batch has it; `None` if not. Otherwise
-    /// as [`Queue::enqueue_if`] without anything to wait for.
+    /// Records the launch of a kernel, as it is, over the range that `is_range` knows once more, if the open batch has it;
+    /// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
     ///
     /// # Errors
     /// As there.
@@ -159,7 +166,7 @@ impl Queue {
         wants_event: bool,
         kind: cl_command_type,
         kernel: &Arc<Kernel>,
-        range: &NdRange,
+        is_range: impl Fn(&NdRange) -> bool,
         backlog: &mut Backlog,
     ) -> Result<Option<Enqueued>> {
         let order = Ordering::default();
@@ -167,7 +174,7 @@ impl Queue {
         if self.must_hold(&state, order) {
             return Ok(None);
         }
-        let Some((slot, mut launch)) = state.repeats.take(kernel, range) else {
+        let Some((slot, mut launch)) = state.repeats.take(kernel, is_range) else {
             return Ok(None);
         };
         let event = self.event_if(wants_event, kind);
