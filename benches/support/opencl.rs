@@ -154,7 +154,7 @@ pub fn extension_function(platform: cl_platform_id, name: &CStr) -> Result<*mut 
     address.ok_or_else(|| "the loader lacks a function".into())
 }
 
-/// The loader's function itself, as a C program calls it: the way through `cl3` takes some 60 instructions more.
+/// The loader's function itself, as a C program calls it: no time of a wrapper's is counted with the driver's.
 static ENQUEUE_ND_RANGE_KERNEL: LazyLock<clEnqueueNDRangeKernel_t> = LazyLock::new(|| {
     let library = Library::open("libOpenCL.so.1").ok()?;
     // SAFETY: the type of the function of that name.

@@ -142,9 +142,6 @@ pub unsafe fn enqueue_nd_range_kernel(
     local_work_size: *const usize,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = handle::borrow::<Queue>(command_queue)?;
-    let kernel = handle::borrow::<Kernel>(kernel)?;
-    let kind = CL_COMMAND_NDRANGE_KERNEL;
     // SAFETY: the caller's promise.
     let is_range = |range: &NdRange| unsafe {
         is_range(
@@ -155,13 +152,6 @@ pub unsafe fn enqueue_nd_range_kernel(
             local_work_size,
         )
     };
-    if !events.has_list()
-        && let Some(Enqueued { event }) =
-            launch::launch_again(&queue, &kernel, kind, is_range, events.wants_event())?
-    {
-        events.give_if(event);
-        return Ok(());
-    }
     // SAFETY: as above.
     let read_range = |range: &mut NdRange| unsafe {
         read_range(
@@ -172,7 +162,8 @@ pub unsafe fn enqueue_nd_range_kernel(
             local_work_size,
         )
     };
-    launch_kernel(&queue, &kernel, read_range, kind, events)
+    let kind = CL_COMMAND_NDRANGE_KERNEL;
+    launch_kernel(command_queue, kernel, is_range, read_range, kind, events)
 }
 
 /// Whether the arguments describe that range, which a launch had before.
@@ -210,31 +201,48 @@ pub fn enqueue_task(
     kernel: cl_kernel,
     events: EventArguments,
 ) -> Result<()> {
-    let queue = handle::borrow::<Queue>(command_queue)?;
-    let kernel = handle::borrow::<Kernel>(kernel)?;
+    let one = NdRange {
+        local: Some([1; 3]),
+        ..NdRange::default()
+    };
+    let is_one = |range: &NdRange| range.is_same(&one);
     let read_range = |range: &mut NdRange| {
-        range.local = Some([1; 3]);
+        *range = one;
         Ok(())
     };
-    launch_kernel(&queue, &kernel, read_range, CL_COMMAND_TASK, events)
+    let kind = CL_COMMAND_TASK;
+    launch_kernel(command_queue, kernel, is_one, read_range, kind, events)
 }
 
+/// Launches a kernel over the range that `read_range` reads and `is_range` knows.
+#[inline]
 fn launch_kernel(
-    queue: &Arc<Queue>,
-    kernel: &Arc<Kernel>,
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    is_range: impl Fn(&NdRange) -> bool,
     read_range: impl FnOnce(&mut NdRange) -> Result<()>,
     command_type: cl_command_type,
     events: EventArguments,
 ) -> Result<()> {
-    let target = LaunchTarget::new(queue, kernel)?;
-    check_context(queue, kernel)?;
+    let queue = handle::borrow::<Queue>(command_queue)?;
+    let kernel = handle::borrow::<Kernel>(kernel)?;
+    let wants_event = events.wants_event();
+    if !events.has_list()
+        && let Some(Enqueued { event }) =
+            launch::launch_again(&queue, &kernel, command_type, is_range, wants_event)?
+    {
+        events.give_if(event);
+        return Ok(());
+    }
+    let target = LaunchTarget::new(&queue, &kernel)?;
+    check_context(&queue, &kernel)?;
     let mut waits = LateWaits::default();
-    enqueue::late_wait_list(queue, &events, &mut waits)?;
+    enqueue::late_wait_list(&queue, &events, &mut waits)?;
     kernel.check_arguments()?;
     // What is wrong with the range comes after other faults.
     let mut range = NdRange::default();
     read_range(&mut range)?;
-    let event = target.launch(command_type, &range, &mut waits, events.wants_event())?;
+    let event = target.launch(command_type, &range, &mut waits, wants_event)?;
     events.give_if(event);
     Ok(())
 }
