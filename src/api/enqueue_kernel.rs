@@ -41,69 +41,106 @@ pub(super) unsafe fn range(
     global_work_size: *const usize,
     local_work_size: *const usize,
 ) -> Result<NdRange> {
-    let mut range = NdRange::default();
     // SAFETY: the caller's promise.
-    unsafe {
-        read_range(
-            &mut range,
+    let arguments = unsafe {
+        RangeArguments::new(
             work_dim,
             global_work_offset,
             global_work_size,
             local_work_size,
         )
-    }?;
+    };
+    let mut range = NdRange::default();
+    arguments.read(&mut range)?;
     Ok(range)
 }
 
-/// The same, read to where it stays: words that have just been written are slow to copy in larger pieces.
-///
-/// # Safety
-/// As [`range`].
-unsafe fn read_range(
-    range: &mut NdRange,
+/// A range as the application describes it.
+struct RangeArguments {
     work_dim: cl_uint,
     global_work_offset: *const usize,
     global_work_size: *const usize,
     local_work_size: *const usize,
-) -> Result<()> {
-    // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
-    // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
-    if !(1..=MAX_DIMENSIONS).contains(&work_dim) {
-        return Err(Error::new(
-            CL_INVALID_WORK_DIMENSION,
-            format!("work_dim is {work_dim}"),
-        ));
-    }
-    range.dimensions = work_dim;
-    // "If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will
-    // trivially succeed after its event dependencies are satisfied".
-    if global_work_size.is_null() {
-        range.global = [0; 3];
-    }
-    if !local_work_size.is_null() {
-        range.local = Some([1; 3]);
-    }
-    let (mut count, mut fits) = (1_u64, true);
-    for dimension in 0..work_dim as usize {
-        let read = |list: *const usize, value: &mut u64| {
-            if !list.is_null() {
-                // SAFETY: the list has `work_dim` entries.
-                *value = unsafe { list.add(dimension).read() } as u64;
-            }
-        };
-        let (global, offset) = (&mut range.global[dimension], &mut range.offset[dimension]);
-        read(global_work_size, global);
-        read(global_work_offset, offset);
-        if let Some(local) = &mut range.local {
-            read(local_work_size, &mut local[dimension]);
+}
+
+impl RangeArguments {
+    /// # Safety
+    /// As long as this is used the pointers are NULL or have `work_dim` entries.
+    unsafe fn new(
+        work_dim: cl_uint,
+        global_work_offset: *const usize,
+        global_work_size: *const usize,
+        local_work_size: *const usize,
+    ) -> Self {
+        Self {
+            work_dim,
+            global_work_offset,
+            global_work_size,
+            local_work_size,
         }
-        let beyond;
-        (count, beyond) = count.overflowing_mul(*global);
-        fits &= !beyond && global.checked_add(*offset).is_some();
     }
-    match fits {
-        true => Ok(()),
-        false => Err(too_large(range)),
+
+    /// Reads it to where it stays: words that have just been written are slow to copy in larger pieces.
+    fn read(&self, range: &mut NdRange) -> Result<()> {
+        // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
+        // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
+        if !(1..=MAX_DIMENSIONS).contains(&self.work_dim) {
+            return Err(Error::new(
+                CL_INVALID_WORK_DIMENSION,
+                format!("work_dim is {}", self.work_dim),
+            ));
+        }
+        range.dimensions = self.work_dim;
+        // "If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will
+        // trivially succeed after its event dependencies are satisfied".
+        if self.global_work_size.is_null() {
+            range.global = [0; 3];
+        }
+        if !self.local_work_size.is_null() {
+            range.local = Some([1; 3]);
+        }
+        let (mut count, mut fits) = (1_u64, true);
+        for dimension in 0..self.work_dim as usize {
+            let read = |list: *const usize, value: &mut u64| {
+                if !list.is_null() {
+                    // SAFETY: the promise of `new`.
+                    *value = unsafe { list.add(dimension).read() } as u64;
+                }
+            };
+            let (global, offset) = (&mut range.global[dimension], &mut range.offset[dimension]);
+            read(self.global_work_size, global);
+            read(self.global_work_offset, offset);
+            if let Some(local) = &mut range.local {
+                read(self.local_work_size, &mut local[dimension]);
+            }
+            let beyond;
+            (count, beyond) = count.overflowing_mul(*global);
+            fits &= !beyond && global.checked_add(*offset).is_some();
+        }
+        match fits {
+            true => Ok(()),
+            false => Err(too_large(range)),
+        }
+    }
+
+    /// Whether it is that range, which a launch had before.
+    #[inline]
+    fn is(&self, range: &NdRange) -> bool {
+        // SAFETY: the promise of `new`; the dimension is one of the range's.
+        let read = |list: *const usize, dimension| unsafe { list.add(dimension).read() } as u64;
+        range.dimensions == self.work_dim
+            && !self.global_work_size.is_null()
+            && range.local.is_none() == self.local_work_size.is_null()
+            && (0..self.work_dim as usize).all(|dimension| {
+                let offset = match self.global_work_offset.is_null() {
+                    true => 0,
+                    false => read(self.global_work_offset, dimension),
+                };
+                let local = range.local.map(|local| local[dimension]);
+                range.global[dimension] == read(self.global_work_size, dimension)
+                    && range.offset[dimension] == offset
+                    && local.is_none_or(|local| local == read(self.local_work_size, dimension))
+            })
     }
 }
 
@@ -133,6 +170,7 @@ fn too_large(range: &NdRange) -> Error {
 ///
 /// # Safety
 /// The arrays are NULL or have `work_dim` entries.
+#[inline]
 pub unsafe fn enqueue_nd_range_kernel(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
@@ -143,19 +181,8 @@ pub unsafe fn enqueue_nd_range_kernel(
     events: EventArguments,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    let is_range = |range: &NdRange| unsafe {
-        is_range(
-            range,
-            work_dim,
-            global_work_offset,
-            global_work_size,
-            local_work_size,
-        )
-    };
-    // SAFETY: as above.
-    let read_range = |range: &mut NdRange| unsafe {
-        read_range(
-            range,
+    let range = unsafe {
+        RangeArguments::new(
             work_dim,
             global_work_offset,
             global_work_size,
@@ -163,36 +190,7 @@ pub unsafe fn enqueue_nd_range_kernel(
         )
     };
     let kind = CL_COMMAND_NDRANGE_KERNEL;
-    launch_kernel(command_queue, kernel, is_range, read_range, kind, events)
-}
-
-/// Whether the arguments describe that range, which a launch had before.
-///
-/// # Safety
-/// As [`range`].
-#[inline]
-unsafe fn is_range(
-    range: &NdRange,
-    work_dim: cl_uint,
-    global_work_offset: *const usize,
-    global_work_size: *const usize,
-    local_work_size: *const usize,
-) -> bool {
-    // SAFETY: the list has `work_dim` entries, of which this is one.
-    let read = |list: *const usize, dimension| unsafe { list.add(dimension).read() } as u64;
-    range.dimensions == work_dim
-        && !global_work_size.is_null()
-        && range.local.is_none() == local_work_size.is_null()
-        && (0..work_dim as usize).all(|dimension| {
-            let offset = match global_work_offset.is_null() {
-                true => 0,
-                false => read(global_work_offset, dimension),
-            };
-            let local = range.local.map(|local| local[dimension]);
-            range.global[dimension] == read(global_work_size, dimension)
-                && range.offset[dimension] == offset
-                && local.is_none_or(|local| local == read(local_work_size, dimension))
-        })
+    launch_kernel(command_queue, kernel, kind, &range, events)
 }
 
 /// `clEnqueueTask`: a range of one work-item.
@@ -201,48 +199,51 @@ pub fn enqueue_task(
     kernel: cl_kernel,
     events: EventArguments,
 ) -> Result<()> {
-    let one = NdRange {
-        local: Some([1; 3]),
-        ..NdRange::default()
-    };
-    let is_one = |range: &NdRange| range.is_same(&one);
-    let read_range = |range: &mut NdRange| {
-        *range = one;
-        Ok(())
-    };
-    let kind = CL_COMMAND_TASK;
-    launch_kernel(command_queue, kernel, is_one, read_range, kind, events)
+    // SAFETY: lists of one entry.
+    let range = unsafe { RangeArguments::new(1, std::ptr::null(), &1, &1) };
+    launch_kernel(command_queue, kernel, CL_COMMAND_TASK, &range, events)
 }
 
-/// Launches a kernel over the range that `read_range` reads and `is_range` knows.
-#[inline]
+/// Launches a kernel.
 fn launch_kernel(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
-    is_range: impl Fn(&NdRange) -> bool,
-    read_range: impl FnOnce(&mut NdRange) -> Result<()>,
     command_type: cl_command_type,
+    range: &RangeArguments,
     events: EventArguments,
 ) -> Result<()> {
     let queue = handle::borrow::<Queue>(command_queue)?;
     let kernel = handle::borrow::<Kernel>(kernel)?;
-    let wants_event = events.wants_event();
-    if !events.has_list()
-        && let Some(Enqueued { event }) =
-            launch::launch_again(&queue, &kernel, command_type, is_range, wants_event)?
-    {
-        events.give_if(event);
-        return Ok(());
+    if !events.has_list() {
+        let wants_event = events.wants_event();
+        let is_range = |kept: &NdRange| range.is(kept);
+        let again = launch::launch_again(&queue, &kernel, command_type, is_range, wants_event)?;
+        if let Some(Enqueued { event }) = again {
+            events.give_if(event);
+            return Ok(());
+        }
     }
-    let target = LaunchTarget::new(&queue, &kernel)?;
-    check_context(&queue, &kernel)?;
+    launch_anew(&queue, &kernel, command_type, range, events)
+}
+
+/// Launches a kernel as if it were for the first time. Apart: the way there should have little to save and restore.
+#[inline(never)]
+fn launch_anew(
+    queue: &Arc<Queue>,
+    kernel: &Arc<Kernel>,
+    command_type: cl_command_type,
+    range: &RangeArguments,
+    events: EventArguments,
+) -> Result<()> {
+    let target = LaunchTarget::new(queue, kernel)?;
+    check_context(queue, kernel)?;
     let mut waits = LateWaits::default();
-    enqueue::late_wait_list(&queue, &events, &mut waits)?;
+    enqueue::late_wait_list(queue, &events, &mut waits)?;
     kernel.check_arguments()?;
     // What is wrong with the range comes after other faults.
-    let mut range = NdRange::default();
-    read_range(&mut range)?;
-    let event = target.launch(command_type, &range, &mut waits, wants_event)?;
+    let mut nd_range = NdRange::default();
+    range.read(&mut nd_range)?;
+    let event = target.launch(command_type, &nd_range, &mut waits, events.wants_event())?;
     events.give_if(event);
     Ok(())
 }
@@ -321,24 +322,29 @@ mod tests {
             true => std::ptr::null(),
             false => list.as_ptr(),
         };
-        for (dimensions, offset, global, local) in lists {
-            let (offset, global, local) = (pointer(offset), pointer(global), pointer(local));
+        let lists = lists.map(|(work_dim, offset, global, local)| {
             // SAFETY: the lists have as many entries.
-            let known = unsafe { range(dimensions, offset, global, local) }.unwrap();
-            for (dimensions, offset, global, local) in lists {
-                let (offset, global, local) = (pointer(offset), pointer(global), pointer(local));
-                // SAFETY: as above.
-                let (asked, is_known) = unsafe {
-                    (
-                        range(dimensions, offset, global, local).unwrap(),
-                        is_range(&known, dimensions, offset, global, local),
-                    )
-                };
+            unsafe {
+                RangeArguments::new(work_dim, pointer(offset), pointer(global), pointer(local))
+            }
+        });
+        let read = |arguments: &RangeArguments| {
+            let mut range = NdRange::default();
+            arguments.read(&mut range).unwrap();
+            range
+        };
+        for described in &lists {
+            let known = read(described);
+            for asked in &lists {
+                let is_known = asked.is(&known);
+                let asked = read(asked);
                 assert_eq!(is_known, asked == known, "{asked:?}, {known:?}");
             }
-            // SAFETY: as above, and NULL.
-            let none = unsafe { is_range(&known, dimensions, offset, std::ptr::null(), local) };
-            assert!(!none);
+            let none = RangeArguments {
+                global_work_size: std::ptr::null(),
+                ..*described
+            };
+            assert!(!none.is(&known));
         }
     }
 

@@ -279,6 +279,7 @@ impl EventArguments {
     }
 
     /// The same of an event that was only made if [`EventArguments::wants_event`].
+    #[inline]
     pub fn give_if<E: Object>(self, event: Option<Arc<E>>) {
         if let Some(event) = event {
             self.give(event);

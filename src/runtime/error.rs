@@ -28,8 +28,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// An OpenCL error code and why it is returned.
+// In a box: results are then as large as what they give, and are returned in registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Fault>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fault {
     code: cl_int,
     reason: Cow<'static, str>,
     unwritten: bool,
@@ -43,11 +47,11 @@ impl Error {
     /// argument and what is wrong with it.
     pub fn new(code: cl_int, reason: impl Into<Cow<'static, str>>) -> Self {
         debug_assert!(code < 0, "an error needs an error code");
-        Self {
+        Self(Box::new(Fault {
             code,
             reason: reason.into(),
             unwritten: false,
-        }
+        }))
     }
 
     /// `CL_INVALID_VALUE`
@@ -86,37 +90,38 @@ impl Error {
     /// A feature that Pumice does not have: the specification's `code` for that case, and one warning in
     /// the log for each entry point that meets it.
     pub fn unsupported(code: cl_int, feature: &'static str) -> Self {
-        Self {
+        Self(Box::new(Fault {
             code,
             reason: Cow::Borrowed(feature),
             unwritten: true,
-        }
+        }))
     }
 
     /// The OpenCL error code.
     pub fn code(&self) -> cl_int {
-        self.code
+        self.0.code
     }
 
     /// What the log says.
     pub fn reason(&self) -> &str {
-        &self.reason
+        &self.0.reason
     }
 
     /// Whether this is Pumice's lack rather than the application's mistake.
     pub fn is_unsupported(&self) -> bool {
-        self.unwritten
+        self.0.unwritten
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.unwritten {
-            "not supported: "
-        } else {
-            ""
-        };
-        write!(f, "{}: {what}{}", CodeName(self.code), self.reason)
+        let Fault {
+            code,
+            reason,
+            unwritten,
+        } = &*self.0;
+        let what = if *unwritten { "not supported: " } else { "" };
+        write!(f, "{}: {what}{reason}", CodeName(*code))
     }
 }
 

@@ -51,6 +51,7 @@ pub struct Hazards {
 impl Hazards {
     /// Whether a command that touches `accesses` must come after a barrier. `anything`: it may use memory that
     /// is not named.
+    #[inline]
     pub fn conflict(&self, accesses: &[Touch], anything: bool) -> bool {
         if anything || self.anything {
             return self.anything || !self.touched.is_empty();

@@ -55,6 +55,7 @@ impl Work for KernelLaunch<'_> {
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
+#[inline]
 pub(crate) fn launch_again(
     queue: &Arc<Queue>,
     kernel: &Arc<Kernel>,

@@ -337,14 +337,24 @@ impl Slots {
     /// The slot at exactly this address.
     #[inline]
     fn find(&self, handle: *mut c_void) -> Option<&'static Slot> {
-        let address = handle.addr();
-        for chunk in (0..CHUNKS).map_while(|chunk| self.chunk(chunk)) {
-            let offset = address.wrapping_sub(chunk.as_ptr().addr());
-            if let Some(slot) = chunk.get(offset / size_of::<Slot>()) {
-                return offset.is_multiple_of(size_of::<Slot>()).then_some(slot);
-            }
+        // Most programs have no more handles than fit there.
+        match self.find_in(0, handle) {
+            Some(slot) => Some(slot),
+            None => self.find_beyond_the_first(handle),
         }
-        None
+    }
+
+    #[inline(never)]
+    fn find_beyond_the_first(&self, handle: *mut c_void) -> Option<&'static Slot> {
+        (1..CHUNKS).find_map(|chunk| self.find_in(chunk, handle))
+    }
+
+    #[inline]
+    fn find_in(&self, chunk: usize, handle: *mut c_void) -> Option<&'static Slot> {
+        let chunk = self.chunk(chunk)?;
+        let offset = handle.addr().wrapping_sub(chunk.as_ptr().addr());
+        let slot = chunk.get(offset / size_of::<Slot>())?;
+        offset.is_multiple_of(size_of::<Slot>()).then_some(slot)
     }
 
     fn at(&self, index: u32) -> Option<&'static Slot> {

@@ -23,30 +23,37 @@ pub(super) struct Region<'a> {
 impl Region<'_> {
     /// Records the `vkCmdDispatch`, its arguments in the push constants or in a piece of `staging`, which must
     /// stay as long as the recording.
-    #[inline]
+    #[inline(always)]
     pub fn record(
         &self,
         recorder: &mut Recorder,
         staging: &mut Arena,
         device: &Arc<Device>,
     ) -> Result<()> {
-        let bytes = self.arguments;
         match self.placement {
-            Placement::PushConstants => recorder.dispatch(self.pipeline, bytes, self.groups),
-            Placement::DeviceAddress => {
-                let piece = staging.take(device, bytes.len().max(16) as u64)?;
-                // SAFETY: the piece is ours alone and as long as the block.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(
-                        bytes.as_ptr(),
-                        piece.pointer.as_ptr(),
-                        bytes.len(),
-                    );
-                }
-                let address = piece.device_address().to_le_bytes();
-                recorder.dispatch(self.pipeline, &address, self.groups);
+            Placement::PushConstants => {
+                recorder.dispatch(self.pipeline, self.arguments, self.groups);
+                Ok(())
             }
+            Placement::DeviceAddress => self.record_block(recorder, staging, device),
         }
+    }
+
+    #[inline(never)]
+    fn record_block(
+        &self,
+        recorder: &mut Recorder,
+        staging: &mut Arena,
+        device: &Arc<Device>,
+    ) -> Result<()> {
+        let bytes = self.arguments;
+        let piece = staging.take(device, bytes.len().max(16) as u64)?;
+        // SAFETY: the piece is ours alone and as long as the block.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), piece.pointer.as_ptr(), bytes.len());
+        }
+        let address = piece.device_address().to_le_bytes();
+        recorder.dispatch(self.pipeline, &address, self.groups);
         Ok(())
     }
 

@@ -182,7 +182,9 @@ impl Queue {
         let is_open = state.open.is_some();
         state.repeats.put_back(slot, launch, is_open);
         issued?;
-        backlog.look(&state);
+        if !is_open {
+            backlog.look(&state);
+        }
         Ok(Some(Enqueued { event }))
     }
 }

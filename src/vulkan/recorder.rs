@@ -201,6 +201,7 @@ impl Recorder {
     }
 
     /// Runs `pipeline` over `groups` work-groups; `push_constants` fit what the pipeline was made for.
+    #[inline]
     pub fn dispatch(&mut self, pipeline: &Pipeline, push_constants: &[u8], groups: [u32; 3]) {
         self.bind(pipeline, push_constants);
         let raw = &self.device.raw;
@@ -225,35 +226,46 @@ impl Recorder {
         unsafe { raw.cmd_dispatch_indirect(self.handle, groups.handle, offset_bytes) };
     }
 
+    /// Binds and pushes what is not there from the last dispatch.
+    #[inline]
     fn bind(&mut self, pipeline: &Pipeline, push_constants: &[u8]) {
-        let raw = &self.device.raw;
         if self.bound != pipeline.handle {
-            // SAFETY: recording; the caller keeps the pipeline until the device is done.
-            unsafe {
-                raw.cmd_bind_pipeline(self.handle, vk::PipelineBindPoint::COMPUTE, pipeline.handle);
-            }
-            self.bound = pipeline.handle;
+            self.bind_pipeline(pipeline);
         }
         let layout = pipeline.layout;
-        if let (Some(textures), true) = (&self.device.textures, pipeline.reads_textures)
-            && self.textures_bound != layout
-        {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: recording; the set is the layout's only one, and lives as long as the device.
-            unsafe {
-                raw.cmd_bind_descriptor_sets(self.handle, point, layout, 0, &[textures.set], &[]);
-            }
-            self.textures_bound = layout;
+        if pipeline.reads_textures && self.textures_bound != layout {
+            self.bind_textures(layout);
         }
-        self.push(layout, push_constants);
+        let (pushed_layout, pushed) = &self.pushed;
+        if *pushed_layout != layout || pushed[..] != *push_constants {
+            self.push(layout, push_constants);
+        }
     }
 
-    /// Pushes what is not there from the last dispatch.
+    fn bind_pipeline(&mut self, pipeline: &Pipeline) {
+        let raw = &self.device.raw;
+        // SAFETY: recording; the caller keeps the pipeline until the device is done.
+        unsafe {
+            raw.cmd_bind_pipeline(self.handle, vk::PipelineBindPoint::COMPUTE, pipeline.handle);
+        }
+        self.bound = pipeline.handle;
+    }
+
+    fn bind_textures(&mut self, layout: vk::PipelineLayout) {
+        let Some(textures) = &self.device.textures else {
+            return;
+        };
+        let raw = &self.device.raw;
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: recording; the set is the layout's only one, and lives as long as the device.
+        unsafe {
+            raw.cmd_bind_descriptor_sets(self.handle, point, layout, 0, &[textures.set], &[]);
+        }
+        self.textures_bound = layout;
+    }
+
     fn push(&mut self, layout: vk::PipelineLayout, bytes: &[u8]) {
         let (pushed_layout, pushed) = &mut self.pushed;
-        if *pushed_layout == layout && pushed[..] == *bytes {
-            return;
-        }
         *pushed_layout = layout;
         pushed.clear();
         pushed.extend_from_slice(bytes);
