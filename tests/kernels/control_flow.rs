@@ -29,6 +29,11 @@ pub const TESTS: &[Test] = &[
         "results_of_loops_in_groups_of_one",
         results_in_groups_of_one,
     ),
+    ("results_of_loops_ended_by_constants", results_by_constants),
+    (
+        "results_of_loops_left_together",
+        results_of_loops_left_together,
+    ),
 ];
 
 fn words() -> Vec<u32> {
@@ -712,6 +717,114 @@ fn results_in_groups_of_one() {
         .run(&[a.len()], &[1]);
     assert_equal(&found.get(1), &counts, |i| format!("rounds of {:#x}", a[i]));
     assert_equal(&found.get(2), &sums, |i| format!("sum of {:#x}", a[i]));
+}
+
+/// The same where constant memory, which nothing is read from for the others, says whether there are more.
+fn results_by_constants() {
+    const LAST: u32 = 9;
+    let source = "
+    kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+    void test(constant uint *a, global const uint *b, global uint *out, uint last) {
+        uint gid = get_global_id(0), n = last, r, sum = 1;
+        do {
+            r = b[(gid + n) & 255];
+            sum = sum * 3 ^ r;
+        } while (n-- != 0 && (a[gid] & 1) == 0);
+        out[gid] = sum ^ r * 5;
+    }";
+    let a = words();
+    let b: Vec<u32> = a.iter().rev().copied().collect();
+    let expected: Vec<u32> = (0..a.len())
+        .map(|i| {
+            let last_round = if a[i] & 1 == 0 { 0 } else { LAST };
+            let read = (last_round..=LAST).rev().map(|n| b[(i + n as usize) & 255]);
+            let sum = read.fold(1_u32, |sum, r| sum.wrapping_mul(3) ^ r);
+            sum ^ b[(i + last_round as usize) & 255].wrapping_mul(5)
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&b)
+        .output::<u32>(a.len())
+        .value(LAST)
+        .run(&[a.len()], &[1]);
+    assert_equal(&found.get(2), &expected, |i| format!("{:#x}", a[i]));
+}
+
+/// Loops that all work-items leave in the same round, and others, within each other and behind branches, and what was
+/// loaded in the last round.
+fn results_of_loops_left_together() {
+    let source = "
+    kernel void test(global const uint *a, global uint *out, uint last) {
+        uint i = get_global_id(0), x = a[i], r = 0, s = 0, k;
+        if (x % 5 == 0) {
+            k = 0;
+            do { s = a[(i + k * 7) & 255]; } while (++k < last);
+            r = s * 3;
+        }
+        uint n = x & 15;
+        do {
+            k = 0;
+            do { s = a[(i + k + n) & 255]; } while (++k < last);
+            r += s >> 3;
+        } while (n-- > 0);
+        r ^= s;
+        k = 0;
+        do {
+            uint m = x & 7;
+            do { s = a[(i + m * k) & 255]; } while (m-- > 1);
+            r = r * 5 + s;
+        } while (++k < last);
+        r ^= s * 9;
+        k = 0;
+        do {
+            s = a[(i * 3 + k) & 255];
+            if (x >> (k & 31) & 1) { if (last == 6) break; }
+        } while (++k < last);
+        out[i] = r * 7 ^ s ^ k;
+    }";
+    let a = words();
+    let at = |index: u32| a[index as usize & 255];
+    for last in [1_u32, 2, 6, 40] {
+        let result = |i: u32| {
+            let x = at(i);
+            let (mut r, mut s) = (0_u32, 0);
+            if x % 5 == 0 {
+                s = at(i + (last - 1) * 7);
+                r = s.wrapping_mul(3);
+            }
+            for n in (0..=x & 15).rev() {
+                s = at(i + last - 1 + n);
+                r = r.wrapping_add(s >> 3);
+            }
+            r ^= s;
+            for k in 0..last {
+                // The last round is that of 1, or of 0 where there is but one.
+                s = at(i + (x & 7).min(1) * k);
+                r = r.wrapping_mul(5).wrapping_add(s);
+            }
+            r ^= s.wrapping_mul(9);
+            let mut k = 0;
+            loop {
+                s = at(i * 3 + k);
+                if x >> (k & 31) & 1 != 0 && last == 6 {
+                    break;
+                }
+                k += 1;
+                if k >= last {
+                    break;
+                }
+            }
+            r.wrapping_mul(7) ^ s ^ k
+        };
+        let expected: Vec<u32> = (0..a.len() as u32).map(result).collect();
+        let found = Launch::new(source)
+            .buffer(&a)
+            .output::<u32>(a.len())
+            .value(last)
+            .run(&[a.len()], &[]);
+        assert_equal(&found.get(1), &expected, |i| format!("{:#x}, {last}", a[i]));
+    }
 }
 
 /// Of a loop that begins with a constant an optimizer may follow the numbers: those with a sign are less than others.

@@ -154,29 +154,20 @@ impl Loops {
         self.all.get(index)
     }
 
-    /// Whether the innermost loop around `block` is also around `other`; if none is around `block`, it is.
-    pub fn innermost_holds(&self, block: Block, other: Block) -> bool {
-        let innermost = |block: Block| self.innermost.get(block.index()).copied().flatten();
-        let Some(wanted) = innermost(block) else {
-            return true;
-        };
-        let mut around = innermost(other);
-        // Inner loops come first.
-        while let Some(found) = around.filter(|&found| found < wanted) {
-            around = self.all[found].parent;
-        }
-        around == Some(wanted)
+    /// The loops around a block, the innermost first: positions in [`Loops::all`].
+    pub fn around(&self, block: Block) -> impl Iterator<Item = usize> {
+        let innermost = self.innermost.get(block.index()).copied().flatten();
+        std::iter::successors(innermost, |&it| self.all[it].parent)
     }
 
-    /// Number of loops around a block.
-    pub fn depth(&self, block: Block) -> usize {
-        let mut at = self.innermost.get(block.index()).copied().flatten();
-        let mut depth = 0;
-        while let Some(index) = at {
-            depth += 1;
-            at = self.all[index].parent;
-        }
-        depth
+    /// Those of them that are not around `other`.
+    pub fn left(&self, block: Block, other: Block) -> impl Iterator<Item = usize> {
+        let is_left = move |&it: &usize| {
+            // Inner loops come first.
+            let mut others = self.around(other).skip_while(|&other| other < it);
+            others.next() != Some(it)
+        };
+        self.around(block).take_while(is_left)
     }
 
     /// Whether some cycle has no block that dominates the others.
@@ -216,10 +207,14 @@ mod tests {
             (&first.entries[..], &second.entries[..]),
             (&[outer][..], &[entry][..])
         );
-        assert_eq!(loops.depth(inner), 2);
-        assert_eq!(loops.depth(latch), 1);
-        assert!(loops.innermost_holds(latch, inner) && loops.innermost_holds(entry, latch));
-        assert!(!loops.innermost_holds(inner, latch) && !loops.innermost_holds(latch, exit));
+        let around = |block| loops.around(block).collect::<Vec<_>>();
+        assert_eq!(around(inner), [0, 1]);
+        assert_eq!(around(latch), [1]);
+        let left = |block, other| loops.left(block, other).collect::<Vec<_>>();
+        assert!(left(latch, inner).is_empty() && left(entry, latch).is_empty());
+        assert_eq!(left(inner, latch), [0]);
+        assert_eq!(left(inner, exit), [0, 1]);
+        assert_eq!(left(latch, exit), [1]);
         assert_eq!(loops.innermost(latch).map(|l| l.header), Some(outer));
         assert!(loops.innermost(exit).is_none() && !loops.is_irreducible());
 

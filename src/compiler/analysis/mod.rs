@@ -1,6 +1,7 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
 mod cycles;
+mod divergence;
 mod dominators;
 mod immediate_dominators;
 mod known_bits;
@@ -14,6 +15,7 @@ mod uniformity;
 mod uses;
 
 pub use cycles::cycles;
+pub use divergence::loops_left_together;
 pub use dominators::Dominators;
 pub use immediate_dominators::immediate_dominators;
 pub use known_bits::KnownBits;

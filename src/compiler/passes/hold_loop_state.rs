@@ -8,13 +8,15 @@
 //!
 //! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the
 //! old value up to there, so that both can't share a register before. That the condition always holds only
-//! the launch can tell: no dispatch has zero work-groups.
+//! the launch can tell: no dispatch has zero work-groups. Loops that all work-items leave in the same round, and the loops
+//! around them likewise, stay as they are: nothing is computed for any that has left then.
 //!
 //! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
 //! nothing unless the device asks for it ([`crate::compiler::Defects::OVERWRITES_LOOP_STATE`]).
 
 use super::hidden_zero::holds_always;
-use crate::compiler::ir::{Builder, Function, Merge, Module, Terminator};
+use crate::compiler::analysis::{Dominators, Loops, loops_left_together};
+use crate::compiler::ir::{Block, Builder, Function, Merge, Module, Terminator};
 use crate::compiler::{CompileError, Context, Defects};
 
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
@@ -29,7 +31,7 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
 /// Does it to one function, whatever the device.
 pub(super) fn hold(function: &mut Function) {
     let mut always = None;
-    for head in function.layout.clone() {
+    for head in loops_left_apart(function) {
         let Some(Merge::Loop { continues, .. }) = function.block(head).merge else {
             continue;
         };
@@ -50,4 +52,15 @@ pub(super) fn hold(function: &mut Function) {
         }
         function.block_mut(continues).terminator = Terminator::Jump(edge);
     }
+}
+
+/// The headers of the loops that work-items may leave, or loops around them, in different rounds.
+fn loops_left_apart(function: &Function) -> Vec<Block> {
+    let dominators = Dominators::new(function);
+    let loops = Loops::new(function, &dominators);
+    let is_left_together = loops_left_together(function, &dominators, &loops);
+    let headers = loops.all().iter().map(|it| it.header);
+    headers
+        .filter(|&header| loops.around(header).any(|it| !is_left_together[it]))
+        .collect()
 }

@@ -11,13 +11,14 @@
 //!
 //! What is loaded, or returned by a call, an atomic or a collective, in a loop, and used behind the loop by way
 //! of operations that are no phis, therefore gets a phi in the loop: the load stands under a condition that
-//! always holds, which no optimizer knows.
+//! always holds, which no optimizer knows. Not so where all work-items leave the loop in the same round: nothing is
+//! computed for any that has left then.
 //!
 //! A cycle with several ways in has no loops inside that are known here: there, whatever is used in another block of
 //! the cycle counts as leaving one.
 
 use super::hidden_zero::holds_always;
-use crate::compiler::analysis::{Dominators, Loops, cycles};
+use crate::compiler::analysis::{Dominators, Loops, cycles, loops_left_together};
 use crate::compiler::ir::{
     Block, Builder, Edge, Function, Inst, Module, Op, Place, Rewrite, Type, Value, ValueDef,
     Values, rewrite_instructions,
@@ -74,6 +75,8 @@ struct Lost<'a> {
     function: &'a Function,
     /// By value: the block that defines it.
     home: Vec<Option<Block>>,
+    /// By loop: whether work-items leave it together.
+    is_left_together: Vec<bool>,
     /// By block: whether it is in a cycle, if some cycle has several ways in.
     is_in_cycle: Vec<bool>,
     /// By block: for one way in, its edge's arguments.
@@ -98,6 +101,7 @@ impl<'a> Lost<'a> {
         let mut search = Self {
             function,
             home: homes(function),
+            is_left_together: loops_left_together(function, &dominators, &loops),
             is_in_cycle,
             only_edge: only_edges(function),
             seen: HashSet::new(),
@@ -122,12 +126,12 @@ impl<'a> Lost<'a> {
         search.lost
     }
 
-    /// A use in a block: does the value leave a loop on the way there?
+    /// A use in a block: does the value leave a loop on the way there, where others stay?
     fn used(&mut self, loops: &Loops, value: Value, block: Block) {
         let Some(home) = self.home[value.index()] else {
             return;
         };
-        let leaves = !loops.innermost_holds(home, block);
+        let leaves = loops.left(home, block).any(|it| !self.is_left_together[it]);
         if leaves || self.is_in_cycle[home.index()] && block != home {
             self.trace(value);
         }
