@@ -54,7 +54,7 @@ impl NdRange {
     }
 
     /// Whether they are equal, word by word: words that have just been written are slow to read in larger pieces.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         let same_in = |dimension: usize| {
             let local = match (&self.local, &other.local) {
                 (Some(one), Some(other)) => one[dimension] == other[dimension],

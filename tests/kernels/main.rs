@@ -29,6 +29,7 @@ mod integers;
 #[path = "../common/library.rs"]
 mod library;
 mod local_memory;
+mod loops;
 mod maths;
 mod memory;
 mod non_uniform_groups;
@@ -73,6 +74,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("tiles", tiles::TESTS),
     ("functions", functions::TESTS),
     ("control_flow", control_flow::TESTS),
+    ("loops", loops::TESTS),
     ("atomics", atomics::TESTS),
     ("work_items", work_items::TESTS),
     ("threads", threads::TESTS),

@@ -159,7 +159,7 @@ impl<'a> Divergence<'a> {
     }
 
     /// Visits the block, and those that can be reached from its end before all ways from there meet, until one is not to be
-    /// passed; whether it came to an end.
+    /// passed; whether all were. `None` after too many steps.
     fn follow_ways(&mut self, from: Block, passes: impl Fn(Block) -> bool) -> Option<bool> {
         let meet = self.post_dominators.immediate(from);
         self.walks += 1;

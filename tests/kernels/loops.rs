@@ -1,0 +1,408 @@
+//! What loops leave behind, of what was loaded in their last rounds above all, and how many rounds they make.
+
+use super::Test;
+use super::control_flow::{check, check_at, words};
+use super::harness::{Launch, assert_equal};
+
+pub const TESTS: &[Test] = &[
+    ("results_of_irreducible_loops", results_of_irreducible_loops),
+    ("many_rounds", many_rounds),
+    ("many_rounds_in_steps", many_rounds_in_steps),
+    ("many_rounds_without_count", many_rounds_without_count),
+    ("masked_counters", masked_counters),
+    ("masked_counters_widened", masked_counters_widened),
+    ("signs_of_constants_in_a_loop", signs_of_constants),
+    (
+        "results_of_loops_in_groups_of_one",
+        results_in_groups_of_one,
+    ),
+    ("results_of_loops_ended_by_constants", results_by_constants),
+    (
+        "results_of_loops_left_together",
+        results_of_loops_left_together,
+    ),
+];
+
+/// What was loaded in the last round of a loop with two ways in, which is another one for every work-item.
+fn results_of_irreducible_loops() {
+    let body = "uint n = x & 7, sum = 0;
+         if (x & 8) goto middle;
+         top: sum += 7;
+         middle: r = a[(i + n) & 255];
+         sum ^= r;
+         if (n-- != 0) goto top;
+         r = r * 3 + sum;";
+    let result = |a: &[u32], i: usize| {
+        let (mut n, mut sum) = (a[i] & 7, if a[i] & 8 == 0 { 7_u32 } else { 0 });
+        loop {
+            let r = a[(i + n as usize) & 255];
+            sum ^= r;
+            if n == 0 {
+                return r.wrapping_mul(3).wrapping_add(sum);
+            }
+            n -= 1;
+            sum = sum.wrapping_add(7);
+        }
+    };
+    for option in ["", "-cl-opt-disable"] {
+        check_at(option, body, result);
+    }
+}
+
+/// More than the 65,535 rounds that llvmpipe makes: of loops of a known number of rounds, of one that is known as the
+/// loop begins, and of one with another way out.
+fn many_rounds() {
+    const ROUNDS: u32 = 300;
+    const LAST: u32 = 200_000;
+    let source = "
+    kernel void test(uint rounds, uint last, uint bound, global uint *words, global uint *out) {
+        for (uint round = 0; round < rounds; round++) {
+            for (uint k = 0; k < 256; k++) words[k] = words[k] * 5 + round;
+        }
+        uint sum = 0;
+        for (uint k = 0; k < last; k++) sum = sum * 3 + words[k & 255];
+        out[0] = sum;
+        uint k = 0;
+        for (; k < last; k++) {
+            sum = sum * 1664525 + 1013904223;
+            if ((sum ^ k) == bound) break;
+        }
+        out[1] = k;
+        out[2] = sum;
+    }";
+    let mut words: Vec<u32> = words();
+    let start = words.clone();
+    for round in 0..ROUNDS {
+        for word in &mut words {
+            *word = word.wrapping_mul(5).wrapping_add(round);
+        }
+    }
+    let sum = (0..LAST).fold(0u32, |sum, k| {
+        sum.wrapping_mul(3).wrapping_add(words[k as usize & 255])
+    });
+    let next = |sum: u32| sum.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    // The way out is taken in the round before the last.
+    let mut end = sum;
+    (0..LAST - 1).for_each(|_| end = next(end));
+    let bound = end ^ (LAST - 2);
+    let mut expected = [sum, 0, sum];
+    while expected[1] < LAST {
+        expected[2] = next(expected[2]);
+        if expected[2] ^ expected[1] == bound {
+            break;
+        }
+        expected[1] += 1;
+    }
+    let found = Launch::new(source.to_owned())
+        .value(ROUNDS)
+        .value(LAST)
+        .value(bound)
+        .buffer(&start)
+        .output::<u32>(3)
+        .run(&[1], &[]);
+    assert_equal(&found.get::<u32>(1), &expected, |i| format!("word {i}"));
+}
+
+/// The same of a loop that ends by what it has loaded: no counter tells how many rounds it makes.
+fn many_rounds_without_count() {
+    const ROUNDS: u32 = 200_000;
+    let source = "
+    kernel void test(uint start, uint end, global const uint *words, global uint *out) {
+        uint rounds = 0, state = start;
+        do {
+            state = (state ^ words[state & 255]) * 1664525 + 1013904223;
+            rounds++;
+        } while (state != end);
+        out[0] = rounds;
+        out[1] = state;
+    }";
+    let words: Vec<u32> = words();
+    let next = |state: u32| {
+        (state ^ words[state as usize & 255])
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223)
+    };
+    // From wherever the states do not return to themselves too early.
+    let (start, rounds, end) = (1..100)
+        .find_map(|start| {
+            let end = (0..ROUNDS).fold(start, |state, _| next(state));
+            let mut state = start;
+            let rounds = (1..=ROUNDS).find(|_| {
+                state = next(state);
+                state == end
+            })?;
+            (rounds > 70_000).then_some((start, rounds, end))
+        })
+        .expect("states that do not return too early");
+    let found = Launch::new(source.to_owned())
+        .value(start)
+        .value(end)
+        .buffer(&words)
+        .output::<u32>(2)
+        .run(&[1], &[]);
+    assert_equal(&found.get::<u32>(1), &[rounds, end], |i| {
+        format!("word {i}")
+    });
+}
+
+/// The same of loops that go on in steps: of a known width or of all work-items, up and down.
+fn many_rounds_in_steps() {
+    const FIRST: i32 = -150_000;
+    const LAST: i32 = 350_001;
+    const ITEMS: usize = 4;
+    let source = "
+    kernel void test(int first, int last, uint step, global uint *out) {
+        uint4 sums = 0;
+        for (int i = first; i < last; i += 3) sums.x = sums.x * 3 + i;
+        for (int i = last; i >= first; i -= 5) sums.y = sums.y * 3 + i;
+        for (uint i = 0; i <= (uint)last; i += step) sums.z = sums.z * 3 + i;
+        for (size_t i = get_global_id(0); i < (size_t)last; i += get_global_size(0)) sums.w = sums.w * 3 + (uint)i;
+        vstore4(sums, get_global_id(0), out);
+    }";
+    let sum = |numbers: &mut dyn Iterator<Item = i32>| {
+        numbers.fold(0_u32, |sum, i| sum.wrapping_mul(3).wrapping_add(i as u32))
+    };
+    let expected: Vec<u32> = (0..ITEMS as i32)
+        .flat_map(|item| {
+            [
+                sum(&mut (FIRST..LAST).step_by(3)),
+                sum(&mut (0..).map(|k| LAST - k * 5).take_while(|i| *i >= FIRST)),
+                sum(&mut (0..=LAST).step_by(2)),
+                sum(&mut (item..LAST).step_by(ITEMS)),
+            ]
+        })
+        .collect();
+    let found = Launch::new(source)
+        .value(FIRST)
+        .value(LAST)
+        .value(2_u32)
+        .output::<u32>(ITEMS * 4)
+        .run(&[ITEMS], &[]);
+    assert_equal(&found.get(0), &expected, |i| format!("sum {}", i % 4));
+}
+
+/// Loops that begin at a few bits of a number and count down.
+fn masked_counters() {
+    const UNTOUCHED: u16 = 0xcccc;
+    let source = "
+    kernel void test(global const uint *a, global ushort *out) {
+        uint n = a[get_global_id(0)];
+        for (uint i = -n & 3u; i != ~0u; --i) out[get_global_id(0) * 4 + i] = (ushort)(i + 1);
+    }";
+    let a = words();
+    let expected: Vec<u16> = (a.iter())
+        .flat_map(|n| {
+            (0..4).map(move |i| {
+                if i <= n.wrapping_neg() & 3 {
+                    i as u16 + 1
+                } else {
+                    UNTOUCHED
+                }
+            })
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<u16>(a.len() * 4)
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i / 4]));
+}
+
+/// The same where the counter is used as 64 bits.
+fn masked_counters_widened() {
+    let source = "
+    kernel void test(global const uint *a, global ulong *out) {
+        uint n = a[get_global_id(0)];
+        ulong16 sum = (ulong16)1;
+        uint j = 2;
+    again:
+        for (uint i = (j - n) & 3u; i != ~0u; --i)
+            sum.odd -= select((ulong8)1, (ulong8)1, (long8)(long)i);
+        if (j-- != 0) goto again;
+        out[get_global_id(0)] = sum.s0 + sum.s1 * 3 + sum.sf * 5;
+    }";
+    let a = words();
+    let expected: Vec<u64> = (a.iter())
+        .map(|n| {
+            let rounds: i64 = (0..=2u32)
+                .map(|j| i64::from(j.wrapping_sub(*n) & 3) + 1)
+                .sum();
+            (1 + (1 - rounds) * 8) as u64
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .output::<u64>(a.len())
+        .run(&[a.len()], &[]);
+    assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i]));
+}
+
+/// What is loaded in a loop and used behind it, where the driver has a vector of work-items and the group has one: the
+/// others may make more rounds.
+fn results_in_groups_of_one() {
+    let source = "
+    kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+    void test(global const uint *a, global uint *counts, global uint *out, local int *numbers) {
+        uint gid = get_global_id(0);
+        for (uint i = 0; i < 16; ++i) numbers[i] = i * 259u + gid;
+        short more = 1 - a[gid];
+        int sum = 1;
+        uint n = 3;
+        do {
+            counts[gid] += 1;
+            sum = sum * 3 ^ numbers[1];
+        } while (n-- != 0 && more >= (short)1);
+        out[gid] = sum;
+    }";
+    let a = words();
+    let rounds = |x: u32| {
+        if 1_i16.wrapping_sub(x as i16) >= 1 {
+            4
+        } else {
+            1
+        }
+    };
+    let counts: Vec<u32> = a.iter().map(|&x| rounds(x)).collect();
+    let sums: Vec<u32> = counts
+        .iter()
+        .zip(0..)
+        .map(|(&rounds, gid)| (0..rounds).fold(1_u32, |sum, _| sum.wrapping_mul(3) ^ (259 + gid)))
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&vec![0_u32; a.len()])
+        .output::<u32>(a.len())
+        .local(64)
+        .run(&[a.len()], &[1]);
+    assert_equal(&found.get(1), &counts, |i| format!("rounds of {:#x}", a[i]));
+    assert_equal(&found.get(2), &sums, |i| format!("sum of {:#x}", a[i]));
+}
+
+/// The same where constant memory, which nothing is read from for the others, says whether there are more.
+fn results_by_constants() {
+    const LAST: u32 = 9;
+    let source = "
+    kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+    void test(constant uint *a, global const uint *b, global uint *out, uint last) {
+        uint gid = get_global_id(0), n = last, r, sum = 1;
+        do {
+            r = b[(gid + n) & 255];
+            sum = sum * 3 ^ r;
+        } while (n-- != 0 && (a[gid] & 1) == 0);
+        out[gid] = sum ^ r * 5;
+    }";
+    let a = words();
+    let b: Vec<u32> = a.iter().rev().copied().collect();
+    let expected: Vec<u32> = (0..a.len())
+        .map(|i| {
+            let last_round = if a[i] & 1 == 0 { 0 } else { LAST };
+            let read = (last_round..=LAST).rev().map(|n| b[(i + n as usize) & 255]);
+            let sum = read.fold(1_u32, |sum, r| sum.wrapping_mul(3) ^ r);
+            sum ^ b[(i + last_round as usize) & 255].wrapping_mul(5)
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&b)
+        .output::<u32>(a.len())
+        .value(LAST)
+        .run(&[a.len()], &[1]);
+    assert_equal(&found.get(2), &expected, |i| format!("{:#x}", a[i]));
+}
+
+/// Loops that all work-items leave in the same round, and others, within each other and behind branches, and what was
+/// loaded in the last round.
+fn results_of_loops_left_together() {
+    let source = "
+    kernel void test(global const uint *a, global uint *out, uint last) {
+        uint i = get_global_id(0), x = a[i], r = 0, s = 0, k;
+        if (x % 5 == 0) {
+            k = 0;
+            do { s = a[(i + k * 7) & 255]; } while (++k < last);
+            r = s * 3;
+        }
+        uint n = x & 15;
+        do {
+            k = 0;
+            do { s = a[(i + k + n) & 255]; } while (++k < last);
+            r += s >> 3;
+        } while (n-- > 0);
+        r ^= s;
+        k = 0;
+        do {
+            uint m = x & 7;
+            do { s = a[(i + m * k) & 255]; } while (m-- > 1);
+            r = r * 5 + s;
+        } while (++k < last);
+        r ^= s * 9;
+        k = 0;
+        do {
+            s = a[(i * 3 + k) & 255];
+            if (x >> (k & 31) & 1) { if (last == 6) break; }
+        } while (++k < last);
+        out[i] = r * 7 ^ s ^ k;
+    }";
+    let a = words();
+    let at = |index: u32| a[index as usize & 255];
+    for last in [1_u32, 2, 6, 40] {
+        let result = |i: u32| {
+            let x = at(i);
+            let (mut r, mut s) = (0_u32, 0);
+            if x % 5 == 0 {
+                s = at(i + (last - 1) * 7);
+                r = s.wrapping_mul(3);
+            }
+            for n in (0..=x & 15).rev() {
+                s = at(i + last - 1 + n);
+                r = r.wrapping_add(s >> 3);
+            }
+            r ^= s;
+            for k in 0..last {
+                // The last round is that of 1, or of 0 where there is but one.
+                s = at(i + (x & 7).min(1) * k);
+                r = r.wrapping_mul(5).wrapping_add(s);
+            }
+            r ^= s.wrapping_mul(9);
+            let mut k = 0;
+            loop {
+                s = at(i * 3 + k);
+                if x >> (k & 31) & 1 != 0 && last == 6 {
+                    break;
+                }
+                k += 1;
+                if k >= last {
+                    break;
+                }
+            }
+            r.wrapping_mul(7) ^ s ^ k
+        };
+        let expected: Vec<u32> = (0..a.len() as u32).map(result).collect();
+        let found = Launch::new(source)
+            .buffer(&a)
+            .output::<u32>(a.len())
+            .value(last)
+            .run(&[a.len()], &[]);
+        assert_equal(&found.get(1), &expected, |i| format!("{:#x}, {last}", a[i]));
+    }
+}
+
+/// Of a loop that begins with a constant an optimizer may follow the numbers: those with a sign are less than others.
+fn signs_of_constants() {
+    let body = "
+        int v = 1;
+        for (uint j = 0; j < 2; ++j) v ^= (v * 3 & 1) + (int)abs(v);
+        r = v + x;";
+    check(body, |x| 7u32.wrapping_add(x));
+    let body = "
+        int v = 1;
+        for (uint j = 0; j < 2; ++j) v ^= (v * 3 & 1) + min(v, -v);
+        r = v + x;";
+    // 1 becomes 1 ^ (1 - 1), and stays.
+    check(body, |x| 1u32.wrapping_add(x));
+    let body = "
+        uint v = 1;
+        for (uint j = 0; j < 2; ++j) v ^= max(v, 9u);
+        r = v + ((float)x > 1e9f);";
+    // 1 becomes 8, and that 1.
+    check(body, |x| 1 + u32::from(x > 1_000_000_000));
+}
