@@ -24,7 +24,7 @@ fn main() {
 
 /// What generated code depends on: a cached or stored program made by another compiler is not taken for one
 /// of this one's.
-const COMPILER: [&str; 3] = ["src/compiler", "src/toolchain", "Cargo.lock"];
+const COMPILER: [&str; 4] = ["src/compiler", "src/drivers", "src/toolchain", "Cargo.lock"];
 
 /// Sets `PUMICE_COMPILER_STAMP`, a hash of the compiler's sources and of the built-in library.
 fn stamp_compiler() {

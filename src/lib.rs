@@ -13,6 +13,7 @@
 //! - [`runtime`]: the objects behind the handles, queues, events, memory, programs.
 //! - [`vulkan`]: everything that calls `ash`.
 //! - [`compiler`]: a pure function from OpenCL SPIR-V to Vulkan SPIR-V and reflection.
+//! - [`drivers`]: what is known of Vulkan drivers by their version, as plain data; any room may ask, it asks none.
 //! - [`toolchain`]: finds and runs `clang`; the disk cache.
 //! - [`config`]: every environment variable, read once.
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -20,6 +21,7 @@
 pub mod api;
 pub mod compiler;
 pub mod config;
+pub mod drivers;
 pub mod icd;
 pub mod runtime;
 pub mod toolchain;

@@ -1,7 +1,8 @@
 //! What the target device can do, as far as generated code depends on it.
 
-use super::defects::Defects;
+use super::Defects;
 use super::program::KernelAttributes;
+use crate::drivers::{llvmpipe, nvidia, swiftshader};
 use serde::{Deserialize, Serialize};
 
 /// Float behaviour that the device can be told to follow (`SPV_KHR_float_controls`).
@@ -276,7 +277,7 @@ impl Capabilities {
             workgroup_explicit_layout: false,
             keeps_denormals16: true,
             keeps_denormals32: true,
-            defects: Defects::LLVMPIPE,
+            defects: llvmpipe::defects(Some(llvmpipe::DEBIAN_12)),
             serial_memory: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,
@@ -299,7 +300,7 @@ impl Capabilities {
     /// As NVIDIA's driver 580 has it on an H200.
     pub fn nvidia() -> Self {
         Self {
-            defects: Defects::NVIDIA,
+            defects: nvidia::DEFECTS,
             widens_denormals: false,
             rounds_to_nearest32: true,
             marks_loops: true,
@@ -346,7 +347,7 @@ impl Capabilities {
             max_work_group_size: 256,
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
-            defects: Defects::SWIFTSHADER,
+            defects: swiftshader::DEFECTS,
             ..Self::full()
         }
     }

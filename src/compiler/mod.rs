@@ -4,7 +4,6 @@
 
 pub mod analysis;
 pub mod capabilities;
-mod defects;
 pub mod emit;
 pub mod error;
 pub mod extract_kernel;
@@ -28,12 +27,12 @@ pub mod verify;
 pub mod words;
 
 pub use capabilities::Capabilities;
-pub use defects::Defects;
 pub use error::CompileError;
 pub use library::Library;
 pub use packed::PackedModule;
 pub use program::{CompiledKernel, CompiledProgram};
 
+pub use crate::drivers::Defects;
 use std::collections::HashMap;
 use verify::Stage;
 

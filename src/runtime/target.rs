@@ -2,6 +2,7 @@
 
 use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
 use crate::compiler::{Capabilities, Defects};
+use crate::drivers::{Version, llvmpipe, nvidia, radv, swiftshader};
 use crate::vulkan::info::{self, DeviceType};
 use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 
@@ -36,17 +37,19 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         float16_controls: map_float_controls(info.float16_controls),
         float32_controls: map_float_controls(info.float32_controls),
         float64_controls: map_float_controls(info.float64_controls),
+        // llvmpipe has no float control for denormals, but compiles to the processor's own arithmetic, and runs compute
+        // shaders in threads that leave the processor's flushing modes off.
         keeps_denormals16: info.float16_controls.denorm_preserve
-            || info.driver_id == MESA_LLVMPIPE
+            || info.driver_id == llvmpipe::ID
             || !(features.shader_float16 && info.float16_controls.rounding_rte),
-        keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == MESA_LLVMPIPE,
+        keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == llvmpipe::ID,
         // Of other drivers it is not known: they get by without.
-        widens_denormals: info.driver_id == MESA_LLVMPIPE,
-        rounds_to_nearest32: info.driver_id == NVIDIA_PROPRIETARY,
-        marks_loops: info.driver_id == NVIDIA_PROPRIETARY,
+        widens_denormals: info.driver_id == llvmpipe::ID,
+        rounds_to_nearest32: info.driver_id == nvidia::ID,
+        marks_loops: info.driver_id == nvidia::ID,
         fused_fma32: fused,
         // Its unit does (PTX ISA, ex2.approx: 2^-22.5), as the conformance tests of exp, exp2 and exp10 show.
-        precise_exp2: info.driver_id == NVIDIA_PROPRIETARY,
+        precise_exp2: info.driver_id == nvidia::ID,
         fused_fma64: fused && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
         subgroup_size: subgroup_size(&info.subgroup),
@@ -56,16 +59,16 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
         defects: defects(info),
-        serial_memory: info.driver_id == MESA_LLVMPIPE,
+        serial_memory: info.driver_id == llvmpipe::ID,
         // On llvmpipe a convolution takes 3 times as long with it.
-        counts_addresses: info.driver_id == NVIDIA_PROPRIETARY,
-        indexes_addresses: info.driver_id == NVIDIA_PROPRIETARY,
-        extracts_fields: info.driver_id == NVIDIA_PROPRIETARY,
+        counts_addresses: info.driver_id == nvidia::ID,
+        indexes_addresses: info.driver_id == nvidia::ID,
+        extracts_fields: info.driver_id == nvidia::ID,
         textures: match features.sampled_image_arrays {
             true => TEXTURES,
             false => 0,
         },
-        names_dynamic_indexing: info.driver_id != GOOGLE_SWIFTSHADER,
+        names_dynamic_indexing: info.driver_id != swiftshader::ID,
         memory_order: memory_order(info),
     }
 }
@@ -73,39 +76,27 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
 fn defects(info: &PhysicalDeviceInfo) -> Defects {
     match info.driver_id {
         // It has no query for a GPU's generation; those before GFX8 keep no denormal doubles.
-        MESA_RADV if !info.float64_controls.denorm_preserve => Defects::RADV_BEFORE_GFX8,
-        NVIDIA_PROPRIETARY => Defects::NVIDIA,
-        MESA_LLVMPIPE => Defects::LLVMPIPE,
-        GOOGLE_SWIFTSHADER => Defects::SWIFTSHADER,
+        radv::ID if !info.float64_controls.denorm_preserve => radv::DEFECTS_BEFORE_GFX8,
+        nvidia::ID => nvidia::DEFECTS,
+        llvmpipe::ID => llvmpipe::defects(Version::of_mesa(&info.driver_info)),
+        swiftshader::ID => swiftshader::DEFECTS,
         _ => Defects::UNKNOWN,
     }
 }
 
-/// `VkDriverId` of Mesa's driver for AMD's GPUs.
-const MESA_RADV: u32 = 3;
-
-/// `VkDriverId` of NVIDIA's own driver.
-const NVIDIA_PROPRIETARY: u32 = 4;
-
 /// Whether a child made by `fork` that calls `exit` takes the driver's device from its parent.
 pub fn breaks_in_children(info: &PhysicalDeviceInfo) -> bool {
-    info.driver_id == NVIDIA_PROPRIETARY
+    info.driver_id == nvidia::ID
 }
 
-/// `VkDriverId` of SwiftShader.
-const GOOGLE_SWIFTSHADER: u32 = 10;
 /// Whether the driver folds what specialization constants decide: SwiftShader keeps every branch and choice.
 pub fn folds_specialization(info: &PhysicalDeviceInfo) -> bool {
-    info.driver_id != GOOGLE_SWIFTSHADER
+    info.driver_id != swiftshader::ID
 }
-
-/// `VkDriverId` of llvmpipe. It has no float control for denormals, but compiles to the processor's own
-/// arithmetic, and runs compute shaders in threads that leave the processor's flushing modes off.
-const MESA_LLVMPIPE: u32 = 13;
 
 /// Software devices run on the host's processor: on x86 a locked operation is a fence.
 fn memory_order(info: &PhysicalDeviceInfo) -> MemoryOrder {
-    if info.driver_id == MESA_LLVMPIPE {
+    if info.driver_id == llvmpipe::ID {
         return MemoryOrder::LockedOperationsOnly;
     }
     match info.device_type {
@@ -150,8 +141,8 @@ fn is_hardware(driver_id: u32) -> bool {
     [
         AMD_PROPRIETARY,
         AMD_OPEN_SOURCE,
-        MESA_RADV,
-        NVIDIA_PROPRIETARY,
+        radv::ID,
+        nvidia::ID,
         INTEL_PROPRIETARY_WINDOWS,
         INTEL_OPEN_SOURCE_MESA,
         MESA_NVK,
@@ -222,7 +213,7 @@ mod tests {
     fn denormals_are_kept_by_order_or_by_habit() {
         let mut info = software_device();
         assert!(!capabilities(&info).keeps_denormals32);
-        info.driver_id = MESA_LLVMPIPE;
+        info.driver_id = llvmpipe::ID;
         assert!(capabilities(&info).keeps_denormals32);
         info.driver_id = 4;
         assert!(!capabilities(&info).keeps_denormals32);
@@ -233,7 +224,7 @@ mod tests {
     #[test]
     fn only_llvmpipe_has_its_defects() {
         let mut info = software_device();
-        info.driver_id = MESA_LLVMPIPE;
+        info.driver_id = llvmpipe::ID;
         assert!(capabilities(&info).has(Defects::OVERWRITES_LOOP_STATE));
         assert!(capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS));
         assert!(capabilities(&info).has(Defects::FORGETS_CASTS_OF_ATOMICS));

@@ -19,12 +19,10 @@ use super::queue_clients::QueueClients;
 use super::submit::UsedTimeline;
 use super::textures::Textures;
 use super::unified::{Unification, UnifiedPools};
+use crate::drivers::nvidia;
 
 /// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
 pub(super) const MAX_QUEUES: u32 = 8;
-
-/// `VkDriverId` of NVIDIA's own driver.
-const NVIDIA_PROPRIETARY: u32 = 4;
 
 const MIB: u64 = 1 << 20;
 
@@ -246,7 +244,7 @@ impl Device {
 
     /// Whether the driver is NVIDIA's own.
     fn is_nvidias(&self) -> bool {
-        self.info.driver_id == NVIDIA_PROPRIETARY
+        self.info.driver_id == nvidia::ID
     }
 
     /// Hold it while a pipeline is made or destroyed.

@@ -389,7 +389,7 @@ fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_on
         let mut module = tile_rounds(id);
         let capabilities = Capabilities {
             serial_memory,
-            defects: Defects::LLVMPIPE - Defects::LIMITS_LOOP_ROUNDS,
+            defects: Capabilities::lavapipe().defects - Defects::LIMITS_LOOP_ROUNDS,
             ..Capabilities::lavapipe()
         };
         let options = Options {

@@ -1,7 +1,7 @@
 //! Mistakes of Vulkan drivers that generated code keeps clear of.
 //!
 //! Each was found by a kernel that came out wrong on one driver alone, and each has a pass, or a part of one, that spares
-//! the driver what it gets wrong. Which version is the first without is not known of any.
+//! the driver what it gets wrong. Which versions of which driver have which is said in the file of that driver.
 
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
@@ -55,33 +55,6 @@ bitflags! {
 }
 
 impl Defects {
-    /// Mesa's software driver, as seen in 22.3.
-    pub const LLVMPIPE: Self = Self::LOSES_LOOP_RESULTS
-        .union(Self::OVERWRITES_LOOP_STATE)
-        .union(Self::LIMITS_LOOP_ROUNDS)
-        .union(Self::MISTAKES_SIGNS)
-        .union(Self::FORGETS_CASTS_OF_ATOMICS)
-        .union(Self::SEARCHES_ALL_PATHS)
-        .union(Self::MISROUNDS_DOUBLES);
-
-    /// NVIDIA's own driver, as seen in 580.159.04.
-    ///
-    /// Of narrow integers it loses where they end: of `t = OpUConvert %uchar %ulong`, `s = OpIAdd %uchar %t %uchar_9`,
-    /// `OpULessThan %s %uchar_9` it compares the sum of 32 bits.
-    pub const NVIDIA: Self = Self::MISCOMPUTES_NARROW_INTEGERS
-        .union(Self::MISREADS_RANGES)
-        .union(Self::LOSES_SATURATED_HALVES)
-        .union(Self::MISDIVIDES_LONGS)
-        .union(Self::MISPLACES_LONG_CONVERSIONS)
-        .union(Self::BREAKS_ON_LOOP_FLAGS)
-        .union(Self::INVERTS_SELECTED_INDICES);
-
-    pub const SWIFTSHADER: Self = Self::LOSES_LOOP_RESULTS.union(Self::MISFOLDS_EXTREMA);
-
-    /// Mesa's driver for AMD's GPUs, as seen in 22.3, on those of GFX6 and GFX7: they have no 16-bit arithmetic, and the
-    /// driver ends the process where it has an 8- or 16-bit subtraction to make, for which it takes `v_subrev_u16`.
-    pub const RADV_BEFORE_GFX8: Self = Self::UNKNOWN.union(Self::MISCOMPUTES_NARROW_INTEGERS);
-
-    /// What a driver of which nothing is known may have.
+    /// The defects that any driver of which nothing is known may have.
     pub const UNKNOWN: Self = Self::MISFOLDS_EXTREMA;
 }
