@@ -217,6 +217,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
+        (
+            "hide_uniform_addresses",
+            passes::hide_uniform_addresses::run,
+            Stage::Emit,
+        ),
     ]
 };
 

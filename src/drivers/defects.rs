@@ -51,6 +51,19 @@ bitflags! {
         const SEARCHES_ALL_PATHS = 1 << 13;
         /// `Trunc` and `RoundEven` of doubles are those of singles: see [`crate::compiler::passes::round_doubles`].
         const MISROUNDS_DOUBLES = 1 << 14;
+        /// Work-items that wait for their sub-group are suspended until all of the work-group wait, and those that are still
+        /// suspended when the first sub-group has ended are dropped. `lower_groups` makes fences of such barriers: what
+        /// makes the mistake runs sub-groups in step.
+        const SUSPENDS_SUB_GROUPS = 1 << 15;
+        /// Loads from an address that is the same for a sub-group are made where none of its work-items comes to: see
+        /// [`crate::compiler::passes::hide_uniform_addresses`].
+        const LOADS_FOR_NOBODY = 1 << 16;
+        /// Of two conversions of numbers, one or both to or from floats, one is made, without the rounding of the first:
+        /// `(double)(float)x` is `x`, and so is `(uint)(float)x`. All are emitted with `NoContraction`.
+        const JOINS_CONVERSIONS = 1 << 17;
+        /// A branch that holds nothing but broadcasts is flattened, and the id that its work-items agree on is then taken from
+        /// one that went the other way. Broadcasts from ids that are not constant are shuffles then.
+        const FLATTENS_BROADCASTS = 1 << 18;
     }
 }
 

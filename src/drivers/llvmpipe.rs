@@ -10,15 +10,25 @@ pub const ID: u32 = 13;
 /// The version in Debian 12, the oldest that was tried.
 pub const DEBIAN_12: Version = Version(22, 3, 6);
 
+/// What is always there was found on 22.3.6, and nothing is known to be without.
 const RANGES: &[Range] = &[
     Range::always(Defects::LOSES_LOOP_RESULTS),
     Range::always(Defects::OVERWRITES_LOOP_STATE),
     // LP_MAX_TGSI_LOOP_ITERATIONS of gallivm is not in 25.0's source.
     Range::before(Version(25, 0, 0), Defects::LIMITS_LOOP_ROUNDS),
+    // 25.0 casts what an atomic takes in emit_atomic_global, and runs what ends the process on 22.3.
+    Range::before(Version(25, 0, 0), Defects::FORGETS_CASTS_OF_ATOMICS),
     Range::always(Defects::MISTAKES_SIGNS),
-    Range::always(Defects::FORGETS_CASTS_OF_ATOMICS),
     Range::always(Defects::SEARCHES_ALL_PATHS),
     Range::always(Defects::MISROUNDS_DOUBLES),
+    // 22.3 takes no barrier of a sub-group for one; 25.0 does.
+    Range::since(Version(22, 4, 0), Defects::SUSPENDS_SUB_GROUPS),
+    // nir_opt_peephole_select moves read_invocation in 25.0, and does not in 22.3; nothing is known to show it in 26.2.
+    Range::since(Version(22, 4, 0), Defects::FLATTENS_BROADCASTS),
+    // Values that are the same for a sub-group are scalars in 26.2, and vectors in 25.0.
+    Range::since(Version(25, 1, 0), Defects::LOADS_FOR_NOBODY),
+    // SignedZeroInfNanPreserve keeps 25.0 from it, but not 26.2.
+    Range::since(Version(25, 1, 0), Defects::JOINS_CONVERSIONS),
 ];
 
 /// The defects of a version, which [`Version::of_mesa`] tells from `driverInfo`.

@@ -45,6 +45,14 @@ impl Range {
         }
     }
 
+    /// What `since` and all later versions have, as far as is known.
+    pub const fn since(since: Version, defects: Defects) -> Self {
+        Self {
+            since,
+            ..Self::always(defects)
+        }
+    }
+
     fn holds(&self, version: Version) -> bool {
         version >= self.since && self.until.is_none_or(|until| version < until)
     }
@@ -92,10 +100,7 @@ mod tests {
         let (old, new) = (Defects::MISTAKES_SIGNS, Defects::SEARCHES_ALL_PATHS);
         let ranges = [
             Range::before(Version(25, 0, 0), old),
-            Range {
-                since: Version(25, 0, 8),
-                ..Range::always(new)
-            },
+            Range::since(Version(25, 0, 8), new),
         ];
         let of = |version| Range::all_of(&ranges, version);
         assert_eq!(of(Some(Version(22, 3, 6))), old);

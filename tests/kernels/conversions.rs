@@ -1,7 +1,7 @@
 //! Casts and `convert_` functions between all types.
 
 use super::Test;
-use super::harness::{Launch, Plain, assert_equal, check_each};
+use super::harness::{Launch, Plain, assert_equal, check_each, session};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -10,6 +10,7 @@ pub const TESTS: &[Test] = &[
     ("float_to_integers", float_to_integers),
     ("saturating", saturating),
     ("rounding", rounding),
+    ("there_and_back", there_and_back),
     ("half", half),
     ("rounded_integers", rounded_integers),
     ("padded_half_vectors", padded_half_vectors),
@@ -435,4 +436,54 @@ fn extended_comparisons() {
         assert_equal(&found.get(2), &longs, lane);
         assert_equal(&found.get(3), &shorts, lane);
     }
+}
+
+/// What a conversion rounds stays rounded in the next one.
+fn there_and_back() {
+    let source = "
+    kernel void test(global const uint *a, global uint *out) {
+        size_t i = get_global_id(0);
+        uint u = a[i];
+        int s = (int)(u << 1) / 2;
+        global uint *o = out + i * 6;
+        o[0] = (uint)(float)u;
+        o[1] = (int)(float)s;
+        o[2] = (ulong)(float)u >> 4;
+        o[3] = (float)u == (float)(uint)(float)u;
+    #ifdef cl_khr_fp64
+        o[4] = (uint)(double)(float)u;
+        o[5] = (int)(double)(float)((double)s * 1.25) / 5;
+    #endif
+    }";
+    let doubles = session().is_some_and(|session| session.has("cl_khr_fp64"));
+    let mut random = Random::new(25);
+    // The largest that are not rounded up to 2 to the 31 or 32.
+    let a: Vec<u32> = (0..256)
+        .map(|_| random.next() as u32 % 0x4fff_ff00)
+        .collect();
+    let expected: Vec<u32> = a
+        .iter()
+        .flat_map(|&u| {
+            let s = (u << 1).cast_signed() / 2;
+            let single = u as f32;
+            let narrowed = (f64::from(s) * 1.25) as f32;
+            let of_doubles = [single as u32, (narrowed as i32 / 5).cast_unsigned()];
+            let [e, f] = if doubles { of_doubles } else { [0; 2] };
+            let signed = (s as f32 as i32).cast_unsigned();
+            [single as u32, signed, (single as u64 >> 4) as u32, 1, e, f]
+        })
+        .collect();
+    let mut found = Launch::new(source)
+        .buffer(&a)
+        .output::<u32>(expected.len())
+        .run(&[a.len()], &[])
+        .get::<u32>(1);
+    if !doubles {
+        for at in found.chunks_mut(6) {
+            at[4..].fill(0);
+        }
+    }
+    assert_equal(&found, &expected, |i| {
+        format!("conversion {} of {}", i % 6, a[i / 6])
+    });
 }

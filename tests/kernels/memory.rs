@@ -9,6 +9,7 @@ pub const TESTS: &[Test] = &[
     ("pointer_casts", pointer_casts),
     ("pointers_in_memory", pointers_in_memory),
     ("null_arguments", null_arguments),
+    ("loads_that_nobody_makes", loads_that_nobody_makes),
     ("structures", structures),
     ("packed_structures", packed_structures),
     ("structure_by_value", structure_by_value),
@@ -143,6 +144,39 @@ fn null_arguments() {
         .null()
         .run(&[3], &[]);
     assert_equal(&found.get(0), &[11u32; 3], |_| "null".into());
+}
+
+fn loads_that_nobody_makes() {
+    // From addresses that are the same for all work-items and no valid ones, in a loop that work-items leave one by one.
+    let source = "
+    kernel void test(global const uint *a, global uint *out, global const uint *maybe, uint index, uint n,
+                     local uint *scratch) {
+        uint x = 0, i = get_global_id(0);
+        for (uint k = 0; k < n; k++) {
+            if (a[k + i] & 1) break;
+            if (maybe) x += maybe[k]; else x++;
+            if (index < n) x += scratch[index + k];
+            if (k & 4) out[i]++;
+        }
+        out[i] += x;
+    }";
+    let (count, n) = (64usize, 12usize);
+    let a = words(44, count + n);
+    let expected: Vec<u32> = (0..count)
+        .map(|i| {
+            let rounds = (0..n).take_while(|k| a[k + i] & 1 == 0);
+            rounds.map(|k| 1 + u32::from(k & 4 != 0)).sum()
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&a)
+        .buffer(&vec![0u32; count])
+        .null()
+        .value(0x1fff_ffffu32)
+        .value(12u32)
+        .local(64)
+        .run(&[count], &[16]);
+    assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
 fn structures() {

@@ -2,9 +2,9 @@
 //! to them before.
 
 use super::function::FunctionEmitter;
-use crate::compiler::CompileError;
 use crate::compiler::capabilities::SubgroupOperations;
 use crate::compiler::ir::{Binary, Group, GroupOp, Inst, Scope, Type, Value};
+use crate::compiler::{CompileError, Defects};
 use rspirv::spirv::{self, Capability, GroupOperation};
 
 impl FunctionEmitter<'_, '_> {
@@ -29,7 +29,8 @@ impl FunctionEmitter<'_, '_> {
         };
         let ids = self.values(args)?;
         let ty = self.function.ty(result);
-        let (capability, op) = map_op(group.op, ty).ok_or_else(|| self.unexpected(inst))?;
+        let group_op = self.spelled(group.op, args);
+        let (capability, op) = map_op(group_op, ty).ok_or_else(|| self.unexpected(inst))?;
         if !has(self.emitter.capabilities.subgroup, capability) {
             return Err(self.unexpected(inst));
         }
@@ -51,6 +52,21 @@ impl FunctionEmitter<'_, '_> {
             _ => {}
         }
         self.define(result, op, &operands)
+    }
+
+    /// The operation by which one is made: a shuffle does what a broadcast does, and takes an id of each work-item.
+    fn spelled(&self, op: GroupOp, args: &[Value]) -> GroupOp {
+        let capabilities = self.emitter.capabilities;
+        match (op, args) {
+            (GroupOp::Broadcast, &[_, id])
+                if capabilities.has(Defects::FLATTENS_BROADCASTS)
+                    && capabilities.subgroup.shuffle
+                    && self.function.constant(id).is_none() =>
+            {
+                GroupOp::Shuffle
+            }
+            _ => op,
+        }
     }
 
     /// The four words are the components of one vector.

@@ -49,10 +49,7 @@ impl FunctionEmitter<'_, '_> {
                 self.spell(result, map_binary(binary, function.ty(a)), &[a, b])?;
                 let contractible = matches!(binary, Binary::FAdd | Binary::FSub | Binary::FMul);
                 if contractible && (flags.no_contraction || self.emitter.contraction_off) {
-                    let id = self.value(result)?;
-                    self.emitter
-                        .asm
-                        .decorate(id, Decoration::NoContraction, &[]);
+                    self.forbid_contraction(result)?;
                 }
                 Ok(())
             }
@@ -66,7 +63,13 @@ impl FunctionEmitter<'_, '_> {
             (&Op::Fma(a, b, c), &[result]) => self.spell(result, Glsl(GLOp::Fma), &[a, b, c]),
             (&Op::Convert(convert, a), &[result]) => {
                 let spelling = map_convert(convert).ok_or(self.unexpected(inst))?;
-                self.spell(result, Core(spelling), &[a])
+                self.spell(result, Core(spelling), &[a])?;
+                if is_of_floats(convert)
+                    && self.emitter.capabilities.has(Defects::JOINS_CONVERSIONS)
+                {
+                    self.forbid_contraction(result)?;
+                }
+                Ok(())
             }
             (&Op::MulExtended { signed, a, b }, &[low, high]) => {
                 self.mul_extended(signed, [a, b], [low, high])
@@ -117,6 +120,14 @@ impl FunctionEmitter<'_, '_> {
             }
             Glsl(op) => self.extended(result, op as u32, args),
         }
+    }
+
+    /// Keeps an operation apart from those around it.
+    fn forbid_contraction(&mut self, result: Value) -> Result<(), CompileError> {
+        let id = self.value(result)?;
+        let asm = &mut self.emitter.asm;
+        asm.decorate(id, Decoration::NoContraction, &[]);
+        Ok(())
     }
 
     fn extended(&mut self, result: Value, number: u32, args: &[Value]) -> Result<(), CompileError> {
@@ -258,6 +269,18 @@ fn map_compare(op: Compare, ty: Type) -> Option<spirv::Op> {
 }
 
 /// Vulkan rounds to nearest even (with `RoundingModeRTE`) or as it likes; other modes were lowered.
+/// Whether a conversion is to or from a float.
+fn is_of_floats(op: Convert) -> bool {
+    matches!(
+        op,
+        Convert::FloatToUnsigned { .. }
+            | Convert::FloatToSigned { .. }
+            | Convert::UnsignedToFloat(_)
+            | Convert::SignedToFloat(_)
+            | Convert::FloatToFloat(_)
+    )
+}
+
 fn map_convert(op: Convert) -> Option<spirv::Op> {
     Some(match op {
         Convert::Truncate | Convert::ZeroExtend => spirv::Op::UConvert,

@@ -16,6 +16,7 @@ mod folding;
 mod hidden_zero;
 pub mod hide_float_bits;
 pub mod hide_ranges;
+pub mod hide_uniform_addresses;
 pub mod hold_loop_state;
 pub mod index_addresses;
 pub mod infer_address_spaces;

@@ -35,7 +35,7 @@ use crate::compiler::ir::{
     Function, Inst, Kernel, Module, Op, Rewrite, Scope, Semantics, Type, Values, WorkItem,
     rewrite_instructions,
 };
-use crate::compiler::{Capabilities, CompileError, Context};
+use crate::compiler::{Capabilities, CompileError, Context, Defects};
 use work_group::Scratch;
 
 /// Runs the pass on every function.
@@ -135,6 +135,11 @@ impl<'a> Device<'a> {
         self.size > 1
     }
 
+    /// Whether work-items need to wait for their sub-group, and can.
+    fn waits_for_sub_groups(&self) -> bool {
+        self.has_sub_groups() && !self.caps.has(Defects::SUSPENDS_SUB_GROUPS)
+    }
+
     /// Whether work-items that come to a fence of their sub-group wait for each other there: it goes both ways, and
     /// they do not run in step.
     fn waits_at(&self, semantics: Semantics) -> bool {
@@ -184,7 +189,7 @@ fn lower(
                     execution: Scope::Subgroup,
                     memory,
                     semantics,
-                } if !device.has_sub_groups() => {
+                } if !device.waits_for_sub_groups() => {
                     b.op0(Op::MemoryBarrier { memory, semantics });
                     Rewrite::Replace(Values::new())
                 }
