@@ -1,4 +1,4 @@
-//! Which `clang` to use: `PUMICE_CLANG`, else the newest on the path that can make SPIR-V.
+//! Which `clang` to use: `PUMICE_CLANG`, else the newest on the path that can make SPIR-V, and of the right meaning.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -56,7 +56,7 @@ impl fmt::Display for NoClang {
 impl std::error::Error for NoClang {}
 
 /// A kernel that the trial compiles.
-const TRIAL: &[u8] = b"kernel void k(global int *p) { p[get_global_id(0)] = 1; }\n";
+const TRIAL: &[u8] = b"kernel void k(global int *p, char4 v) { p[get_global_id(0)] = any(v); }\n";
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// The arguments every run of clang starts with.
@@ -216,7 +216,7 @@ fn trial(path: &Path) -> Result<String, String> {
         .collect();
     let finished = process::run(path.as_os_str(), &arguments, TRIAL, TRIAL_LIMIT)
         .map_err(|error| format!("can't be run: {error}"))?;
-    if words::from_bytes(&finished.stdout).is_none() {
+    let Some(module) = words::from_bytes(&finished.stdout) else {
         let message = String::from_utf8_lossy(&finished.stderr);
         let first = message.lines().next().unwrap_or("no message").trim();
         return Err(match finished.end {
@@ -224,6 +224,9 @@ fn trial(path: &Path) -> Result<String, String> {
             End::TimedOut => "did not finish a trial kernel".into(),
             _ => format!("makes no SPIR-V: {first}"),
         });
+    };
+    if compares_with_zero(&module) {
+        return Err("makes comparisons with zero of any() and all()".into());
     }
     let finished = process::run(
         path.as_os_str(),
@@ -239,6 +242,22 @@ fn trial(path: &Path) -> Result<String, String> {
         .unwrap_or("unknown version")
         .trim()
         .to_owned())
+}
+
+/// Whether [`TRIAL`]'s `any`, which is true where the highest bit of an element is set, became a comparison, as the back end
+/// of clang 23.1 makes it: `any((char4)1)` is true then. (That of 22 hands `OpAny` the integers, as they are.)
+fn compares_with_zero(module: &[u32]) -> bool {
+    const HEADER_WORDS: usize = 5;
+    const NOT_EQUAL: u32 = 171;
+    let mut rest = module.get(HEADER_WORDS..).unwrap_or_default();
+    while let Some(&first) = rest.first() {
+        if first & 0xffff == NOT_EQUAL {
+            return true;
+        }
+        let length = (first >> 16).max(1) as usize;
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
 }
 
 #[cfg(test)]
@@ -286,6 +305,17 @@ pub(crate) mod tests {
         .unwrap_err();
         assert_eq!(error.tried.len(), 1);
         assert!(error.tried[0].1.contains("makes no SPIR-V"), "{error}");
+    }
+
+    #[test]
+    fn comparisons_are_found_behind_other_instructions() {
+        // OpAny and OpINotEqual, whose operands look like one of the other.
+        let any = [4 << 16 | 154, 1, 171, 5 << 16 | 171];
+        let not_equal = [5 << 16 | 171, 1, 2, 3, 4];
+        let module = |parts: &[&[u32]]| [&[0u32; 5][..], &parts.concat()].concat();
+        assert!(!compares_with_zero(&module(&[&any])));
+        assert!(compares_with_zero(&module(&[&any, &not_equal])));
+        assert!(!compares_with_zero(&[]));
     }
 
     #[test]
