@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Where Debian's `libclc-15` puts the 64-bit build.
+/// Where Debian's packages put the 64-bit build (`libclc-15` to `libclc-22`; that of 23 has none).
 const LIBCLC: &str = "/usr/lib/clc/spirv64-mesa3d-.spv";
 /// Our own functions, in OpenCL C.
 const MATHS: &str = "device/maths";
@@ -85,18 +85,18 @@ fn embed_libclc() {
 fn no_libclc(reason: &str) -> ! {
     fail(&format!(
         "The OpenCL built-in library is missing: {reason}\n\
-         Install the package libclc-15 (it holds {LIBCLC}), or set PUMICE_LIBCLC to a SPIR-V build of libclc."
+         Install one of the packages libclc-15 to libclc-22 (they hold {LIBCLC}), or set PUMICE_LIBCLC to a SPIR-V build of libclc."
     ))
 }
 
-/// Compiles `NAME.cl` in `folder` to `OUT_DIR/NAME.spv`, with `PUMICE_CLANG` or the newest clang that can.
+/// Compiles `NAME.cl` in `folder` to `OUT_DIR/NAME.spv`, with `PUMICE_CLANG` or the oldest clang that can:
+/// the one that all was tried with.
 fn embed_opencl_c(folder: &str, name: &str, options: &[&str]) {
     println!("cargo:rerun-if-changed={folder}");
     println!("cargo:rerun-if-env-changed=PUMICE_CLANG");
     let candidates = match env::var_os("PUMICE_CLANG") {
         Some(clang) if !clang.is_empty() => vec![PathBuf::from(clang)],
         _ => (22..=30)
-            .rev()
             .map(|version| PathBuf::from(format!("clang-{version}")))
             .chain([PathBuf::from("clang")])
             .collect(),

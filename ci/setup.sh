@@ -1,12 +1,17 @@
-# Sourced by ci/demo and ci/test: installs what is missing on a Debian 12 machine with Rust.
-# Everything comes from packages by name; nothing is kept outside the package managers and .cache/.
+# Sourced by ci/demo and ci/test: installs what is missing on a machine with Debian 12 or later and Rust.
+# Everything comes from packages by name; nothing is kept outside the package managers, .cache/ and the folder of ci/roots.sh.
 
 export DEBIAN_FRONTEND=noninteractive
 ROOT=$(git rev-parse --show-toplevel 2>/dev/null || (cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd))
 cd "$ROOT"
 
+# Debian 12's name; later ones leave the architecture out (see install_base).
 LAVAPIPE=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json
 SWIFTSHADER=$ROOT/.cache/swiftshader/vk_swiftshader_icd.json
+# The newest that npm has; the other one is what everything has been tried on.
+NEWEST_SWIFTSHADER=$ROOT/.cache/swiftshader-153/vk_swiftshader_icd.json
+# libclc for OpenCL as SPIR-V; later packages than 22 have none.
+LIBCLC=/usr/lib/clc/spirv64-mesa3d-.spv
 
 say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 
@@ -26,28 +31,39 @@ install() {
 
 # What the driver itself and its demonstration need.
 install_base() {
-    install ca-certificates gcc libc6-dev libvulkan1 mesa-vulkan-drivers clang-22 libclc-15 \
-        ocl-icd-libopencl1 clinfo clpeak
+    install ca-certificates gcc libc6-dev libvulkan1 mesa-vulkan-drivers clang-22 ocl-icd-libopencl1 clinfo clpeak
+    [ -f "$LIBCLC" ] || install "$(first_available libclc-15 libclc-19 libclc-22)"
+    [ -f "$LAVAPIPE" ] || LAVAPIPE=/usr/share/vulkan/icd.d/lvp_icd.json
+}
+
+# first_available PACKAGE…: the first that this release of Debian has.
+first_available() {
+    local package
+    for package in "$@"; do
+        apt-cache show "$package" >/dev/null 2>&1 && break
+    done
+    echo "$package"
 }
 
 # What only the tests need.
 install_test() {
     install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd g++ opencl-c-headers
-    install_swiftshader
+    install_swiftshader "$SWIFTSHADER" 147.0.0
+    install_swiftshader "$NEWEST_SWIFTSHADER" 153.0.0
 }
 
-# SwiftShader comes inside an npm package; nothing of that package is run.
+# install_swiftshader MANIFEST VERSION: SwiftShader comes inside an npm package; nothing of that package is run.
 install_swiftshader() {
-    [ -f "$SWIFTSHADER" ] && return 0
+    local manifest=$1 version=$2 into=${1%/*} work
+    [ -f "$manifest" ] && return 0
     command -v npm >/dev/null || install npm
-    say "Unpacking SwiftShader"
-    local into=${SWIFTSHADER%/*} work
+    say "Unpacking the SwiftShader of $version"
     work=$(mktemp -d)
     mkdir -p "$into"
-    (cd "$work" && npm pack --silent @sparticuz/chromium@147.0.0 >/dev/null && tar xzf ./*.tgz package/bin/swiftshader.tar.br)
+    (cd "$work" && npm pack --silent "@sparticuz/chromium@$version" >/dev/null && tar xzf ./*.tgz package/bin/swiftshader.tar.br)
     brotli -dc "$work/package/bin/swiftshader.tar.br" | tar xf - -C "$into"
     rm -rf "$work"
-    cat >"$SWIFTSHADER" <<JSON
+    cat >"$manifest" <<JSON
 { "file_format_version": "1.0.0",
   "ICD": { "library_path": "$into/libvk_swiftshader.so", "api_version": "1.3.0" } }
 JSON
