@@ -138,6 +138,14 @@ fn create(
         CL_ADDRESS_MIRRORED_REPEAT => Addressing::RepeatMirrored,
         value => return Err(invalid("addressing_mode", value)),
     };
+    // "CL_ADDRESS_REPEAT … This addressing mode can only be used with normalized coordinates", and so
+    // CL_ADDRESS_MIRRORED_REPEAT: the combination is not valid.
+    let repeats = matches!(addressing, Addressing::Repeat | Addressing::RepeatMirrored);
+    if repeats && !normalized {
+        return Err(Error::invalid_value(
+            "an addressing_mode that repeats needs normalized_coords",
+        ));
+    }
     let is_linear = |what: &str, mode: cl_filter_mode| match mode {
         CL_FILTER_NEAREST => Ok(false),
         CL_FILTER_LINEAR => Ok(true),

@@ -2,7 +2,9 @@
 
 use crate::model::{Contents, KINDS, Kind, Sampler};
 use crate::session::{Session, describe, session};
-use opencl_sys::cl_function_types::{clCreateSamplerWithProperties_t, clGetSamplerInfo_t};
+use opencl_sys::cl_function_types::{
+    clCreateSampler_t, clCreateSamplerWithProperties_t, clGetSamplerInfo_t,
+};
 use opencl_sys::{
     CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS,
     CL_SAMPLER_PROPERTIES, cl_sampler_properties,
@@ -327,6 +329,46 @@ fn samplers_are_what_they_were_made_as() {
         assert_eq!(&found[..properties.len()], properties);
         assert_eq!(sampler.context().map_err(|error| error.0), Ok(context));
         assert_eq!(sampler.reference_count().map_err(|error| error.0), Ok(1));
+    }
+}
+
+/// "CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords or a combination of these arguments are not
+/// valid": addressing that repeats "can only be used with normalized coordinates".
+#[test]
+fn samplers_that_repeat_have_normalized_coordinates() {
+    let Some(s) = session() else { return };
+    let plain = entry!(clCreateSampler_t, "clCreateSampler");
+    for mode in MODES {
+        for normalized in [0, 1] {
+            let repeats = [CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT].contains(&mode);
+            let expected = match repeats && normalized == 0 {
+                true => CL_INVALID_VALUE,
+                false => CL_SUCCESS,
+            };
+            let mut status = 1;
+            let context = s.context.get();
+            // SAFETY: a context, and room for the code.
+            let sampler =
+                unsafe { plain(context, normalized, mode, CL_FILTER_NEAREST, &mut status) };
+            assert_eq!(status, expected, "{mode:#x} {normalized}");
+            assert_eq!(sampler.is_null(), status != CL_SUCCESS);
+            if !sampler.is_null() {
+                drop(Object::new(sampler));
+            }
+            let properties: [cl_sampler_properties; 5] = [
+                CL_SAMPLER_ADDRESSING_MODE.into(),
+                mode.into(),
+                CL_SAMPLER_NORMALIZED_COORDS.into(),
+                normalized.into(),
+                0,
+            ];
+            let made = create(context, Some(&properties)).map(drop);
+            assert_eq!(
+                made.err().unwrap_or(CL_SUCCESS),
+                expected,
+                "{mode:#x} {normalized}"
+            );
+        }
     }
 }
 
