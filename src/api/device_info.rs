@@ -248,10 +248,7 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
 /// Images are memory that code reads and writes: the limits are the argument block's and those of their sizes
 /// in memory, not the device's.
 fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
-    use crate::runtime::image::{
-        MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_BYTES, MAX_LAYERS, TEXEL_ALIGNMENT,
-    };
-    const LARGEST_TEXEL_BYTES: u64 = 16;
+    use crate::runtime::image::{MAX_2D, MAX_3D, MAX_LAYERS, TEXEL_ALIGNMENT};
     Answer::Done(match name {
         cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(true),
         cl::CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value::<cl_uint>(128),
@@ -272,9 +269,7 @@ fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
         | cl::CL_DEVICE_IMAGE3D_MAX_HEIGHT
         | cl::CL_DEVICE_IMAGE3D_MAX_DEPTH => info.value::<usize>(MAX_3D),
         cl::CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => {
-            let bytes = device.limits().max_allocation_bytes.min(MAX_BYTES);
-            let texels = (bytes / LARGEST_TEXEL_BYTES) as usize;
-            info.value::<usize>(texels.min(MAX_BUFFER_TEXELS))
+            info.value::<usize>(device.limits().max_image_buffer_texels())
         }
         cl::CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value::<usize>(MAX_LAYERS),
         _ => return Answer::Pending(info),

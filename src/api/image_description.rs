@@ -5,9 +5,7 @@ use super::{handle, image};
 use crate::compiler::image::ImageDimension;
 use crate::runtime::context::Context;
 use crate::runtime::image::format::{self, Format};
-use crate::runtime::image::{
-    Image, MAX_2D, MAX_3D, MAX_BUFFER_TEXELS, MAX_LAYERS, TEXEL_ALIGNMENT,
-};
+use crate::runtime::image::{Image, MAX_2D, MAX_3D, MAX_LAYERS, TEXEL_ALIGNMENT};
 use crate::runtime::memory::Memory;
 use opencl_sys as cl;
 use opencl_sys::{
@@ -70,7 +68,7 @@ impl Description {
         if desc.num_samples != 0 {
             return Err(bad("num_samples must be 0"));
         }
-        let size = size(desc, dimension)?;
+        let size = size(context, desc, dimension)?;
         let parent = parent(context, desc, dimension)?;
         // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format."
         let format = Format::supported(format, dimension).ok_or_else(|| {
@@ -180,9 +178,13 @@ impl Description {
 }
 
 /// Width, height, and depth or layers.
-fn size(desc: &cl_image_desc, dimension: ImageDimension) -> Result<[usize; 3]> {
+fn size(context: &Context, desc: &cl_image_desc, dimension: ImageDimension) -> Result<[usize; 3]> {
     let (most_width, most_height, most_depth) = match dimension {
-        ImageDimension::Buffer => (MAX_BUFFER_TEXELS, 1, 1),
+        ImageDimension::Buffer => {
+            let devices = context.devices().iter();
+            let most = devices.map(|device| device.limits().max_image_buffer_texels());
+            (most.max().unwrap_or(0), 1, 1)
+        }
         ImageDimension::Three => (MAX_3D, MAX_3D, MAX_3D),
         _ => (MAX_2D, MAX_2D, MAX_LAYERS),
     };

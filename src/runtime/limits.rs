@@ -90,6 +90,16 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// `CL_DEVICE_IMAGE_MAX_BUFFER_SIZE`, in texels.
+    pub fn max_image_buffer_texels(&self) -> usize {
+        use super::image::{MAX_BUFFER_TEXELS, MAX_BYTES};
+        const LARGEST_TEXEL_BYTES: u64 = 16;
+        let bytes = self.max_allocation_bytes.min(MAX_BYTES);
+        ((bytes / LARGEST_TEXEL_BYTES) as usize).min(MAX_BUFFER_TEXELS)
+    }
+}
+
 /// The most sub-groups in a work-group of any kernel: one that asks for the smallest.
 fn max_sub_groups(info: &PhysicalDeviceInfo, max_work_group_size: u32) -> u32 {
     let count = max_work_group_size.div_ceil(min_subgroup_size(&info.subgroup));

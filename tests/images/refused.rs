@@ -246,6 +246,24 @@ fn functions_of_version_1_0_refuse_sizes_and_pitches_by_one_code() {
 }
 
 #[test]
+fn image_buffers_are_as_wide_as_the_device_says() {
+    let Some(s) = session() else { return };
+    let device = opencl3::device::Device::new(s.context.default_device());
+    let most = device.image_max_buffer_size().expect("a limit");
+    // SAFETY: without host memory.
+    let buffer =
+        unsafe { Buffer::<u8>::create(&s.context, CL_MEM_READ_WRITE, most + 1, ptr::null_mut()) };
+    let buffer = buffer.expect("a buffer");
+    let texels = format(CL_R, CL_UNSIGNED_INT8);
+    let code = |width| {
+        let desc = over(&buffer, CL_MEM_OBJECT_IMAGE1D_BUFFER, [width, 1, 1]);
+        s.code(texels, &desc)
+    };
+    assert_eq!(code(most), None);
+    assert_eq!(code(most + 1), Some(CL_INVALID_IMAGE_SIZE));
+}
+
+#[test]
 fn dimensions_that_no_image_has_are_an_invalid_size() {
     let Some(s) = session() else { return };
     let rgba = format(CL_RGBA, CL_UNORM_INT8);
