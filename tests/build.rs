@@ -10,7 +10,7 @@ use std::time::Duration;
 use opencl3::context::Context;
 use opencl3::error_codes::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE,
-    CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_KERNEL_NAME,
+    CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_KERNEL_NAME,
     CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM_EXECUTABLE,
     CL_INVALID_VALUE, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_LINK_PROGRAM_FAILURE, cl_int,
 };
@@ -318,6 +318,46 @@ fn intermediate_language_is_taken_and_given_back() {
         "a binary has no source"
     );
     assert_eq!(setup.build(&again, c""), Ok(()), "{}", setup.log(&again));
+}
+
+/// A SPIR-V module of a kernel, as clang makes it.
+fn module() -> Vec<u8> {
+    let source = std::env::temp_dir().join(format!("pumice-il-{}.cl", std::process::id()));
+    let output = source.with_extension("spv");
+    std::fs::write(&source, ADD).expect("written");
+    let done = std::process::Command::new("clang-22")
+        .args(["-target", "spirv64", "-O1", "-c", "-o"])
+        .args([&output, &source])
+        .status();
+    assert!(done.expect("clang-22").success());
+    let bytes = std::fs::read(&output).expect("a module");
+    for file in [source, output] {
+        std::fs::remove_file(file).expect("removed");
+    }
+    bytes
+}
+
+#[test]
+fn modules_that_are_cut_short_are_refused() {
+    let Some(setup) = setup() else { return };
+    let module = module();
+    let il = |bytes: &[u8]| {
+        let made = Program::create_from_il(&setup.context, bytes);
+        made.map(drop).map_err(|error| error.0)
+    };
+    let binary = |bytes: &[u8]| {
+        // SAFETY: the binary is a slice.
+        let made =
+            unsafe { Program::create_from_binary(&setup.context, &[setup.device], &[bytes]) };
+        made.map(drop).map_err(|error| error.0)
+    };
+    assert_eq!((il(&module), binary(&module)), (Ok(()), Ok(())));
+    // The header alone first.
+    for length in (20..module.len()).step_by(4) {
+        let cut = &module[..length];
+        assert_eq!(il(cut), Err(CL_INVALID_VALUE), "cut to {length}");
+        assert_eq!(binary(cut), Err(CL_INVALID_BINARY), "cut to {length}");
+    }
 }
 
 #[test]

@@ -68,9 +68,13 @@ fn a_program_is_refused() {
         return;
     };
     let context = Context::from_device(&device).unwrap();
-    let mut large = vec![0_u8; LARGE_BYTES];
-    // The beginning of a SPIR-V module.
-    large[..4].copy_from_slice(&0x0723_0203_u32.to_le_bytes());
+    // A SPIR-V module: header, OpMemoryModel, and then OpNop.
+    let start = [0x0723_0203, 0x0001_0000, 0, 1, 0, 0x0003_000e, 2, 2];
+    let mut large: Vec<u8> = start.into_iter().flat_map(u32::to_le_bytes).collect();
+    large.resize(LARGE_BYTES, 0);
+    for word in large[4 * start.len()..].chunks_exact_mut(4) {
+        word.copy_from_slice(&0x0001_0000_u32.to_le_bytes());
+    }
     limit_memory();
     // SAFETY: not read as text before it has been copied.
     let text = unsafe { std::str::from_utf8_unchecked(&large) };

@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
-use crate::compiler::{PackedModule, words};
+use crate::compiler::{PackedModule, shape, words};
 use crate::runtime::callback::ProgramNotify;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
@@ -88,7 +88,14 @@ pub unsafe fn create_program_with_il(
     let bytes = unsafe { std::slice::from_raw_parts(il.cast::<u8>(), length) };
     // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate
     // language input that can be consumed by the OpenCL runtime."
-    let words = words::read(bytes).ok_or_else(|| Error::invalid_value("il is no SPIR-V module"))?;
+    let read = || words::read(bytes).ok_or_else(|| Error::invalid_value("il is no SPIR-V module"));
+    shape::check(read()?).map_err(|fault| match fault {
+        shape::Fault::Malformed(reason) => {
+            Error::invalid_value(format!("il is no whole SPIR-V module: {reason}"))
+        }
+        shape::Fault::NoMemory => Error::out_of_host_memory("no room to look at the module"),
+    })?;
+    let words = read()?;
     let mut little_endian = Vec::new();
     host_memory::reserve(&mut little_endian, bytes.len())?;
     little_endian.extend(words.flat_map(u32::to_le_bytes));

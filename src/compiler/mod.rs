@@ -20,6 +20,7 @@ pub mod pipe;
 pub mod printf;
 pub mod program;
 mod requirements;
+pub mod shape;
 pub mod specialize;
 #[cfg(test)]
 pub(crate) mod testing;

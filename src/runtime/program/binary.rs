@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::compiler::words;
 use crate::compiler::{Capabilities, CompiledProgram, PackedModule};
+use crate::compiler::{shape, words};
 use crate::toolchain::cache::DRIVER_IDENTITY;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
@@ -117,6 +117,7 @@ impl Binary {
     /// The bytes are not a whole binary of this format for such a device.
     pub fn from_bytes(bytes: &[u8], capabilities: &Capabilities) -> Result<Self, BinaryError> {
         if let Some(module) = words::from_bytes(bytes) {
+            shape::check(module.iter().copied()).map_err(|_| BinaryError::Damaged)?;
             return Ok(Self::Object(Modules {
                 modules: vec![PackedModule::new(&module)],
                 ..Modules::default()
@@ -212,6 +213,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::testing::opencl_c;
 
     fn executable() -> Binary {
         let mut program = CompiledProgram::default();
@@ -335,10 +337,18 @@ mod tests {
             Binary::from_bytes(b"\x7fELF\x02\x01\x01\0more", &capabilities),
             Err(BinaryError::Foreign)
         );
-        let spirv = words::to_bytes(&[words::MAGIC, 0x0001_0400, 0, 1, 0]);
+        let module = opencl_c("kernel void k(global int *p) { *p = 1; }");
+        let spirv = words::to_bytes(&module);
         assert!(matches!(
             Binary::from_bytes(&spirv, &capabilities),
             Ok(Binary::Object(_))
         ));
+        for length in (20..spirv.len()).step_by(4) {
+            assert_eq!(
+                Binary::from_bytes(&spirv[..length], &capabilities),
+                Err(BinaryError::Damaged),
+                "cut to {length}"
+            );
+        }
     }
 }
