@@ -361,6 +361,17 @@ fn modules_that_are_cut_short_are_refused() {
 }
 
 #[test]
+fn byte_order_marks_are_no_part_of_a_program() {
+    let Some(setup) = setup() else { return };
+    let source = "\u{feff}#include \"a.h\"\nint f() { return N; }";
+    let program = setup.program(source);
+    assert_eq!(program.get_source().expect("source"), source);
+    let header = setup.program("\u{feff}#define N 8\n");
+    let compiled = setup.compile(&program, c"", &[(&header, c"a.h")]);
+    assert_eq!(compiled, Ok(()), "{}", setup.log(&program));
+}
+
+#[test]
 fn kernels_tell_of_their_arguments_when_built_to() {
     let Some(setup) = setup() else { return };
     let source = "typedef struct { int a; float b; } pair;\n\

@@ -8,6 +8,7 @@ use crate::runtime::callback::ProgramNotify;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
 use crate::runtime::program::binary::Binary;
+use crate::runtime::program::source::Source;
 use crate::runtime::program::{Origin, Program, specialization};
 use opencl_sys::{
     CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE,
@@ -41,7 +42,7 @@ pub unsafe fn create_program_with_source(
     if count == 0 || strings.is_null() {
         return Err(Error::invalid_value("count is 0 or strings is NULL"));
     }
-    let mut source = Vec::new();
+    let mut source = Source::default();
     for index in 0..count as usize {
         // SAFETY: `strings` has `count` entries.
         let string = unsafe { strings.add(index).read() };
@@ -61,8 +62,8 @@ pub unsafe fn create_program_with_source(
             // SAFETY: the string has `length` bytes.
             _ => unsafe { std::slice::from_raw_parts(string.cast(), length) },
         };
-        host_memory::reserve(&mut source, bytes.len())?;
-        source.extend_from_slice(bytes);
+        let no_room = |_| Error::out_of_host_memory("no room for the source");
+        source.push(bytes).map_err(no_room)?;
     }
     Ok(handle::create(Program::new(
         &context,
@@ -269,7 +270,7 @@ pub unsafe fn get_program_info(
             info.slice(&devices)
         }
         CL_PROGRAM_SOURCE => match program.origin() {
-            Origin::Source(source) => info.text(source),
+            Origin::Source(source) => info.text(source.text()),
             // "… a null string … is returned".
             _ => info.string(""),
         },

@@ -188,7 +188,7 @@ pub unsafe fn compile_program(
         }
         // SAFETY: a terminated string.
         let name = unsafe { text(*name) };
-        headers.push((name, String::from_utf8_lossy(source).into_owned()));
+        headers.push((name, source.for_compiler().into_owned()));
     }
     build::compile(&program, places, &build_text, options, headers, notify)
 }

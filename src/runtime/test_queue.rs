@@ -84,8 +84,9 @@ pub fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
 
 /// A program built for the queue's device; `None` where the machine has no clang.
 pub fn program(queue: &Queue, source: &str) -> Option<Arc<Program>> {
-    let origin = program::Origin::Source(source.as_bytes().to_vec());
-    let program = Program::new(queue.context(), origin);
+    let mut text = program::source::Source::default();
+    text.push(source.as_bytes()).unwrap();
+    let program = Program::new(queue.context(), program::Origin::Source(text));
     let options = "-cl-std=CL3.0";
     let parsed = BuildOptions::parse(options).unwrap();
     let built = build::build(&program, vec![0], options, parsed, build::Notify::default());

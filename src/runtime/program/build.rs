@@ -383,7 +383,7 @@ fn modules_of(
                 .or_insert_with_key(|target| {
                     let front_end = FrontEnd::instance();
                     let request = CompileRequest {
-                        source: &String::from_utf8_lossy(source),
+                        source: &source.for_compiler(),
                         headers: headers.unwrap_or_default(),
                         options,
                         target,

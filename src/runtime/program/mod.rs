@@ -5,6 +5,7 @@ pub mod build;
 pub mod executable;
 mod initializers;
 pub(super) mod kept_pipelines;
+pub mod source;
 pub mod specialization;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::binary::{Binary, Modules, StoredExecutable};
 use self::executable::Executable;
+use self::source::Source;
 use super::context::Context;
 use super::device::Device;
 use super::object::{Handle, Kind, Object};
@@ -42,8 +44,8 @@ unsafe impl Object for Program {
 /// What a program was created from.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// `clCreateProgramWithSource`: the strings, one after the other.
-    Source(Vec<u8>),
+    /// `clCreateProgramWithSource`
+    Source(Source),
     /// `clCreateProgramWithIL`: the bytes as given, and the module they are.
     Il {
         bytes: Vec<u8>,
