@@ -372,6 +372,34 @@ fn byte_order_marks_are_no_part_of_a_program() {
 }
 
 #[test]
+fn a_kernel_that_the_device_cannot_run_leaves_the_others() {
+    let Some(setup) = setup() else { return };
+    let bad = "__attribute__((intel_reqd_sub_group_size(4096))) kernel void bad() {}\n";
+    let program = setup.program(&format!("{bad}{ADD}"));
+    assert_eq!(
+        setup.build(&program, c""),
+        Ok(()),
+        "{}",
+        setup.log(&program)
+    );
+    let log = setup.log(&program);
+    assert!(
+        log.contains("without kernel 'bad'") && log.contains("4096"),
+        "{log}"
+    );
+    let names = opencl3::program::get_program_info(
+        program.get(),
+        opencl3::program::CL_PROGRAM_KERNEL_NAMES,
+    );
+    assert_eq!(String::from(names.expect("names")), "add");
+    assert!(Kernel::create(&program, "add").is_ok());
+    let made = Kernel::create(&program, "bad").map(drop);
+    assert_eq!(made.map_err(|error| error.0), Err(CL_INVALID_KERNEL_NAME));
+    let alone = setup.program(bad);
+    assert_eq!(setup.build(&alone, c""), Err(CL_BUILD_PROGRAM_FAILURE));
+}
+
+#[test]
 fn kernels_tell_of_their_arguments_when_built_to() {
     let Some(setup) = setup() else { return };
     let source = "typedef struct { int a; float b; } pair;\n\

@@ -278,11 +278,16 @@ pub fn compile_observed(
         data,
         ..CompiledProgram::default()
     };
+    let mut left_out = Vec::new();
     for (index, kernel) in program.kernels.iter().enumerate() {
         let Some(mut module) = extract_kernel::extract_kernel(&program, index) else {
             continue;
         };
         let located = |error: CompileError| error.in_function(kernel.name.as_str());
+        if let Err(error) = requirements::check_sub_groups(&kernel.attributes, capabilities) {
+            left_out.push((kernel.name.as_str(), located(error)));
+            continue;
+        }
         verify_after("extract_kernel", &module, Stage::BuiltinsLowered).map_err(located)?;
         observe("extract_kernel", &module);
         requirements::check(&module, capabilities).map_err(located)?;
@@ -295,6 +300,16 @@ pub fn compile_observed(
             .kernels
             .push(emit::emit(&module, &cx).map_err(located)?);
     }
+    let is_for_callers = |kernel: &CompiledKernel| !kernel.attributes.is_initializer;
+    if !compiled.kernels.iter().any(is_for_callers)
+        && let Some((_, error)) = left_out.first()
+    {
+        return Err(error.clone());
+    }
+    let reasons = left_out.into_iter();
+    compiled.left_out = reasons
+        .map(|(name, error)| (name.to_owned(), error.reason))
+        .collect();
     Ok(compiled)
 }
 

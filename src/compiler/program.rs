@@ -31,6 +31,8 @@ pub struct CompiledProgram {
     pub kernels: Vec<CompiledKernel>,
     /// Program-scope variables and constant tables; empty when the program has none.
     pub data: DataSegment,
+    /// Kernels that ask for what the device has not, and the reason of each.
+    pub left_out: Vec<(String, String)>,
 }
 
 /// The initial contents of the program's device-side data (one buffer per program and device).

@@ -2,25 +2,31 @@
 //! programmer's words.
 
 use super::ir::{Module, Type};
+use super::program::KernelAttributes;
 use super::{Capabilities, CompileError};
 
-/// Refuses sub-group sizes that the device can't form, and doubles on a device without them; integers of every
-/// width are emulated.
-pub fn check(module: &Module, capabilities: &Capabilities) -> Result<(), CompileError> {
-    for kernel in &module.kernels {
-        if let Some(size) = kernel.attributes.required_sub_group_size
-            && !capabilities.subgroup_sizes().any(|has| has == size)
-        {
-            let sizes: Vec<String> = capabilities
-                .subgroup_sizes()
-                .map(|size| size.to_string())
-                .collect();
-            return Err(CompileError::new(format!(
-                "the kernel requires sub-groups of {size} work-items, the device's have {}",
-                sizes.join(", ")
-            )));
-        }
+/// Refuses a sub-group size that the device can't form. cl_intel_required_subgroup_size has it that "some kernels may
+/// fail compilation with one required subgroup size": the kernel alone, not the program around it.
+pub fn check_sub_groups(
+    attributes: &KernelAttributes,
+    capabilities: &Capabilities,
+) -> Result<(), CompileError> {
+    let Some(size) = attributes.required_sub_group_size else {
+        return Ok(());
+    };
+    if capabilities.subgroup_sizes().any(|has| has == size) {
+        return Ok(());
     }
+    let sizes = capabilities.subgroup_sizes().map(|size| size.to_string());
+    let sizes: Vec<String> = sizes.collect();
+    Err(CompileError::new(format!(
+        "the kernel requires sub-groups of {size} work-items, the device's have {}",
+        sizes.join(", ")
+    )))
+}
+
+/// Refuses doubles on a device without them; integers of every width are emulated.
+pub fn check(module: &Module, capabilities: &Capabilities) -> Result<(), CompileError> {
     if capabilities.float64 {
         return Ok(());
     }

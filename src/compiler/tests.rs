@@ -187,3 +187,19 @@ fn what_is_missing_is_said() {
     );
     assert_eq!(error.function.as_deref(), Some("doubles"));
 }
+
+#[test]
+fn a_kernel_that_asks_too_much_is_left_out_alone() {
+    let bad = "__attribute__((intel_reqd_sub_group_size(1024))) kernel void bad() {}\n";
+    let good = "kernel void good(global int *p) { p[0] = 7; }\n";
+    let reason = "the kernel requires sub-groups of 1024 work-items";
+    let words = opencl_c(&format!("{bad}{good}"));
+    let program = compile_words(&[&words], &Capabilities::full()).expect("compiled");
+    assert_eq!(program.kernels.len(), 1);
+    assert_eq!(program.left_out[0].0, "bad");
+    assert!(program.left_out[0].1.contains(reason), "{program:?}");
+
+    let words = opencl_c(bad);
+    let error = compile_words(&[&words], &Capabilities::full()).expect_err("refused");
+    assert!(error.reason.starts_with(reason), "{error}");
+}

@@ -205,6 +205,11 @@ impl Kernel {
                 "program has no executable for any device",
             ));
         }
+        let left_out = executables.iter().flatten().find_map(|executable| {
+            let mut left_out = executable.program().left_out.iter();
+            let (_, reason) = left_out.find(|(left_out, _)| left_out == name)?;
+            Some(reason.clone())
+        });
         let codes: Vec<Option<KernelCode>> = executables
             .into_iter()
             .map(|executable| {
@@ -216,9 +221,10 @@ impl Kernel {
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
         let mut present = codes.iter().flatten();
         let Some(first) = present.next() else {
+            let reason = left_out.map_or_else(String::new, |reason| format!(": {reason}"));
             return Err(Error::new(
                 CL_INVALID_KERNEL_NAME,
-                format!("program has no kernel '{name}'"),
+                format!("program has no kernel '{name}'{reason}"),
             ));
         };
         let classes = classes_of(first.compiled());

@@ -295,12 +295,19 @@ fn executable(
     mut log: String,
 ) -> Built {
     match compiled {
-        Ok(compiled) => Built {
-            product: Some(Product::Executable(Executable::new(
-                device, modules, compiled,
-            ))),
-            log,
-        },
+        Ok(compiled) => {
+            for (name, reason) in &compiled.left_out {
+                log.push_str(&format!(
+                    "warning: the program is built without kernel '{name}': {reason}\n"
+                ));
+            }
+            Built {
+                product: Some(Product::Executable(Executable::new(
+                    device, modules, compiled,
+                ))),
+                log,
+            }
+        }
         Err(message) => {
             log.push_str(&message);
             Built { product: None, log }
