@@ -372,6 +372,28 @@ fn byte_order_marks_are_no_part_of_a_program() {
 }
 
 #[test]
+fn folders_may_hold_headers_of_clangs_names() {
+    let Some(setup) = setup() else { return };
+    let folder = std::env::temp_dir().join(format!("pumice-own-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("made");
+    for name in ["opencl-c-base.h", "opencl-c.h"] {
+        std::fs::write(folder.join(name), "#define OWN 5\n").expect("written");
+    }
+    let options = std::ffi::CString::new(format!("-I {}", folder.display())).expect("text");
+    let plain = setup.program("kernel void k(global int *p, uint4 x) { *p = max(*p, 3); }");
+    let built = setup.build(&plain, &options);
+    // One with functions that need clang's full header.
+    let including = setup.program(
+        "#include \"opencl-c.h\"\n typedef struct { int a; } S; int max(S s) { return s.a; }
+        kernel void k(global int *p) { S s = {OWN}; *p = max(max(s), 3); }",
+    );
+    let built_too = setup.build(&including, &options);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert_eq!(built, Ok(()), "{}", setup.log(&plain));
+    assert_eq!(built_too, Ok(()), "{}", setup.log(&including));
+}
+
+#[test]
 fn a_kernel_that_the_device_cannot_run_leaves_the_others() {
     let Some(setup) = setup() else { return };
     let bad = "__attribute__((intel_reqd_sub_group_size(4096))) kernel void bad() {}\n";

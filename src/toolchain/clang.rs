@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::arguments::{EMIT_ARGUMENTS, SOURCE_THROUGH, TARGET_ARGUMENTS};
+use super::built_ins::BuiltIns;
 use super::cache::{DiskCache, KeyBuilder, file_identity};
 use super::process::{self, End};
 use crate::compiler::words;
@@ -18,6 +20,8 @@ pub struct Clang {
     pub version: String,
     /// Changes when the program is replaced; part of the cache's key.
     pub identity: String,
+    /// Its headers of OpenCL C; `None` where it comes without them.
+    pub built_ins: Option<BuiltIns>,
 }
 
 /// No usable clang, and what was looked at.
@@ -58,50 +62,6 @@ impl std::error::Error for NoClang {}
 /// A kernel that the trial compiles.
 const TRIAL: &[u8] = b"kernel void k(global int *p, char4 v) { p[get_global_id(0)] = any(v); }\n";
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
-
-/// The arguments every run of clang starts with.
-pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
-    "-target",
-    "spirv64",
-    // What a machine's clang.cfg adds is not for kernels.
-    "--no-default-config",
-    // No reproducer files in /tmp when it crashes.
-    "-fno-crash-diagnostics",
-    // Kernels look at their variables through pointers to other types, and no other driver minds.
-    "-fno-strict-aliasing",
-];
-
-/// The arguments that ask for a SPIR-V module, beside the target and what it is made of.
-pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
-    "-mllvm",
-    // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
-    // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with, and what it
-    // says with which sums do not wrap around.
-    "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
-     +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
-     +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups",
-    // It counts loops in integers of as many bits as a mask leaves of the counter, of which the back end of clang-22
-    // loses the mask: `for (uint i = -n & 3; i != ~0u; --i)` began at `(uchar)-n`.
-    "-mllvm",
-    "-disable-lsr",
-    // The same where it makes the counter 64 bits wide.
-    "-mllvm",
-    "-indvars-widen-indvars=false",
-    // What a sum has become at the end of a loop it computes in 33 or 65 bits; of 65 the back end breaks down.
-    "-mllvm",
-    "-replexitval=never",
-    // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
-    // taken apart again.
-    "-fno-vectorize",
-    "-fno-slp-vectorize",
-    // It takes an operation on sixteen elements for one, and makes thousands of a few; `compiler::passes::unroll` knows.
-    "-fno-unroll-loops",
-    "-c",
-];
-
-/// From OpenCL C or LLVM IR on standard input to standard output.
-pub(super) const SOURCE_THROUGH: [&str; 5] = ["-x", "cl", "-", "-o", "-"];
-pub(super) const IR_THROUGH: [&str; 5] = ["-x", "ir", "-", "-o", "-"];
 
 impl Clang {
     /// Finds the compiler. `pumice_clang` is the value of `PUMICE_CLANG`; `search_path` that of `PATH`.
@@ -186,23 +146,30 @@ fn candidates(search_path: Option<&OsStr>) -> Vec<PathBuf> {
 /// Tries the program, whose file is `real`, or remembers how that went.
 fn probe(path: &Path, real: &Path, cache: &DiskCache) -> Result<Clang, String> {
     let identity = file_identity(real);
-    let key = KeyBuilder::new("clang probe")
+    let key = KeyBuilder::new("clang and its headers")
         .field(identity.as_bytes())
         .finish();
-    if let Some(version) = cache.get(key).and_then(|kept| String::from_utf8(kept).ok()) {
-        return Ok(Clang {
-            path: path.to_owned(),
-            version,
-            identity,
-        });
-    }
-    let version = trial(path)?;
-    // Only success is kept: a failure may come from what is missing beside the program and be mended.
-    cache.put(key, version.as_bytes());
+    let kept = cache.get(key);
+    let kept: Option<(String, BuiltIns)> = kept.and_then(|kept| postcard::from_bytes(&kept).ok());
+    let (version, built_ins) = match kept.filter(|(_, built_ins)| built_ins.are_there()) {
+        Some((version, built_ins)) => (version, Some(built_ins)),
+        None => {
+            let version = trial(path)?;
+            let built_ins = BuiltIns::of(&first_line(path, "-print-resource-dir")?);
+            // Only success is kept: a failure may come from what is missing beside the program and be mended.
+            if let Some(built_ins) = &built_ins
+                && let Ok(bytes) = postcard::to_allocvec(&(&version, built_ins))
+            {
+                cache.put(key, &bytes);
+            }
+            (version, built_ins)
+        }
+    };
     Ok(Clang {
         path: path.to_owned(),
         version,
         identity,
+        built_ins,
     })
 }
 
@@ -228,20 +195,16 @@ fn trial(path: &Path) -> Result<String, String> {
     if compares_with_zero(&module) {
         return Err("makes comparisons with zero of any() and all()".into());
     }
-    let finished = process::run(
-        path.as_os_str(),
-        &[OsStr::new("--version")],
-        b"",
-        TRIAL_LIMIT,
-    )
-    .map_err(|error| format!("can't be run: {error}"))?;
+    first_line(path, "--version")
+}
+
+/// The first line of what clang says to one argument.
+fn first_line(path: &Path, argument: &str) -> Result<String, String> {
+    let arguments = [OsStr::new(argument)];
+    let finished = process::run(path.as_os_str(), &arguments, b"", TRIAL_LIMIT)
+        .map_err(|error| format!("can't be run: {error}"))?;
     let text = String::from_utf8_lossy(&finished.stdout);
-    Ok(text
-        .lines()
-        .next()
-        .unwrap_or("unknown version")
-        .trim()
-        .to_owned())
+    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Whether [`TRIAL`]'s `any`, which is true where the highest bit of an element is set, became a comparison, as the back end

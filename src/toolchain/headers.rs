@@ -73,6 +73,11 @@ impl HeaderDirectory {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// The arguments by which clang finds the headers.
+    pub fn arguments(&self) -> Vec<String> {
+        vec![format!("-I{}", self.path.display())]
+    }
 }
 
 fn create_private(path: &Path) -> io::Result<()> {

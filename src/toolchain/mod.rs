@@ -6,6 +6,8 @@
 //! - [`options`]: the strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`, parsed.
 //! - [`clang`]: which `clang` to use.
 //! - [`source`]: one source to one SPIR-V module and a log.
+//! - `job`, `arguments`, `input`: what clang is called for and with, and the text that it is given.
+//! - `overloads`, `built_ins`: functions that a program declares under the names of built-in ones.
 //! - `internalize`: what no kernel reaches, left out of long programs.
 //! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
@@ -15,7 +17,9 @@
 //! - [`validate`]: generated code checked in the field.
 
 pub mod argument_info;
+mod arguments;
 pub mod atomics;
+mod built_ins;
 pub mod cache;
 pub mod clang;
 pub mod conversions;
@@ -23,14 +27,18 @@ pub mod diagnostics;
 mod group_functions;
 pub mod half_vectors;
 pub mod headers;
+mod input;
 mod instructions;
 mod internalize;
+mod job;
 pub mod local_sizes;
 mod mipmaps;
 pub mod options;
+mod overloads;
 pub mod process;
 pub mod source;
 pub mod target;
+mod tokens;
 pub mod validate;
 mod zero_extensions;
 

@@ -1,25 +1,17 @@
 //! One OpenCL C source to one SPIR-V module and a log.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::argument_info::Wanted;
-use super::cache::{DiskCache, Key, KeyBuilder};
-use super::clang::{Clang, EMIT_ARGUMENTS, IR_THROUGH, NoClang, SOURCE_THROUGH, TARGET_ARGUMENTS};
-use super::diagnostics::{self, SOURCE_NAME};
+use super::cache::DiskCache;
+use super::clang::{Clang, NoClang};
 use super::headers::{self, HeaderDirectory};
+use super::input::includes;
+use super::job::{Job, Way};
 use super::options::BuildOptions;
-use super::process::{self, Finished};
 use super::target::LanguageTarget;
-use super::{
-    argument_info, atomics, conversions, group_functions, half_vectors, internalize, local_sizes,
-    mipmaps, zero_extensions,
-};
-use crate::compiler::{PackedModule, words};
+use crate::compiler::PackedModule;
 
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -27,41 +19,6 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(300);
 /// The length from which on a source, with all that it includes, is searched for functions that no kernel reaches.
 /// That takes 20 ms more of a kernel of a few lines.
 const LONG_BYTES: usize = 32 << 10;
-
-/// Asks for LLVM IR.
-const IR: [&str; 2] = ["-S", "-emit-llvm"];
-
-/// Asks for what is left to do as clang makes it of its input, without optimization.
-const AS_IT_IS: [&str; 2] = ["-Xclang", "-disable-llvm-passes"];
-
-/// What clang is asked for, one after the other, as long as it breaks down: less optimization often gets by.
-const ATTEMPTS: [Attempt; 4] = [
-    Attempt {
-        level: None,
-        spells_out: false,
-    },
-    Attempt {
-        level: None,
-        spells_out: true,
-    },
-    Attempt {
-        level: Some("-O1"),
-        spells_out: true,
-    },
-    Attempt {
-        level: Some("-O0"),
-        spells_out: true,
-    },
-];
-
-/// One way to get a module.
-#[derive(Clone, Copy)]
-struct Attempt {
-    /// The level of optimization, where it is not the one asked for.
-    level: Option<&'static str>,
-    /// Whether optimized LLVM IR is written in other words before code is made of it: [`zero_extensions`].
-    spells_out: bool,
-}
 
 /// What is to be compiled, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +43,7 @@ pub struct SourceOutcome {
 }
 
 impl SourceOutcome {
-    fn failed(log: String) -> Self {
+    pub(super) fn failed(log: String) -> Self {
         Self { spirv: None, log }
     }
 }
@@ -122,24 +79,24 @@ fn compile_within(
             }
         },
     };
-    let job = Job {
-        clang,
-        input: input(request),
-        arguments: front_arguments(request, headers.as_ref().map(HeaderDirectory::path)),
-        headers: headers.as_ref().map(HeaderDirectory::path),
-        limit,
-    };
+    let job = Job::new(clang, request, headers.as_ref(), limit);
     let text = job.text(request);
     let length = text.as_deref().map_or(request.source.len(), str::len);
-    let key = text.map(|text| job.key(request, &text));
+    let key = text.as_deref().map(|text| job.key(request, text));
     if let Some(kept) = key.and_then(|key| cache.get(key))
         && let Ok(outcome) = postcard::from_bytes::<SourceOutcome>(&kept)
     {
         log::debug!("SPIR-V of the source taken from the cache");
         return outcome;
     }
-    let only_kernels = request.is_whole && request.options.is_c() && length >= LONG_BYTES;
-    let outcome = job.compile(request.options, only_kernels);
+    let way = match request.is_whole && request.options.is_c() && length >= LONG_BYTES {
+        false => Way::Straight,
+        true => Way::OnlyKernels,
+    };
+    let outcome = match job.hidden_built_ins(request, text.as_deref()) {
+        Some(built_ins) => job.compile_with(built_ins, request, way),
+        None => job.compile(request.options, way),
+    };
     if outcome.spirv.is_some()
         && let Some(key) = key
         && let Ok(bytes) = postcard::to_allocvec(&outcome)
@@ -149,278 +106,13 @@ fn compile_within(
     outcome
 }
 
-/// Whether more of the program may come from other files.
-fn includes(request: &CompileRequest<'_>) -> bool {
-    !request.headers.is_empty() || request.source.contains("include")
-}
-
-/// The source, and what macros of the options put into it.
-fn with_definitions<'a>(request: &CompileRequest<'a>) -> Cow<'a, str> {
-    let options = request.options.preprocessor.iter();
-    let definitions: Vec<&str> = options
-        .filter(|option| option.starts_with("-D"))
-        .map(String::as_str)
-        .collect();
-    match definitions.is_empty() {
-        true => Cow::Borrowed(request.source),
-        false => Cow::Owned(format!("{}\n{}", request.source, definitions.join("\n"))),
-    }
-}
-
-/// The text given to clang: what we add, marked as a system header, then the source under its own name.
-fn input(request: &CompileRequest<'_>) -> String {
-    let includes = includes(request);
-    let text = with_definitions(request);
-    let mut prelude = conversions::prelude(&text, includes);
-    prelude.push_str(half_vectors::prelude(&text, includes));
-    prelude.push_str(mipmaps::prelude(&text, includes));
-    prelude.push_str(atomics::prelude(&text, includes));
-    prelude.push_str(&group_functions::prelude(&text, includes, |extension| {
-        request.target.has_extension(extension)
-    }));
-    let source = request.source;
-    match prelude.is_empty() {
-        true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),
-        false => format!("# 1 \"<pumice>\" 3\n{prelude}# 1 \"{SOURCE_NAME}\"\n{source}\n"),
-    }
-}
-
-/// What the language depends on: version, macros, includes, extensions.
-fn front_arguments(request: &CompileRequest<'_>, headers: Option<&Path>) -> Vec<String> {
-    let mut arguments: Vec<String> = TARGET_ARGUMENTS.map(String::from).to_vec();
-    arguments.extend([
-        // clang complains of options that don't concern the step at hand (as -cl-… of the back end).
-        "-Qunused-arguments".into(),
-        "-Xclang".into(),
-        format!("-cl-ext={}", request.target.clang_extensions()),
-        // "__OPENCL_VERSION__ substitutes an integer reflecting the version number of the OpenCL supported
-        // by the OpenCL device": clang leaves that to the implementation.
-        format!("-D__OPENCL_VERSION__={}", request.target.device_version),
-    ]);
-    if !request.target.fused_multiply_add {
-        // clang makes `fma` of `a * b + c`, which must round once and is then a long way round.
-        arguments.push("-ffp-contract=off".into());
-    }
-    arguments.extend(request.target.clang_definitions());
-    if !request.target.images {
-        // clang defines it for every SPIR-V target.
-        arguments.push("-U__IMAGE_SUPPORT__".into());
-    }
-    if let Some(path) = headers {
-        // Before the application's own directories.
-        arguments.push(format!("-I{}", path.display()));
-    }
-    if !request.options.warnings_are_errors {
-        // C asks for a message, and every OpenCL implementation has made it a warning; so did clang up to 15.
-        arguments.push("-Wno-error=incompatible-pointer-types".into());
-        arguments.push("-Wno-error=int-conversion".into());
-    }
-    arguments.extend(request.options.clang_arguments());
-    if request.is_unoptimized {
-        // The last one counts.
-        arguments.push("-O0".into());
-    }
-    if request.is_whole && request.options.is_c() && !request.source.contains("extern inline") {
-        // By the rules of C99 a function that is `inline` and nothing else is not there to be called, only to be
-        // inlined; programs that declare all theirs so expect to call them where clang does not inline.
-        arguments.push("-fgnu89-inline".into());
-    }
-    arguments
-}
-
-/// One source on its way through clang.
-struct Job<'a> {
-    clang: &'a Clang,
-    input: String,
-    arguments: Vec<String>,
-    headers: Option<&'a Path>,
-    limit: Duration,
-}
-
-impl Job<'_> {
-    fn run(&self, extra: &[&str]) -> std::io::Result<Finished> {
-        self.run_on(&self.input, extra)
-    }
-
-    fn run_on(&self, input: &str, extra: &[&str]) -> std::io::Result<Finished> {
-        let arguments: Vec<&OsStr> = self
-            .arguments
-            .iter()
-            .map(String::as_str)
-            .chain(extra.iter().copied())
-            .map(OsStr::new)
-            .collect();
-        process::run(
-            self.clang.path.as_os_str(),
-            &arguments,
-            input.as_bytes(),
-            self.limit,
-        )
-    }
-
-    /// The cache key of a text.
-    fn key(&self, request: &CompileRequest<'_>, text: &str) -> Key {
-        let builder = KeyBuilder::new("source to SPIR-V")
-            .field(self.clang.identity.as_bytes())
-            .field(&[u8::from(request.options.kernel_argument_info)]);
-        // The header directory has another name each time; what lies in it is in the preprocessed text.
-        let header_option = self.headers.map(|path| format!("-I{}", path.display()));
-        let builder = self
-            .arguments
-            .iter()
-            .filter(|argument| Some(*argument) != header_option.as_ref())
-            .fold(builder, |builder, argument| {
-                builder.field(argument.as_bytes())
-            });
-        builder.field(text.as_bytes()).finish()
-    }
-
-    /// All that is compiled, by which its result may be kept; `None` when that isn't known.
-    ///
-    /// A source without includes is its own description. With includes, which may come from anywhere, and
-    /// with the time macros, only the preprocessed text says what is compiled: that costs a run of clang's
-    /// preprocessor (30 ms) on a hit, and saves all the rest.
-    fn text(&self, request: &CompileRequest<'_>) -> Option<Cow<'_, str>> {
-        let outside = ["include", "embed", "__DATE__", "__TIME__", "__TIMESTAMP__"];
-        let self_contained = request.headers.is_empty()
-            && !outside.iter().any(|word| {
-                self.input.contains(word)
-                    || request
-                        .options
-                        .preprocessor
-                        .iter()
-                        .any(|o| o.contains(word))
-            });
-        if self_contained {
-            return Some(Cow::Borrowed(&self.input));
-        }
-        let preprocessed = self.run(&["-x", "cl", "-E", "-", "-o", "-"]).ok()?;
-        if preprocessed.end != process::End::Exit(0) {
-            return None;
-        }
-        let text = diagnostics::readable(&preprocessed.stdout, self.headers);
-        Some(Cow::Owned(text))
-    }
-
-    /// The module, by way of LLVM IR where what no kernel reaches is to be left out before clang optimizes it, or what
-    /// its back end breaks down on written in other words.
-    fn emit(&self, attempt: Attempt, only_kernels: bool) -> std::io::Result<Finished> {
-        let with_level = |arguments: &[&'static [&'static str]]| -> Vec<&str> {
-            let all = arguments.iter().copied().flatten().copied();
-            all.chain(attempt.level).collect()
-        };
-        let mut input = Cow::Borrowed(self.input.as_str());
-        let mut through = &SOURCE_THROUGH;
-        let mut log = Vec::new();
-        if only_kernels {
-            let first = self.run_on(&input, &with_level(&[&AS_IT_IS, &IR, through]))?;
-            if !has_ended_well(&first) {
-                return Ok(first);
-            }
-            let ir = String::from_utf8_lossy(&first.stdout);
-            input = Cow::Owned(internalize::functions(&ir));
-            (through, log) = (&IR_THROUGH, first.stderr);
-        }
-        let mut rest: &'static [&'static str] = &[];
-        if attempt.spells_out {
-            let mut optimized = self.run_on(&input, &with_level(&[&IR, through]))?;
-            if !has_ended_well(&optimized) {
-                optimized.stderr.splice(..0, log);
-                return Ok(optimized);
-            }
-            let ir = String::from_utf8_lossy(&optimized.stdout).into_owned();
-            input = Cow::Owned(zero_extensions::spelled_out(&ir).unwrap_or(ir));
-            log.extend(optimized.stderr);
-            (through, rest) = (&IR_THROUGH, &AS_IT_IS);
-        }
-        let mut last = self.run_on(&input, &with_level(&[rest, &EMIT_ARGUMENTS, through]))?;
-        last.stderr.splice(..0, log);
-        Ok(last)
-    }
-
-    fn compile(&self, options: &BuildOptions, only_kernels: bool) -> SourceOutcome {
-        let mut log = String::new();
-        for attempt in ATTEMPTS {
-            let finished = match self.emit(attempt, only_kernels) {
-                Ok(finished) => finished,
-                Err(error) => {
-                    log.push_str(&format!(
-                        "error: {} can't be run: {error}\n",
-                        self.clang.path.display()
-                    ));
-                    return SourceOutcome::failed(log);
-                }
-            };
-            // What an attempt before this had to say of the source is said again.
-            log = diagnostics::readable(&finished.stderr, self.headers);
-            if has_ended_well(&finished)
-                && let Some(module) = words::from_bytes(&finished.stdout)
-            {
-                let wanted = Wanted {
-                    arguments: options.kernel_argument_info,
-                    vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
-                        self.input.contains(word)
-                            || options.preprocessor.iter().any(|o| o.contains(word))
-                    }),
-                };
-                let spirv = self.with_llvm_info(module, wanted);
-                return SourceOutcome {
-                    spirv: Some(PackedModule::new(&spirv)),
-                    log,
-                };
-            }
-            let is_crash = diagnostics::is_crash(finished.end, &log);
-            if is_crash {
-                log::debug!("clang broke down:\n{log}");
-                diagnostics::leave_out_stack(&mut log);
-            }
-            log.extend(diagnostics::end_note(finished.end, &self.clang.path));
-            if !is_crash {
-                break;
-            }
-        }
-        if log.is_empty() {
-            log.push_str("error: clang wrote no module and no message\n");
-        }
-        SourceOutcome::failed(log)
-    }
-
-    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
-    fn with_llvm_info(&self, module: Vec<u32>, wanted: Wanted) -> Vec<u32> {
-        let variables = local_sizes::doubtful(&module);
-        if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
-            return module;
-        }
-        let more = ["-cl-kernel-arg-info", "-w"];
-        let arguments = [&AS_IT_IS[..], &IR, &more, &SOURCE_THROUGH].concat();
-        match self.run(&arguments) {
-            Ok(finished) if finished.end == process::End::Exit(0) => {
-                let text = String::from_utf8_lossy(&finished.stdout);
-                let module = local_sizes::add(module, &variables, &text);
-                match wanted.arguments || wanted.vector_types {
-                    true => argument_info::add(module, &argument_info::parse(&text), wanted),
-                    false => module,
-                }
-            }
-            other => {
-                log::warn!(
-                    "no kernel argument information, nor sizes of local variables: {other:?}"
-                );
-                module
-            }
-        }
-    }
-}
-
-fn has_ended_well(finished: &Finished) -> bool {
-    matches!(finished.end, process::End::Exit(0) | process::End::Unknown)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::clang::tests::machine_clang;
     use super::super::instructions;
     use super::*;
+    use crate::compiler::words;
+    use std::ffi::OsStr;
 
     fn target() -> LanguageTarget {
         LanguageTarget {
@@ -699,6 +391,7 @@ mod tests {
                 path,
                 version: String::new(),
                 identity: String::new(),
+                built_ins: None,
             }
         };
         let request = CompileRequest {

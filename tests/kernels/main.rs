@@ -34,6 +34,7 @@ mod maths;
 mod memory;
 mod non_uniform_groups;
 mod options;
+mod overloads;
 mod pipes;
 mod pointers;
 mod printf;
@@ -73,6 +74,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("local_memory", local_memory::TESTS),
     ("tiles", tiles::TESTS),
     ("functions", functions::TESTS),
+    ("overloads", overloads::TESTS),
     ("control_flow", control_flow::TESTS),
     ("loops", loops::TESTS),
     ("atomics", atomics::TESTS),

@@ -1,0 +1,328 @@
+//! One source on its way through clang: what it is called for, one after the other.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::argument_info::Wanted;
+use super::arguments::{self, Conversions, EMIT_ARGUMENTS, IR_THROUGH, SOURCE_THROUGH};
+use super::built_ins::BuiltIns;
+use super::cache::{Key, KeyBuilder};
+use super::clang::Clang;
+use super::diagnostics;
+use super::headers::HeaderDirectory;
+use super::input::{self, ADDED_NAME};
+use super::options::BuildOptions;
+use super::overloads::Question;
+use super::process::{self, Finished};
+use super::source::{CompileRequest, SourceOutcome};
+use super::{argument_info, internalize, local_sizes, zero_extensions};
+use crate::compiler::{PackedModule, words};
+
+/// How a source becomes a module, as long as nothing breaks down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In one go.
+    Straight,
+    /// By way of LLVM IR: what no kernel reaches is left out before clang optimizes it: [`internalize`].
+    OnlyKernels,
+}
+
+/// What the log says of a program that declares a built-in function as it is.
+const IN_PLACE: &str = "warning: a function of the program has the parameters of the built-in function of its name, \
+                        and stands for all built-in functions of that name\n";
+
+/// Asks for LLVM IR.
+const IR: [&str; 2] = ["-S", "-emit-llvm"];
+
+/// Asks for what is left to do as clang makes it of its input, without optimization.
+const AS_IT_IS: [&str; 2] = ["-Xclang", "-disable-llvm-passes"];
+
+/// What clang is asked for, one after the other, as long as it breaks down: less optimization often gets by.
+const ATTEMPTS: [Attempt; 4] = [
+    Attempt {
+        level: None,
+        spells_out: false,
+    },
+    Attempt {
+        level: None,
+        spells_out: true,
+    },
+    Attempt {
+        level: Some("-O1"),
+        spells_out: true,
+    },
+    Attempt {
+        level: Some("-O0"),
+        spells_out: true,
+    },
+];
+
+/// One way to get a module.
+#[derive(Clone, Copy)]
+struct Attempt {
+    /// The level of optimization, where it is not the one asked for.
+    level: Option<&'static str>,
+    /// Whether optimized LLVM IR is written in other words before code is made of it: [`zero_extensions`].
+    spells_out: bool,
+}
+
+/// One source on its way through clang.
+pub(super) struct Job<'a> {
+    clang: &'a Clang,
+    input: String,
+    arguments: Vec<String>,
+    headers: Option<&'a HeaderDirectory>,
+    limit: Duration,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        clang: &'a Clang,
+        request: &CompileRequest<'_>,
+        headers: Option<&'a HeaderDirectory>,
+        limit: Duration,
+    ) -> Self {
+        Self {
+            clang,
+            input: input::input(request, None),
+            arguments: arguments::front(clang, request, headers, Conversions::Warned),
+            headers,
+            limit,
+        }
+    }
+
+    /// The built-in functions, if the program may declare others under their names: `text` is all of it, where that is
+    /// known.
+    pub(super) fn hidden_built_ins(
+        &self,
+        request: &CompileRequest<'_>,
+        text: Option<&str>,
+    ) -> Option<&'a BuiltIns> {
+        let built_ins = self.clang.built_ins.as_ref()?;
+        let base = built_ins.base();
+        let question = Question {
+            is_c: request.options.is_c(),
+            is_built_in: &|name| built_ins.has(name),
+            is_ours: &|file| file == ADDED_NAME || file == base,
+        };
+        let may_declare = match text.filter(|_| !self.is_self_contained(request)) {
+            Some(preprocessed) => question.may_declare(preprocessed),
+            None => question.may_declare(&input::with_definitions(request)),
+        };
+        may_declare.then_some(built_ins)
+    }
+
+    /// Compiles with all built-in functions declared. A program that does not build so, as it declares one of them as
+    /// it is, builds without; there its own stand for all of that name, and no pointer is converted to fit them.
+    pub(super) fn compile_with(
+        &self,
+        built_ins: &BuiltIns,
+        request: &CompileRequest<'_>,
+        way: Way,
+    ) -> SourceOutcome {
+        let declared = Job {
+            input: input::input(request, Some(built_ins)),
+            arguments: self.arguments.clone(),
+            ..*self
+        };
+        let outcome = declared.compile(request.options, way);
+        if outcome.spirv.is_some() {
+            return outcome;
+        }
+        let hidden = Job {
+            input: self.input.clone(),
+            arguments: arguments::front(self.clang, request, self.headers, Conversions::Refused),
+            ..*self
+        };
+        let mut outcome = hidden.compile(request.options, way);
+        if outcome.spirv.is_some() {
+            outcome.log.push_str(IN_PLACE);
+        }
+        outcome
+    }
+
+    fn run(&self, extra: &[&str]) -> std::io::Result<Finished> {
+        self.run_on(&self.input, extra)
+    }
+
+    fn run_on(&self, input: &str, extra: &[&str]) -> std::io::Result<Finished> {
+        let arguments: Vec<&OsStr> = self
+            .arguments
+            .iter()
+            .map(String::as_str)
+            .chain(extra.iter().copied())
+            .map(OsStr::new)
+            .collect();
+        process::run(
+            self.clang.path.as_os_str(),
+            &arguments,
+            input.as_bytes(),
+            self.limit,
+        )
+    }
+
+    /// The cache key of a text.
+    pub(super) fn key(&self, request: &CompileRequest<'_>, text: &str) -> Key {
+        let builder = KeyBuilder::new("source to SPIR-V")
+            .field(self.clang.identity.as_bytes())
+            .field(&[u8::from(request.options.kernel_argument_info)]);
+        // The header directory has another name each time; what lies in it is in the preprocessed text.
+        let header_options = self.headers.map(HeaderDirectory::arguments);
+        let header_options = header_options.unwrap_or_default();
+        let builder = self
+            .arguments
+            .iter()
+            .filter(|argument| !header_options.contains(argument))
+            .fold(builder, |builder, argument| {
+                builder.field(argument.as_bytes())
+            });
+        builder.field(text.as_bytes()).finish()
+    }
+
+    /// Whether no part of the program comes from elsewhere.
+    fn is_self_contained(&self, request: &CompileRequest<'_>) -> bool {
+        let outside = ["include", "embed", "__DATE__", "__TIME__", "__TIMESTAMP__"];
+        let options = &request.options.preprocessor;
+        request.headers.is_empty()
+            && !outside.iter().any(|word| {
+                self.input.contains(word) || options.iter().any(|option| option.contains(word))
+            })
+    }
+
+    /// All that is compiled, by which its result may be kept; `None` when that isn't known.
+    ///
+    /// A source without includes is its own description. With includes, which may come from anywhere, and
+    /// with the time macros, only the preprocessed text says what is compiled: that costs a run of clang's
+    /// preprocessor (30 ms) on a hit, and saves all the rest.
+    pub(super) fn text(&self, request: &CompileRequest<'_>) -> Option<Cow<'_, str>> {
+        if self.is_self_contained(request) {
+            return Some(Cow::Borrowed(&self.input));
+        }
+        let preprocessed = self.run(&["-x", "cl", "-E", "-", "-o", "-"]).ok()?;
+        if preprocessed.end != process::End::Exit(0) {
+            return None;
+        }
+        let text = diagnostics::readable(&preprocessed.stdout, self.header_path());
+        Some(Cow::Owned(text))
+    }
+
+    fn header_path(&self) -> Option<&Path> {
+        self.headers.map(HeaderDirectory::path)
+    }
+
+    /// The module, by way of LLVM IR where it is to be changed before clang optimizes it, or what its back end breaks
+    /// down on written in other words.
+    fn emit(&self, attempt: Attempt, way: Way) -> std::io::Result<Finished> {
+        let with_level = |arguments: &[&'static [&'static str]]| -> Vec<&str> {
+            let all = arguments.iter().copied().flatten().copied();
+            all.chain(attempt.level).collect()
+        };
+        let mut input = Cow::Borrowed(self.input.as_str());
+        let mut through = &SOURCE_THROUGH;
+        let mut log = Vec::new();
+        if way != Way::Straight {
+            let first = self.run_on(&input, &with_level(&[&AS_IT_IS, &IR, through]))?;
+            if !has_ended_well(&first) {
+                return Ok(first);
+            }
+            let ir = String::from_utf8_lossy(&first.stdout);
+            input = Cow::Owned(internalize::functions(&ir));
+            (through, log) = (&IR_THROUGH, first.stderr);
+        }
+        let mut rest: &'static [&'static str] = &[];
+        if attempt.spells_out {
+            let mut optimized = self.run_on(&input, &with_level(&[&IR, through]))?;
+            if !has_ended_well(&optimized) {
+                optimized.stderr.splice(..0, log);
+                return Ok(optimized);
+            }
+            let ir = String::from_utf8_lossy(&optimized.stdout).into_owned();
+            let ir = zero_extensions::spelled_out(&ir).unwrap_or(ir);
+            input = Cow::Owned(ir);
+            log.extend(optimized.stderr);
+            (through, rest) = (&IR_THROUGH, &AS_IT_IS);
+        }
+        let mut finished = self.run_on(&input, &with_level(&[rest, &EMIT_ARGUMENTS, through]))?;
+        finished.stderr.splice(..0, log);
+        Ok(finished)
+    }
+
+    pub(super) fn compile(&self, options: &BuildOptions, way: Way) -> SourceOutcome {
+        let mut log = String::new();
+        for attempt in ATTEMPTS {
+            let finished = match self.emit(attempt, way) {
+                Ok(finished) => finished,
+                Err(error) => {
+                    log.push_str(&format!(
+                        "error: {} can't be run: {error}\n",
+                        self.clang.path.display()
+                    ));
+                    return SourceOutcome::failed(log);
+                }
+            };
+            // What an attempt before this had to say of the source is said again.
+            log = diagnostics::readable(&finished.stderr, self.header_path());
+            if has_ended_well(&finished)
+                && let Some(module) = words::from_bytes(&finished.stdout)
+            {
+                let wanted = Wanted {
+                    arguments: options.kernel_argument_info,
+                    vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
+                        self.input.contains(word)
+                            || options.preprocessor.iter().any(|o| o.contains(word))
+                    }),
+                };
+                let spirv = self.with_llvm_info(module, wanted);
+                return SourceOutcome {
+                    spirv: Some(PackedModule::new(&spirv)),
+                    log,
+                };
+            }
+            let is_crash = diagnostics::is_crash(finished.end, &log);
+            if is_crash {
+                log::debug!("clang broke down:\n{log}");
+                diagnostics::leave_out_stack(&mut log);
+            }
+            log.extend(diagnostics::end_note(finished.end, &self.clang.path));
+            if !is_crash {
+                break;
+            }
+        }
+        if log.is_empty() {
+            log.push_str("error: clang wrote no module and no message\n");
+        }
+        SourceOutcome::failed(log)
+    }
+
+    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
+    fn with_llvm_info(&self, module: Vec<u32>, wanted: Wanted) -> Vec<u32> {
+        let variables = local_sizes::doubtful(&module);
+        if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
+            return module;
+        }
+        let more = ["-cl-kernel-arg-info", "-w"];
+        let arguments = [&AS_IT_IS[..], &IR, &more, &SOURCE_THROUGH].concat();
+        match self.run(&arguments) {
+            Ok(finished) if finished.end == process::End::Exit(0) => {
+                let text = String::from_utf8_lossy(&finished.stdout);
+                let module = local_sizes::add(module, &variables, &text);
+                match wanted.arguments || wanted.vector_types {
+                    true => argument_info::add(module, &argument_info::parse(&text), wanted),
+                    false => module,
+                }
+            }
+            other => {
+                log::warn!(
+                    "no kernel argument information, nor sizes of local variables: {other:?}"
+                );
+                module
+            }
+        }
+    }
+}
+
+fn has_ended_well(finished: &Finished) -> bool {
+    matches!(finished.end, process::End::Exit(0) | process::End::Unknown)
+}

@@ -1,0 +1,162 @@
+//! Functions of a program under the names of built-in ones: each call is of the one whose parameters it fits.
+
+use crate::Test;
+use crate::harness::{Launch, session, skip};
+
+pub const TESTS: &[Test] = &[
+    ("overloads_stand_beside_built_ins", beside_built_ins),
+    ("overloads_by_macros_and_options", by_macros_and_options),
+    ("overloads_in_cpp", in_cpp),
+    ("functions_in_place_of_built_ins", in_place_of_built_ins),
+    ("wrong_pointers_to_own_functions", wrong_pointers),
+];
+
+const STRUCTURE: &str = "typedef struct { int x, y; } S;\n";
+
+/// What `kernel` makes of `p`, 1 to 8 before.
+fn result(source: &str, kernel: &str, option: &str) -> Vec<i32> {
+    let source = format!("{STRUCTURE}{source}\nkernel void test(global int *p) {{ {kernel} }}");
+    Launch::new(source)
+        .only_options(option)
+        .buffer(&[1, 2, 3, 4, 5, 6, 7, 8])
+        .run(&[1], &[1])
+        .get(0)
+}
+
+#[track_caller]
+fn check(source: &str, kernel: &str, option: &str, expected: &[i32]) {
+    let found = result(source, kernel, option);
+    assert_eq!(
+        found[..expected.len()],
+        *expected,
+        "{option} {source}\n{kernel}"
+    );
+}
+
+fn beside_built_ins() {
+    let overloadable = "__attribute__((overloadable))";
+    for (source, kernel, expected) in [
+        (
+            "OVL ulong atom_add(volatile global ulong *p, ulong v) { ulong o = *p; *p = o + v; return o; }",
+            "p[1] = atom_add(p, 5); atom_add((global ulong *)(p + 2), 1ul); p[4] = atom_add(p, 1);",
+            &[7, 1, 4, 4, 6][..],
+        ),
+        (
+            "OVL S max(S a, S b) { S m = {max(a.x, b.x), max(a.y, b.y)}; return m; }",
+            "S a = {p[0], p[3]}, b = {p[2], p[1]}; S m = max(a, b); p[0] = m.x; p[1] = m.y; \
+             p[2] = max(p[2], -9); p[3] = (int)(max(0.75f, 0.5f) * 4);",
+            &[3, 4, 3, 3],
+        ),
+        (
+            "OVL int length(S s) { return s.x + s.y; }",
+            "S a = {p[0], p[1]}; p[0] = length(a); p[1] = (int)length((float2)(3, 4));",
+            &[3, 5],
+        ),
+        (
+            "OVL S abs_diff(S a, S b) { S d = {abs_diff(a.x, b.x), abs_diff(a.y, b.y)}; return d; }",
+            "S a = {p[0], p[5]}, b = {p[3], p[1]}; S d = abs_diff(a, b); p[0] = d.x; p[1] = d.y; \
+             p[2] = abs_diff(p[2], 9); p[3] = abs_diff((uchar)200, (uchar)1);",
+            &[3, 4, 6, 199],
+        ),
+        (
+            "OVL float atomic_add(volatile global float *p, float v) { float o = *p; *p = o + v; return o; }",
+            "((global float *)p)[1] = 2.5f; atomic_add((global float *)(p + 1), 1.5f); \
+             p[1] = (int)((global float *)p)[1]; p[2] = atomic_add(p, 10);",
+            &[11, 4, 1],
+        ),
+        (
+            "OVL double4 min(double a, double4 b) { return a < b.x ? a : b; }",
+            "p[0] = min(p[0], p[1]); p[1] = (int)min(1.5f, 7.0f); p[2] = min((uint)p[2], 1u);",
+            &[1, 1, 1],
+        ),
+    ] {
+        if source.contains("double") && !session().is_some_and(|it| it.has("cl_khr_fp64")) {
+            continue;
+        }
+        // Of a name, C has it that one function may go without the attribute.
+        for (attribute, storage) in [(overloadable, ""), (overloadable, "static "), ("", "")] {
+            // With the parameters of a built-in function it must be what that is.
+            let is_same = attribute == overloadable && storage.is_empty();
+            if source.contains("atom_add") && !is_same {
+                continue;
+            }
+            let source = source.replace("OVL ", &format!("{storage}{attribute} "));
+            for option in ["", "-cl-std=CL3.0"] {
+                check(&source, kernel, option, expected);
+            }
+        }
+    }
+}
+
+fn by_macros_and_options() {
+    let attribute = "-DOVL=__attribute__((overloadable))";
+    for (source, kernel, option, expected) in [
+        (
+            "#define OP(n) atom_##n\nOVL ulong OP(add)(volatile global ulong *p, ulong v) { return 9; }",
+            "p[1] = atom_add(p, 5);",
+            attribute.to_owned(),
+            [6, 1],
+        ),
+        (
+            "OVL int NAME(S a, S b) { return 9; }",
+            "S s = {1, 2}; p[0] = NAME(s, s); p[1] = max(p[1], p[2]);",
+            format!("{attribute} -DNAME=max"),
+            [9, 3],
+        ),
+        // The parameters of clang's declarations have such names.
+        (
+            "OVL int max(S a, S b) { return n + z; }",
+            "S s = {1, 2}; p[0] = max(s, s); p[1] = max(p[1], p[2]);",
+            format!("{attribute} -Dn=4 -Dz=3 -D q(a)=a -Dp0"),
+            [7, 3],
+        ),
+        (
+            "#define DEFINE(T) OVL int max(T a, T b) { return 9; }\nDEFINE(S)",
+            "S s = {1, 2}; p[0] = max(s, s); p[1] = max(p[1], p[2]);",
+            attribute.to_owned(),
+            [9, 3],
+        ),
+    ] {
+        check(source, kernel, &option, &expected);
+    }
+}
+
+fn in_cpp() {
+    let Some(session) = session() else { return };
+    if !session.has_generic_pointers() {
+        skip("C++ for OpenCL needs generic pointers");
+        return;
+    }
+    for source in [
+        "S max(S a, S b) { return S{max(a.x, b.x), max(a.y, b.y)}; }",
+        "template <typename T> T max(T a, T b, T c) { return a; }\n\
+         S max(S a, S b) { return S{max(a.x, b.x), max(a.y, b.y)}; }",
+        "namespace own { S max(S a, S b) { return S{::max(a.x, b.x), ::max(a.y, b.y)}; } }\n\
+         using namespace own;",
+    ] {
+        let kernel = "S m = max(S{p[0], p[3]}, S{p[2], p[1]}); p[0] = m.x; p[1] = m.y; p[2] = max(p[2], -9);";
+        check(source, kernel, "-cl-std=CLC++2021", &[3, 4, 3]);
+    }
+}
+
+/// A program's own function with the very parameters of a built-in one is the program's, as before.
+fn in_place_of_built_ins() {
+    for source in [
+        "static float fract(float x) { return 5; }",
+        "inline float fract(float x) { return 5; }",
+        "static float mix(float a, float b, float c) { return 5; } float fract(float x) { return mix(x, x, x); }",
+    ] {
+        check(source, "p[0] = (int)fract(1.5f);", "", &[5]);
+    }
+}
+
+/// Where a program's function stands for all of a name, a pointer to another type is an error and no conversion.
+fn wrong_pointers() {
+    let Some(session) = session() else { return };
+    let source = "static int atomic_add(volatile global int *p, int v) { return 0; }
+        kernel void test(global float *p) { atomic_add(p, 1); }";
+    let built =
+        opencl3::program::Program::create_and_build_from_source(session.context(), source, "");
+    let log = built.expect_err("refused");
+    assert!(log.contains("incompatible pointer"), "{log}");
+}
