@@ -361,6 +361,47 @@ fn modules_that_are_cut_short_are_refused() {
 }
 
 #[test]
+fn headers_have_any_name_that_an_include_has() {
+    let Some(setup) = setup() else { return };
+    for name in [
+        c"../a.h",
+        c"x/../../y/../../a.h",
+        c"/nowhere/on this machine/a.h",
+        c"./a.h",
+        c"..a/..h",
+        c"/nowhere/a\\\"b.h",
+    ] {
+        let text = name.to_str().expect("text");
+        let header = setup.program("#define N 7\n");
+        // A name with a quotation mark in it can't stand in such.
+        let (open, close) = match text.contains('"') {
+            true => ('<', '>'),
+            false => ('"', '"'),
+        };
+        let source = format!("#include {open}{text}{close}\nint seven() {{ return N; }}\n");
+        let object = setup.program(&source);
+        let compiled = setup.compile(&object, c"", &[(&header, name)]);
+        assert_eq!(compiled, Ok(()), "{}", setup.log(&object));
+    }
+    // Nothing can include these.
+    for name in [c"", c"folder/", c".."] {
+        let object = setup.program("int f();\n");
+        let compiled = setup.compile(&object, c"", &[(&object, name)]);
+        assert_eq!(compiled, Ok(()), "{}", setup.log(&object));
+    }
+    // What is wrong in one is told under its name.
+    let header = setup.program("int f() { return z; }\n");
+    for name in [c"../a.h", c"/nowhere/a.h"] {
+        let text = name.to_str().expect("text");
+        let object = setup.program(&format!("#include \"{text}\"\n"));
+        let compiled = setup.compile(&object, c"", &[(&header, name)]);
+        assert_eq!(compiled, Err(CL_COMPILE_PROGRAM_FAILURE));
+        let log = setup.log(&object);
+        assert!(log.contains(&format!("{text}:1:")), "{log}");
+    }
+}
+
+#[test]
 fn byte_order_marks_are_no_part_of_a_program() {
     let Some(setup) = setup() else { return };
     let source = "\u{feff}#include \"a.h\"\nint f() { return N; }";
