@@ -5,6 +5,8 @@
 //! the device; with an order and no scope the scope is wrong; `atomic_store_explicit` is always sequentially
 //! consistent, arithmetic on floats always relaxed. So all become functions of our own in their longest form,
 //! which the compiler knows by name.
+//!
+//! Their names become those of functions that call these, so that a program can add overloads of its own.
 
 use std::sync::LazyLock;
 
@@ -102,7 +104,7 @@ impl Object {
     }
 }
 
-/// Declares our own function behind one of C11's.
+/// Declares our own function behind one of C11's, and those that have its shorter forms.
 fn declare(text: &mut String, name: &str, feature: Option<&str>) {
     use std::fmt::Write;
     for object in OBJECTS {
@@ -110,43 +112,53 @@ fn declare(text: &mut String, name: &str, feature: Option<&str>) {
             continue;
         }
         let (atomic, value) = (object.name, object.value);
-        let (result, operand) = match name {
-            "load" => (value, String::new()),
-            "store" => ("void", format!("{value}, ")),
-            _ => (value, format!("{value}, ")),
+        let result = if name == "store" { "void" } else { value };
+        let (parameters, operands) = match name {
+            "load" => (format!("volatile {atomic} *p"), "p"),
+            _ => (format!("volatile {atomic} *p, {value} v"), "p, v"),
         };
+        // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "#if {}\n__PUMICE_ATOMIC {result} __pumice_atomic_{name}(volatile {atomic} *, \
-             {operand}memory_order, memory_scope);\n#endif",
+            "#if {}\n{result} __PUMICE_OVERLOAD __pumice_atomic_{name}({parameters}, memory_order, memory_scope);",
             object.condition(feature)
         );
+        for (form, more, order, scope) in [
+            ("_explicit", ", memory_order o, memory_scope s", "o", "s"),
+            ("_explicit", ", memory_order o", "o", "memory_scope_device"),
+            ("", "", "memory_order_seq_cst", "memory_scope_device"),
+        ] {
+            let condition = match form {
+                "" => "#ifdef __opencl_c_atomic_order_seq_cst\n",
+                _ => "",
+            };
+            let end = if condition.is_empty() { "" } else { "#endif\n" };
+            let _ = write!(
+                text,
+                "{condition}static inline {result} __PUMICE_INLINE __pumice_{name}{form}({parameters}{more}) \
+                 {{ return __pumice_atomic_{name}({operands}, {order}, {scope}); }}\n{end}"
+            );
+        }
+        text.push_str("#endif\n");
     }
+    let _ = writeln!(
+        text,
+        "#define atomic_{name}_explicit __pumice_{name}_explicit\n\
+         #ifdef __opencl_c_atomic_order_seq_cst\n#define atomic_{name} __pumice_{name}\n#endif"
+    );
 }
 
 fn text() -> String {
-    use std::fmt::Write;
     let mut text = String::from(
         "#if defined(__opencl_c_generic_address_space) && defined(__opencl_c_atomic_scope_device)\n\
-         #define __PUMICE_ORDER(order, scope, ...) order, scope\n\
-         #define __PUMICE_ATOMIC __attribute__((overloadable))\n",
+         #define __PUMICE_OVERLOAD __attribute__((overloadable))\n\
+         #define __PUMICE_INLINE __attribute__((overloadable, always_inline))\n",
     );
     let all = [("load", Some("load_store")), ("store", Some("load_store"))];
     for (name, feature) in all.into_iter().chain(READ_MODIFY_WRITE) {
         declare(&mut text, name, feature);
-        let value = if name == "load" { "" } else { ", v" };
-        let passed = if name == "load" { "" } else { ", (v)" };
-        let _ = writeln!(
-            text,
-            "#define atomic_{name}_explicit(p{value}, ...) __pumice_atomic_{name}((p){passed}, \
-             __PUMICE_ORDER(__VA_ARGS__, memory_scope_device,))\n\
-             #ifdef __opencl_c_atomic_order_seq_cst\n\
-             #define atomic_{name}(p{value}) __pumice_atomic_{name}((p){passed}, \
-             memory_order_seq_cst, memory_scope_device)\n\
-             #endif"
-        );
     }
-    text.push_str("#undef __PUMICE_ATOMIC\n#endif\n");
+    text.push_str("#undef __PUMICE_OVERLOAD\n#undef __PUMICE_INLINE\n#endif\n");
     text
 }
 

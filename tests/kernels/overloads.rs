@@ -7,6 +7,7 @@ pub const TESTS: &[Test] = &[
     ("overloads_stand_beside_built_ins", beside_built_ins),
     ("overloads_by_macros_and_options", by_macros_and_options),
     ("overloads_in_cpp", in_cpp),
+    ("overloads_of_c11_atomics", of_c11_atomics),
     ("functions_in_place_of_built_ins", in_place_of_built_ins),
     ("wrong_pointers_to_own_functions", wrong_pointers),
 ];
@@ -119,6 +120,22 @@ fn by_macros_and_options() {
     ] {
         check(source, kernel, &option, &expected);
     }
+}
+
+fn of_c11_atomics() {
+    let Some(session) = session() else { return };
+    if !session.has_generic_pointers() || !session.has_feature("__opencl_c_atomic_scope_device") {
+        skip("the functions need generic pointers and the scope of the device");
+        return;
+    }
+    let source =
+        "float __attribute__((overloadable)) atomic_fetch_add(volatile global float *p, float v) {
+            float o = *p; *p = o + v; return o; }";
+    let kernel = "global float *f = (global float *)(p + 1); *f = 2.5f; atomic_fetch_add(f, 1.5f); \
+        p[1] = (int)*f; p[2] = atomic_fetch_add((global atomic_int *)p, 10); \
+        p[3] = atomic_fetch_add_explicit((global atomic_int *)p, 1, memory_order_relaxed); \
+        p[4] = atomic_load_explicit((global atomic_int *)p, memory_order_acquire, memory_scope_device);";
+    check(source, kernel, "-cl-std=CL3.0", &[12, 4, 1, 11, 12]);
 }
 
 fn in_cpp() {
