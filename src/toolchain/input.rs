@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::built_ins::BuiltIns;
 use super::diagnostics::SOURCE_NAME;
 use super::{
-    CompileRequest, atomics, conversions, group_functions, half_vectors, mipmaps,
+    CompileRequest, atomics, conversions, group_functions, half_vectors, mipmaps, overflows,
 };
 
 /// The name of what we add in messages.
@@ -47,6 +47,7 @@ pub(super) fn input(request: &CompileRequest<'_>, declared: Option<&BuiltIns>) -
     prelude.push_str(half_vectors::prelude(&text, includes));
     prelude.push_str(mipmaps::prelude(&text, includes));
     prelude.push_str(atomics::prelude(&text, includes));
+    prelude.push_str(overflows::prelude(&text, includes));
     prelude.push_str(&group_functions::prelude(&text, includes, |extension| {
         request.target.has_extension(extension)
     }));

@@ -17,7 +17,7 @@ use super::options::BuildOptions;
 use super::overloads::Question;
 use super::process::{self, Finished};
 use super::source::{CompileRequest, SourceOutcome};
-use super::{argument_info, internalize, local_sizes, zero_extensions};
+use super::{argument_info, internalize, intrinsics, local_sizes, zero_extensions};
 use crate::compiler::{PackedModule, words};
 
 /// How a source becomes a module, as long as nothing breaks down.
@@ -239,7 +239,8 @@ impl<'a> Job<'a> {
                 return Ok(optimized);
             }
             let ir = String::from_utf8_lossy(&optimized.stdout).into_owned();
-            let ir = zero_extensions::spelled_out(&ir).unwrap_or(ir);
+            let mut ir = zero_extensions::spelled_out(&ir).unwrap_or(ir);
+            ir = intrinsics::spelled_out(&ir).unwrap_or(ir);
             input = Cow::Owned(ir);
             log.extend(optimized.stderr);
             (through, rest) = (&IR_THROUGH, &AS_IT_IS);

@@ -12,7 +12,7 @@
 //! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`local_sizes`]: sizes of local variables, which it drops too.
-//! - `zero_extensions`: those of vectors, which it breaks down on.
+//! - `zero_extensions`, `intrinsics`, `overflows`: operations that it breaks down on, or gets wrong.
 //! - [`cache`]: compiled things kept between processes.
 //! - [`validate`]: generated code checked in the field.
 
@@ -30,10 +30,12 @@ pub mod headers;
 mod input;
 mod instructions;
 mod internalize;
+mod intrinsics;
 mod job;
 pub mod local_sizes;
 mod mipmaps;
 pub mod options;
+mod overflows;
 mod overloads;
 pub mod process;
 pub mod source;

@@ -9,6 +9,7 @@
 //! shows what an established OpenCL makes of the same tests.
 
 mod atomics;
+mod checked;
 mod control_flow;
 mod conversions;
 mod documents;
@@ -75,6 +76,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("tiles", tiles::TESTS),
     ("functions", functions::TESTS),
     ("overloads", overloads::TESTS),
+    ("checked", checked::TESTS),
     ("control_flow", control_flow::TESTS),
     ("loops", loops::TESTS),
     ("atomics", atomics::TESTS),

@@ -3,7 +3,9 @@
 use super::decode::Instruction;
 use super::function::FunctionParser;
 use crate::compiler::CompileError;
-use crate::compiler::ir::{Binary, Builder, Compare, Op as IrOp, Type, Unary, Value, Values};
+use crate::compiler::ir::{
+    Binary, Builder, Compare, Op as IrOp, Type, Unary, Value, ValueDef, Values,
+};
 use rspirv::spirv::Op;
 use std::rc::Rc;
 
@@ -235,8 +237,43 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => (x, y),
         };
         self.check_same(inst, class, &x, &y)?;
+        let y = match op == Compare::NotEqual && self.source.is_by_llvm {
+            true => self.sign_of_product(&x, y),
+            false => y,
+        };
         let (x, y) = if swap { (y, x) } else { (x, y) };
         self.each(inst, x.len(), |b, lane| b.compare(op, x[lane], y[lane]))
+    }
+
+    /// The lower half of the signed product that a value is the upper half of.
+    fn lower_half(&self, upper: Value) -> Option<Value> {
+        let ValueDef::Result { inst, index: 1 } = self.function.value(upper).def else {
+            return None;
+        };
+        let data = self.function.inst(inst);
+        match data.op {
+            IrOp::MulExtended { signed: true, .. } => data.results.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// LLVM's back end says that a signed product does not fit (`llvm.smul.with.overflow`) where its upper half is not
+    /// zero, which is so of an unsigned one. It fits where the upper half repeats the sign of the lower: that is what
+    /// stands here for zero.
+    fn sign_of_product(&mut self, upper: &[Value], zero: Rc<[Value]>) -> Rc<[Value]> {
+        let lower: Option<Vec<Value>> = upper.iter().map(|&value| self.lower_half(value)).collect();
+        let is_zero = |value: &Value| self.function.constant(*value) == Some(0);
+        match lower.filter(|_| zero.iter().all(is_zero)) {
+            Some(lower) => {
+                let mut b = self.build();
+                let sign = |value: Value| {
+                    let bits = u64::from(b.ty(value).bits());
+                    b.binary_const(Binary::AShr, value, bits - 1)
+                };
+                lower.into_iter().map(sign).collect()
+            }
+            None => zero,
+        }
     }
 
     fn reduce_bool(&mut self, inst: &Instruction<'a>, op: Binary) -> Result<(), CompileError> {

@@ -4,7 +4,8 @@ use super::{operations, parse_c, parse_valid};
 use crate::compiler::Options;
 use crate::compiler::image::ImageDimension;
 use crate::compiler::ir::{
-    AddressSpace, AtomicOp, Convert, KernelParameterKind, Op, Rounding, Scope, Semantics, WorkItem,
+    AddressSpace, AtomicOp, Binary, Convert, KernelParameterKind, Op, Rounding, Scope, Semantics,
+    WorkItem,
 };
 use crate::compiler::parse::parse;
 use crate::compiler::program::AccessQualifier;
@@ -276,4 +277,19 @@ fn block_reads_are_of_four_byte_alignment() {
         })
         .collect();
     assert_eq!(loads, [4, 4, 1, 1]);
+}
+
+/// clang's back end tests signed products for too large ones as if they were unsigned.
+#[test]
+fn signed_products_that_overflow() {
+    let module = parse_c(
+        "kernel void k(global int *p) {
+            int r;
+            p[2] = __builtin_mul_overflow(p[0], p[1], &r);
+            p[3] = r;
+        }",
+    );
+    let all = operations(&module);
+    let is_sign = |op: &Op| matches!(op, Op::Binary(Binary::AShr, ..));
+    assert!(all.iter().any(is_sign), "{all:?}");
 }
