@@ -38,11 +38,11 @@ pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
 pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
-    // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with, and what it
-    // says with which sums do not wrap around.
+    // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with, what it
+    // says with which sums do not wrap around, and how it writes constants of more than 65,532 parts.
     "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
-     +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups",
+     +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups,+SPV_INTEL_long_composites",
     // It counts loops in integers of as many bits as a mask leaves of the counter, of which the back end of clang-22
     // loses the mask: `for (uint i = -n & 3; i != ~0u; --i)` began at `(uchar)-n`.
     "-mllvm",

@@ -17,6 +17,7 @@ use super::options::BuildOptions;
 use super::overloads::Question;
 use super::process::{self, Finished};
 use super::source::{CompileRequest, SourceOutcome};
+use super::tables::{self, Tables};
 use super::{argument_info, internalize, intrinsics, local_sizes, zero_extensions};
 use crate::compiler::{PackedModule, words};
 
@@ -25,7 +26,9 @@ use crate::compiler::{PackedModule, words};
 pub(super) enum Way {
     /// In one go.
     Straight,
-    /// By way of LLVM IR: what no kernel reaches is left out before clang optimizes it: [`internalize`].
+    /// By way of LLVM IR, of which large tables are taken out: [`tables`].
+    ThroughIr,
+    /// There, too, what no kernel reaches is left out before clang optimizes it: [`internalize`].
     OnlyKernels,
 }
 
@@ -214,7 +217,7 @@ impl<'a> Job<'a> {
 
     /// The module, by way of LLVM IR where it is to be changed before clang optimizes it, or what its back end breaks
     /// down on written in other words.
-    fn emit(&self, attempt: Attempt, way: Way) -> std::io::Result<Finished> {
+    fn emit(&self, attempt: Attempt, way: Way) -> std::io::Result<Emitted> {
         let with_level = |arguments: &[&'static [&'static str]]| -> Vec<&str> {
             let all = arguments.iter().copied().flatten().copied();
             all.chain(attempt.level).collect()
@@ -222,13 +225,20 @@ impl<'a> Job<'a> {
         let mut input = Cow::Borrowed(self.input.as_str());
         let mut through = &SOURCE_THROUGH;
         let mut log = Vec::new();
+        let mut tables = Tables::default();
         if way != Way::Straight {
             let first = self.run_on(&input, &with_level(&[&AS_IT_IS, &IR, through]))?;
             if !has_ended_well(&first) {
-                return Ok(first);
+                return Ok(first.into());
             }
-            let ir = String::from_utf8_lossy(&first.stdout);
-            input = Cow::Owned(internalize::functions(&ir));
+            let mut ir = String::from_utf8_lossy(&first.stdout).into_owned();
+            if let Some(without) = tables::taken_out(&ir) {
+                (ir, tables) = without;
+            }
+            if way == Way::OnlyKernels {
+                ir = internalize::functions(&ir);
+            }
+            input = Cow::Owned(ir);
             (through, log) = (&IR_THROUGH, first.stderr);
         }
         let mut rest: &'static [&'static str] = &[];
@@ -236,25 +246,30 @@ impl<'a> Job<'a> {
             let mut optimized = self.run_on(&input, &with_level(&[&IR, through]))?;
             if !has_ended_well(&optimized) {
                 optimized.stderr.splice(..0, log);
-                return Ok(optimized);
+                return Ok(optimized.into());
             }
             let ir = String::from_utf8_lossy(&optimized.stdout).into_owned();
             let mut ir = zero_extensions::spelled_out(&ir).unwrap_or(ir);
             ir = intrinsics::spelled_out(&ir).unwrap_or(ir);
+            if way == Way::Straight
+                && let Some(without) = tables::taken_out(&ir)
+            {
+                (ir, tables) = without;
+            }
             input = Cow::Owned(ir);
             log.extend(optimized.stderr);
             (through, rest) = (&IR_THROUGH, &AS_IT_IS);
         }
         let mut finished = self.run_on(&input, &with_level(&[rest, &EMIT_ARGUMENTS, through]))?;
         finished.stderr.splice(..0, log);
-        Ok(finished)
+        Ok(Emitted { finished, tables })
     }
 
     pub(super) fn compile(&self, options: &BuildOptions, way: Way) -> SourceOutcome {
         let mut log = String::new();
         for attempt in ATTEMPTS {
-            let finished = match self.emit(attempt, way) {
-                Ok(finished) => finished,
+            let Emitted { finished, tables } = match self.emit(attempt, way) {
+                Ok(emitted) => emitted,
                 Err(error) => {
                     log.push_str(&format!(
                         "error: {} can't be run: {error}\n",
@@ -267,6 +282,7 @@ impl<'a> Job<'a> {
             log = diagnostics::readable(&finished.stderr, self.header_path());
             if has_ended_well(&finished)
                 && let Some(module) = words::from_bytes(&finished.stdout)
+                && let Some(module) = tables.put_into(module)
             {
                 let wanted = Wanted {
                     arguments: options.kernel_argument_info,
@@ -320,6 +336,21 @@ impl<'a> Job<'a> {
                 );
                 module
             }
+        }
+    }
+}
+
+/// What clang made, and the tables that were taken out of it.
+struct Emitted {
+    finished: Finished,
+    tables: Tables,
+}
+
+impl From<Finished> for Emitted {
+    fn from(finished: Finished) -> Self {
+        Self {
+            finished,
+            tables: Tables::default(),
         }
     }
 }

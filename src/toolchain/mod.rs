@@ -13,6 +13,7 @@
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`local_sizes`]: sizes of local variables, which it drops too.
 //! - `zero_extensions`, `intrinsics`, `overflows`: operations that it breaks down on, or gets wrong.
+//! - `tables`: constants of many numbers, which it takes long for.
 //! - [`cache`]: compiled things kept between processes.
 //! - [`validate`]: generated code checked in the field.
 
@@ -39,6 +40,8 @@ mod overflows;
 mod overloads;
 pub mod process;
 pub mod source;
+mod table_values;
+mod tables;
 pub mod target;
 mod tokens;
 pub mod validate;

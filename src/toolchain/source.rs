@@ -16,8 +16,8 @@ use crate::compiler::PackedModule;
 /// The longest that one run of clang may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(300);
 
-/// The length from which on a source, with all that it includes, is searched for functions that no kernel reaches.
-/// That takes 20 ms more of a kernel of a few lines.
+/// The length from which on a source, with all that it includes, is searched for functions that no kernel reaches, and
+/// for large tables. That takes 20 ms more of a kernel of a few lines.
 const LONG_BYTES: usize = 32 << 10;
 
 /// What is to be compiled, and for what.
@@ -89,9 +89,10 @@ fn compile_within(
         log::debug!("SPIR-V of the source taken from the cache");
         return outcome;
     }
-    let way = match request.is_whole && request.options.is_c() && length >= LONG_BYTES {
+    let way = match length >= LONG_BYTES {
         false => Way::Straight,
-        true => Way::OnlyKernels,
+        true if request.is_whole && request.options.is_c() => Way::OnlyKernels,
+        true => Way::ThroughIr,
     };
     let outcome = match job.hidden_built_ins(request, text.as_deref()) {
         Some(built_ins) => job.compile_with(built_ins, request, way),

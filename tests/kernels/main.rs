@@ -48,6 +48,7 @@ mod sub_group_info;
 mod sub_group_memory;
 mod sub_groups;
 mod sycl_groups;
+mod tables;
 mod threads;
 mod tiles;
 mod vectors;
@@ -77,6 +78,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("functions", functions::TESTS),
     ("overloads", overloads::TESTS),
     ("checked", checked::TESTS),
+    ("tables", tables::TESTS),
     ("control_flow", control_flow::TESTS),
     ("loops", loops::TESTS),
     ("atomics", atomics::TESTS),

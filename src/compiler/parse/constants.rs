@@ -53,6 +53,37 @@ pub(super) type Initializer = (Vec<u8>, Vec<Relocation>);
 /// Initializers are refused beyond this size.
 pub(super) const MAX_INITIALIZER_BYTES: u64 = 1 << 27;
 
+/// Whether an instruction only goes on with the parts of the one before it (SPV_INTEL_long_composites).
+pub(super) fn continues(op: Op) -> bool {
+    matches!(
+        op,
+        Op::TypeStructContinuedINTEL
+            | Op::ConstantCompositeContinuedINTEL
+            | Op::SpecConstantCompositeContinuedINTEL
+    )
+}
+
+/// The parts of the first instruction that those after it go on with.
+pub(super) fn continued(instructions: &[Instruction<'_>]) -> Result<Vec<Id>, CompileError> {
+    let Some((first, rest)) = instructions.split_first() else {
+        return Ok(Vec::new());
+    };
+    let mut ids = Vec::new();
+    for inst in rest.iter().take_while(|inst| continues(inst.op)) {
+        let fits = match first.op {
+            Op::TypeStruct => inst.op == Op::TypeStructContinuedINTEL,
+            Op::ConstantComposite => inst.op == Op::ConstantCompositeContinuedINTEL,
+            Op::SpecConstantComposite => inst.op == Op::SpecConstantCompositeContinuedINTEL,
+            _ => false,
+        };
+        if !fits {
+            return Err(inst.error("there is nothing before that it goes on with"));
+        }
+        ids.extend(inst.ids_from(0));
+    }
+    Ok(ids)
+}
+
 impl Constants {
     pub fn get(&self, id: Id) -> Option<&Constant> {
         self.by_id.get(&id)
@@ -82,9 +113,12 @@ impl Constants {
 
     /// Declares the constant that an instruction defines; false if it defines none.
     /// `OpSpecConstantOp` is left to [`super::spec_ops`].
+    ///
+    /// `more` are parts beyond those of the instruction: [`continued`].
     pub fn declare(
         &mut self,
         inst: &Instruction<'_>,
+        more: &[Id],
         types: &Types,
         spec_id: Option<u32>,
         options: &Options,
@@ -124,7 +158,7 @@ impl Constants {
             Op::ConstantNull => Data::Null,
             Op::Undef => Data::Undef,
             Op::ConstantComposite | Op::SpecConstantComposite => {
-                Data::Composite(self.composite(inst, types)?)
+                Data::Composite(self.composite(inst, more, types)?)
             }
             _ => return Ok(false),
         };
@@ -142,11 +176,16 @@ impl Constants {
         Ok(true)
     }
 
-    fn composite(&self, inst: &Instruction<'_>, types: &Types) -> Result<Vec<Id>, CompileError> {
+    fn composite(
+        &self,
+        inst: &Instruction<'_>,
+        more: &[Id],
+        types: &Types,
+    ) -> Result<Vec<Id>, CompileError> {
         let parts = types
             .part_types(inst.result_type()?)
             .map_err(|error| inst.locate(error))?;
-        let ids: Vec<Id> = inst.ids_from(0).collect();
+        let ids: Vec<Id> = inst.ids_from(0).chain(more.iter().copied()).collect();
         if ids.len() as u64 != parts.count() {
             return Err(inst.error("the number of parts does not match the type"));
         }

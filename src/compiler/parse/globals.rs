@@ -97,6 +97,10 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
         }
         _ => (None, None),
     };
+    let initializer = match spelled_initializer(source, id, layout.size_bytes)? {
+        Some(spelled) => Some(spelled),
+        None => initializer,
+    };
     let global = source.module.add_global(Global {
         name,
         space,
@@ -110,6 +114,52 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
     });
     let data = Data::Scalar(Scalar::Address { global, addend: 0 });
     source.constants.insert(id, Constant { ty, data })
+}
+
+/// The bytes of a large table, which Pumice's own front end keeps from clang: parts of it that are not all zeros, each
+/// `OpString "initializer.OFFSET.BYTES.NAME"` with the bytes in hexadecimal.
+fn spelled_initializer(
+    source: &mut Source<'_>,
+    variable: Id,
+    size_bytes: u64,
+) -> Result<Option<Vec<u8>>, CompileError> {
+    let Some(name) = source.decorations.name(variable) else {
+        return Ok(None);
+    };
+    let part = |string: &String| {
+        let string = string.strip_prefix("initializer.")?;
+        let (offset, digits) = string
+            .strip_suffix(name)?
+            .strip_suffix('.')?
+            .split_once('.')?;
+        // Of another variable, whose name ends like this one's.
+        let is_others = digits.contains('.');
+        (!is_others).then_some((offset.parse::<usize>().ok()?, digits.to_owned()))
+    };
+    let strings = source.decorations.strings.iter();
+    let parts: Vec<(usize, String)> = strings.filter_map(part).collect();
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    source.initializer_bytes = source.initializer_bytes.saturating_add(size_bytes as usize);
+    if source.initializer_bytes as u64 > MAX_INITIALIZER_BYTES {
+        return Err(CompileError::new("the module's initializers are too large"));
+    }
+    let mut bytes = vec![0; size_bytes as usize];
+    for (offset, digits) in parts {
+        let outside = || CompileError::new("the bytes of a table do not fit its type");
+        let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+        let to = bytes.get_mut(offset..).unwrap_or_default();
+        let to = to.get_mut(..pairs.len()).ok_or_else(outside)?;
+        for (to, pair) in to.iter_mut().zip(pairs) {
+            let digit = |place: usize| char::from(pair[place]).to_digit(16).ok_or_else(outside);
+            *to = (digit(0)? << 4 | digit(1)?) as u8;
+        }
+        if !rest.is_empty() {
+            return Err(outside());
+        }
+    }
+    Ok(Some(bytes))
 }
 
 /// The size that Pumice's own front end adds for a local variable, of whose type clang 22 may leave no more

@@ -198,15 +198,21 @@ impl<'a> Source<'a> {
         options: &Options,
     ) -> Result<(), CompileError> {
         use rspirv::spirv::Decoration;
-        for inst in instructions {
+        for (index, inst) in instructions.iter().enumerate() {
+            if constants::continues(inst.op) && index > 0 {
+                continue;
+            }
+            let more = constants::continued(&instructions[index..])?;
             let length = |id| self.constants.integer(id);
-            if self.types.declare(inst, &self.decorations, length)? {
+            if self.types.declare(inst, &more, &self.decorations, length)? {
                 continue;
             }
             let spec_id = inst
                 .result_if_any()
                 .and_then(|id| self.decorations.literal(id, Decoration::SpecId));
-            let declared = self.constants.declare(inst, &self.types, spec_id, options);
+            let declared = self
+                .constants
+                .declare(inst, &more, &self.types, spec_id, options);
             if declared.map_err(|error| inst.locate(error))? {
                 continue;
             }

@@ -176,11 +176,12 @@ impl Types {
         }
     }
 
-    /// Declares the type that an instruction defines; false if it defines none. `length` reads the constant
-    /// that holds an array's length.
+    /// Declares the type that an instruction defines; false if it defines none. `more` are members beyond those of the
+    /// instruction, `length` reads the constant that holds an array's length.
     pub fn declare(
         &mut self,
         inst: &Instruction<'_>,
+        more: &[Id],
         decorations: &Decorations<'_>,
         length: impl Fn(Id) -> Option<u64>,
     ) -> Result<bool, CompileError> {
@@ -214,7 +215,7 @@ impl Types {
                     count,
                 }
             }
-            Op::TypeStruct => self.structure(inst, decorations)?,
+            Op::TypeStruct => self.structure(inst, more, decorations)?,
             Op::TypePointer => {
                 let storage = map_storage(inst.word(0)?)
                     .ok_or_else(|| inst.error("the storage class is not supported"))?;
@@ -272,11 +273,12 @@ impl Types {
     fn structure(
         &self,
         inst: &Instruction<'_>,
+        more: &[Id],
         decorations: &Decorations<'_>,
     ) -> Result<Kind, CompileError> {
         let id = inst.result()?;
         let packed = decorations.has(id, Decoration::CPacked);
-        let members: Vec<Id> = inst.ids_from(0).collect();
+        let members: Vec<Id> = inst.ids_from(0).chain(more.iter().copied()).collect();
         let mut offsets = Vec::with_capacity(members.len());
         let mut end = 0u64;
         for (index, &member) in members.iter().enumerate() {

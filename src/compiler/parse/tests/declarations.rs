@@ -132,6 +132,76 @@ fn addresses_in_initializers() {
     );
 }
 
+/// SPV_INTEL_long_composites, in small.
+#[test]
+fn composites_go_on_in_other_instructions() {
+    let words = kernel(
+        "%uint_4 = OpConstant %uint 4
+        %array = OpTypeArray %uint %uint_4
+        %struct = OpTypeStruct %uchar
+        OpTypeStructContinuedINTEL %array %uint
+        OpTypeStructContinuedINTEL %ulong
+        %constant_struct = OpTypePointer UniformConstant %struct
+        %uchar_5 = OpConstant %uchar 5
+        %ulong_9 = OpConstant %ulong 9
+        %table = OpConstantComposite %array %uint_1
+        OpConstantCompositeContinuedINTEL %uint_2 %uint_7
+        OpConstantCompositeContinuedINTEL %uint_4
+        %value = OpConstantComposite %struct %uchar_5 %table %uint_7
+        OpConstantCompositeContinuedINTEL %ulong_9
+        %variable = OpVariable %constant_struct UniformConstant %value",
+        "OpReturn",
+    );
+    let module = parse_valid(&words);
+    let bytes = module.globals[0].initializer.as_deref().expect("bytes");
+    let word =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    assert_eq!(bytes.len(), 32);
+    assert_eq!(
+        [0, 4, 8, 12, 16, 20, 24, 28].map(word),
+        [5, 1, 2, 7, 4, 7, 9, 0]
+    );
+
+    let stray = kernel("OpConstantCompositeContinuedINTEL %uint_1", "OpReturn");
+    let error = parse(&stray, &Options::default()).expect_err("refused");
+    assert_eq!(
+        error.instruction.as_deref(),
+        Some("OpConstantCompositeContinuedINTEL")
+    );
+}
+
+/// The bytes of large tables, as Pumice's front end writes them.
+#[test]
+fn bytes_of_variables_come_from_strings() {
+    let module = |offset: u32| {
+        let words = assemble(&format!(
+            r#"{HEADER}
+            %part = OpString "initializer.{offset}.0102ff.table"
+            %other = OpString "initializer.0.0102ff.of.a.table"
+            OpName %table "table"
+            {TYPES}
+            %uint_4 = OpConstant %uint 4
+            %array = OpTypeArray %uint %uint_4
+            %constant_array = OpTypePointer UniformConstant %array
+            %zeros = OpConstantNull %array
+            %table = OpVariable %constant_array UniformConstant %zeros
+            %kernel = OpFunction %void None %signature
+            %out = OpFunctionParameter %global_uint
+            %n = OpFunctionParameter %uint
+            %entry = OpLabel
+            OpReturn
+            OpFunctionEnd"#
+        ));
+        parse(&words, &Options::default())
+    };
+    let found = module(9).expect("valid");
+    let mut expected = [0; 16];
+    expected[9..12].copy_from_slice(&[1, 2, 255]);
+    assert_eq!(found.globals[0].initializer.as_deref(), Some(&expected[..]));
+    let error = module(14).expect_err("refused");
+    assert!(error.reason.contains("do not fit"), "{error}");
+}
+
 #[test]
 fn booleans_in_memory_are_bytes() {
     let words = kernel(
