@@ -10,9 +10,10 @@ use std::time::Duration;
 use opencl3::context::Context;
 use opencl3::error_codes::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE,
-    CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_KERNEL_NAME,
-    CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM_EXECUTABLE,
-    CL_INVALID_VALUE, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_LINK_PROGRAM_FAILURE, cl_int,
+    CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
+    CL_INVALID_KERNEL_NAME, CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION,
+    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+    CL_LINK_PROGRAM_FAILURE, cl_int,
 };
 use opencl3::kernel::{
     CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
@@ -432,6 +433,47 @@ fn folders_may_hold_headers_of_clangs_names() {
     std::fs::remove_dir_all(&folder).expect("removed");
     assert_eq!(built, Ok(()), "{}", setup.log(&plain));
     assert_eq!(built_too, Ok(()), "{}", setup.log(&including));
+}
+
+#[test]
+fn objects_hold_variables_for_others() {
+    let Some(setup) = setup() else { return };
+    for definition in [
+        "constant int table[3] = {5, 6, 7};",
+        "constant int table[3] = {5, 6, 7}; int unused(int x) { return x; }",
+        "constant int table[3] = {5, 6, 7}; kernel void other(global int *p) { *p = 1; }",
+    ] {
+        let object = setup.program(definition);
+        let user = setup.program(
+            "extern constant int table[3]; extern constant int nowhere[3];
+            int unused_too(int i) { return nowhere[i]; }
+            kernel void k(global int *p) { *p = table[*p]; }",
+        );
+        for program in [&object, &user] {
+            assert_eq!(
+                setup.compile(program, c"", &[]),
+                Ok(()),
+                "{}",
+                setup.log(program)
+            );
+        }
+        for inputs in [[object.get(), user.get()], [user.get(), object.get()]] {
+            // SAFETY: valid handles.
+            let linked = unsafe {
+                link_program(
+                    setup.context.get(),
+                    &[setup.device],
+                    c"",
+                    &inputs,
+                    None,
+                    ptr::null_mut(),
+                )
+            };
+            let linked = linked.expect("linked");
+            // SAFETY: linked above, released once.
+            unsafe { opencl3::program::release_program(linked) }.expect("release");
+        }
+    }
 }
 
 #[test]

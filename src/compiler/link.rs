@@ -22,7 +22,7 @@ pub fn link(modules: Vec<Module>) -> Result<Module, CompileError> {
     }
     let functions = resolve_functions(&merged)?;
     let globals = resolve_globals(&merged)?;
-    let kept = reachable(&merged, &functions)?;
+    let kept = reachable(&merged, &functions, &globals)?;
     Ok(rebuild(merged, &functions, &globals, &kept))
 }
 
@@ -130,7 +130,10 @@ fn resolve_globals(module: &Module) -> Result<Vec<GlobalId>, CompileError> {
         let Some(name) = global.import.as_deref() else {
             continue;
         };
-        let definition = *defined.get(name).ok_or_else(|| undefined(name))?;
+        // What is missing is an error only if it is used: see `reachable`.
+        let Some(&definition) = defined.get(name) else {
+            continue;
+        };
         let same =
             |other: &Global| other.space == global.space && other.size_bytes >= global.size_bytes;
         if !same(module.global(definition)) {
@@ -144,7 +147,18 @@ fn resolve_globals(module: &Module) -> Result<Vec<GlobalId>, CompileError> {
 }
 
 /// Which functions kernels reach.
-fn reachable(module: &Module, resolved: &[FuncId]) -> Result<Vec<bool>, CompileError> {
+fn reachable(
+    module: &Module,
+    resolved: &[FuncId],
+    globals: &[GlobalId],
+) -> Result<Vec<bool>, CompileError> {
+    let absent = |id: GlobalId| is_absent(module.global(globals[id.index()]));
+    for global in &module.globals {
+        let mut targets = global.relocations.iter().map(|it| it.target);
+        if let Some(target) = targets.find(|target| absent(*target)) {
+            return Err(undefined(&module.global(target).name));
+        }
+    }
     let missing: HashMap<FuncId, &str> = module
         .imports
         .iter()
@@ -163,6 +177,10 @@ fn reachable(module: &Module, resolved: &[FuncId]) -> Result<Vec<bool>, CompileE
             continue;
         }
         let function = module.function(id);
+        if let Some(global) = globals_of(function).find(|global| absent(*global)) {
+            let name = &module.global(global).name;
+            return Err(undefined(name).in_function(function.name.as_str()));
+        }
         for callee in callees(function) {
             if let Some(name) = missing.get(&callee) {
                 return Err(undefined(name).in_function(function.name.as_str()));
@@ -171,6 +189,21 @@ fn reachable(module: &Module, resolved: &[FuncId]) -> Result<Vec<bool>, CompileE
         }
     }
     Ok(kept)
+}
+
+/// Whether a variable, resolved, is one that no module defines.
+fn is_absent(global: &Global) -> bool {
+    global.import.is_some()
+}
+
+/// The variables whose addresses a function takes, one for each time.
+fn globals_of(function: &Function) -> impl Iterator<Item = GlobalId> + '_ {
+    let blocks = function.layout.iter();
+    let insts = blocks.flat_map(|&block| &function.block(block).insts);
+    insts.filter_map(|&inst| match function.inst(inst).op {
+        Op::GlobalAddress(global) => Some(global),
+        _ => None,
+    })
 }
 
 /// The functions that a function calls, one for each call.
@@ -193,7 +226,7 @@ fn rebuild(module: Module, functions: &[FuncId], globals: &[GlobalId], kept: &[b
     };
     let mut new_globals = vec![GlobalId(0); module.globals.len()];
     for (index, global) in module.globals.into_iter().enumerate() {
-        if globals[index] == GlobalId(index as u32) {
+        if globals[index] == GlobalId(index as u32) && !is_absent(&global) {
             new_globals[index] = linked.add_global(global);
         }
     }
@@ -270,6 +303,21 @@ mod tests {
         );
         assert!(reason(&[declared, "int twice(long x) { return x; }"]).contains("other types"));
         assert!(reason(&[declared, LIBRARY, declared]).contains("'k' is defined more than once"));
+    }
+
+    #[test]
+    fn a_variable_that_is_nowhere_matters_where_it_is_used() {
+        let unused = "extern constant int nowhere[4];
+            int unused(int i) { return nowhere[i]; }
+            kernel void k(global int *p) { *p = 1; }";
+        let linked = link(vec![parse_c(unused)]).expect("linked");
+        verify::module(&linked, Stage::Parsed).expect("valid");
+        assert!(linked.globals.is_empty());
+        let used = "extern constant int nowhere[4];
+            __attribute__((noinline)) int f(int i) { return nowhere[i]; }
+            kernel void k(global int *p) { *p = f(*p); }";
+        let error = link(vec![parse_c(used)]).expect_err("refused");
+        assert_eq!(error.reason, "undefined reference to 'nowhere'");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::overloads::Question;
 use super::process::{self, Finished};
 use super::source::{CompileRequest, SourceOutcome};
 use super::tables::{self, Tables};
-use super::{argument_info, internalize, intrinsics, local_sizes, zero_extensions};
+use super::{argument_info, instructions, internalize, intrinsics, local_sizes, zero_extensions};
 use crate::compiler::{PackedModule, words};
 
 /// How a source becomes a module, as long as nothing breaks down.
@@ -77,6 +77,8 @@ pub(super) struct Job<'a> {
     input: String,
     arguments: Vec<String>,
     headers: Option<&'a HeaderDirectory>,
+    /// Whether other modules may use its variables.
+    is_linked: bool,
     limit: Duration,
 }
 
@@ -92,6 +94,7 @@ impl<'a> Job<'a> {
             input: input::input(request, None),
             arguments: arguments::front(clang, request, headers, Conversions::Warned),
             headers,
+            is_linked: !request.is_whole,
             limit,
         }
     }
@@ -144,6 +147,20 @@ impl<'a> Job<'a> {
             outcome.log.push_str(IN_PLACE);
         }
         outcome
+    }
+
+    /// The same source with a function that nothing calls: clang's back end leaves out all variables of one without.
+    fn with_a_function(&self) -> Self {
+        let hash = crc32fast::hash(self.input.as_bytes());
+        Self {
+            input: format!(
+                "{}\nvoid __pumice_holds_variables_{hash:08x}(void) {{}}\n",
+                self.input
+            ),
+            arguments: self.arguments.clone(),
+            is_linked: false,
+            ..*self
+        }
     }
 
     fn run(&self, extra: &[&str]) -> std::io::Result<Finished> {
@@ -284,6 +301,9 @@ impl<'a> Job<'a> {
                 && let Some(module) = words::from_bytes(&finished.stdout)
                 && let Some(module) = tables.put_into(module)
             {
+                if self.is_linked && !has_functions(&module) {
+                    return self.with_a_function().compile(options, way);
+                }
                 let wanted = Wanted {
                     arguments: options.kernel_argument_info,
                     vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
@@ -353,6 +373,10 @@ impl From<Finished> for Emitted {
             tables: Tables::default(),
         }
     }
+}
+
+fn has_functions(module: &[u32]) -> bool {
+    instructions::all(module).any(|one| one.opcode == instructions::opcode::FUNCTION)
 }
 
 fn has_ended_well(finished: &Finished) -> bool {
