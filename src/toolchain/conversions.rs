@@ -86,9 +86,10 @@ fn casts(text: &mut String) {
     }
 }
 
+/// OpenCL C before 1.2 has no `static`: our functions are internal by an attribute.
 fn saturations(text: &mut String) {
     text.push_str(
-        "#define PUMICE_SATURATE static inline __attribute__((overloadable, always_inline))\n",
+        "#define PUMICE_SATURATE inline __attribute__((internal_linkage, overloadable, always_inline))\n",
     );
     for to in &INTEGERS {
         for width in WIDTHS {
@@ -146,7 +147,7 @@ fn where_defined(text: &mut String, condition: &str, line: &str) {
 
 fn roundings(text: &mut String) {
     text.push_str(
-        "#define PUMICE_ROUND static inline __attribute__((overloadable, always_inline))\n",
+        "#define PUMICE_ROUND inline __attribute__((internal_linkage, overloadable, always_inline))\n",
     );
     for (suffix, function) in ROUNDINGS {
         for width in WIDTHS {

@@ -5,6 +5,7 @@ use crate::harness::{Launch, assert_equal, session, skip};
 
 pub const TESTS: &[Test] = &[
     ("language_versions", language_versions),
+    ("old_versions_convert", old_versions_convert),
     ("cpp_for_opencl", cpp_for_opencl),
     (
         "constructors_run_before_kernels",
@@ -52,6 +53,25 @@ fn language_versions() {
             _ => 100,
         };
         assert_eq!(value(option, macros), expected, "{option}");
+    }
+}
+
+/// OpenCL C before 1.2 has no `static`, which what Pumice adds to programs must do without.
+fn old_versions_convert() {
+    for option in [
+        "-cl-std=CL1.0",
+        "-cl-std=CL1.1",
+        "-cl-std=CL1.2",
+        "-cl-std=CL3.0",
+    ] {
+        assert_eq!(
+            value(option, "convert_char_sat(p[0] + 1000)"),
+            127,
+            "{option}"
+        );
+        assert_eq!(value(option, "convert_int_rte(p[0] + 2.5f)"), 2, "{option}");
+        let sum = "__builtin_add_overflow(p[0] + 0x7fffffff, 1, (global int *)p)";
+        assert_eq!(value(option, sum), 1, "{option}");
     }
 }
 
