@@ -58,11 +58,15 @@ impl Integer {
 }
 
 /// What a source needs; empty for one that converts nothing. `elsewhere` says that more of the program
-/// comes from other files.
-pub fn prelude(source: &str, elsewhere: bool) -> String {
+/// comes from other files, `overloads` that it may declare conversions of its own: then ours are functions, too, of which
+/// there are hundreds.
+pub fn prelude(source: &str, elsewhere: bool, overloads: bool) -> String {
     let mut text = String::new();
     if elsewhere || source.contains("convert_") {
-        casts(&mut text);
+        match overloads {
+            true => cast_functions(&mut text),
+            false => casts(&mut text),
+        }
         if elsewhere || source.contains("_sat") {
             saturations(&mut text);
         }
@@ -84,6 +88,31 @@ fn casts(text: &mut String) {
             );
         }
     }
+}
+
+/// The same as functions, one for each type, under another name that the macro makes the program's as well.
+fn cast_functions(text: &mut String) {
+    text.push_str(
+        "#define PUMICE_CAST inline __attribute__((internal_linkage, overloadable, always_inline))\n",
+    );
+    for to in &INTEGERS {
+        for width in WIDTHS {
+            let target = format!("{}{width}", to.name);
+            let value = match width {
+                "" => format!("({target})(x)"),
+                _ => format!("__builtin_convertvector(x, {target})"),
+            };
+            let integers = INTEGERS.iter().map(|from| (from.name, ""));
+            for (from, condition) in integers.chain(FLOATS) {
+                let line = format!(
+                    "PUMICE_CAST {target} __pumice_convert_{target}({from}{width} x) {{ return {value}; }}"
+                );
+                where_defined(text, condition, &line);
+            }
+            let _ = writeln!(text, "#define convert_{target} __pumice_convert_{target}");
+        }
+    }
+    text.push_str("#undef PUMICE_CAST\n");
 }
 
 /// OpenCL C before 1.2 has no `static`: our functions are internal by an attribute.
@@ -128,7 +157,7 @@ fn saturations_to(text: &mut String, to: &Integer, width: &str) {
         );
         where_defined(text, condition, &definition);
     }
-    let _ = writeln!(text, "#define convert_{target}_sat(x) {function}(x)");
+    let _ = writeln!(text, "#define convert_{target}_sat {function}");
 }
 
 /// A line that counts where a macro is defined; an empty one always is.
@@ -183,15 +212,19 @@ mod tests {
 
     #[test]
     fn a_source_without_conversions_needs_nothing() {
-        assert_eq!(prelude("kernel void k() {}", false), "");
-        assert!(!prelude("convert_int2(x)", false).contains("saturate"));
-        assert!(prelude("", true).contains("convert_uchar4_sat(x)"));
-        assert!(!prelude("convert_int2_sat(x)", false).contains("rint"));
+        assert_eq!(prelude("kernel void k() {}", false, false), "");
+        assert!(!prelude("convert_int2(x)", false, false).contains("saturate"));
+        assert!(prelude("", true, false).contains("#define convert_uchar4_sat "));
+        assert!(!prelude("convert_int2_sat(x)", false, false).contains("rint"));
     }
 
     #[test]
     fn floats_are_rounded_and_integers_are_not() {
-        let text = prelude("convert_char_sat_rte(x) + convert_int4_rtp(y)", false);
+        let text = prelude(
+            "convert_char_sat_rte(x) + convert_int4_rtp(y)",
+            false,
+            false,
+        );
         for line in [
             "PUMICE_ROUND float4 __pumice_rte(float4 x) { return rint(x); }",
             "PUMICE_ROUND uint4 __pumice_rtp(uint4 x) { return x; }",
@@ -206,7 +239,7 @@ mod tests {
 
     #[test]
     fn bounds_are_those_of_the_types() {
-        let text = prelude("convert_char_sat", false);
+        let text = prelude("convert_char_sat", false, false);
         for line in [
             "char __pumice_saturate_char(long x) { return (char)(max(min(x, (long)(127)), (long)(-127 - 1))); }",
             "uchar __pumice_saturate_uchar(int x) { return (uchar)(max(min(x, (int)(255)), (int)(0))); }",

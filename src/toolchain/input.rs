@@ -43,7 +43,7 @@ pub(super) fn input(request: &CompileRequest<'_>, declared: Option<&BuiltIns>) -
     let includes = includes(request);
     let text = with_definitions(request);
     let mut prelude = declared.map_or_else(String::new, |it| declarations(request, it));
-    prelude.push_str(&conversions::prelude(&text, includes));
+    prelude.push_str(&conversions::prelude(&text, includes, declared.is_some()));
     prelude.push_str(half_vectors::prelude(&text, includes));
     prelude.push_str(mipmaps::prelude(&text, includes));
     prelude.push_str(atomics::prelude(&text, includes));

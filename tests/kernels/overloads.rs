@@ -70,6 +70,13 @@ fn beside_built_ins() {
             "p[0] = min(p[0], p[1]); p[1] = (int)min(1.5f, 7.0f); p[2] = min((uint)p[2], 1u);",
             &[1, 1, 1],
         ),
+        (
+            "OVL S convert_int(S s, int by) { S t = {s.x * by, s.y * by}; return t; }
+            OVL S convert_char_sat(S s) { S t = {convert_char_sat(s.x), convert_char_sat(s.y)}; return t; }",
+            "S s = {convert_int(2.9f), convert_int((uchar)200)}; s = convert_char_sat(convert_int(s, 10)); \
+             p[0] = s.x; p[1] = s.y; p[2] = convert_int2((uint2)(p[2], 9)).y; p[3] = convert_int(p[3] > 3);",
+            &[20, 127, 9, 1],
+        ),
     ] {
         if source.contains("double") && !session().is_some_and(|it| it.has("cl_khr_fp64")) {
             continue;
