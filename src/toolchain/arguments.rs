@@ -120,7 +120,10 @@ pub(super) fn front(
         // The last one counts.
         arguments.push("-O0".into());
     }
-    if request.is_whole && request.options.is_c() && !request.source.contains("extern inline") {
+    let has_external = ["extern inline", "inline extern"]
+        .iter()
+        .any(|words| request.source.contains(words));
+    if request.is_whole && request.options.is_c() && !has_external {
         // By the rules of C99 a function that is `inline` and nothing else is not there to be called, only to be
         // inlined; programs that declare all theirs so expect to call them where clang does not inline.
         arguments.push("-fgnu89-inline".into());
