@@ -33,6 +33,7 @@ mod local_memory;
 mod loops;
 mod maths;
 mod memory;
+mod moves;
 mod non_uniform_groups;
 mod options;
 mod overloads;
@@ -72,6 +73,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("halves", halves::TESTS),
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),
+    ("moves", moves::TESTS),
     ("pointers", pointers::TESTS),
     ("local_memory", local_memory::TESTS),
     ("tiles", tiles::TESTS),
