@@ -211,6 +211,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::shorten_searches::run,
             Stage::Emit,
         ),
+        (
+            "separate_indices",
+            passes::separate_indices::run,
+            Stage::Emit,
+        ),
         ("structurize", passes::structurize::run, Stage::Emit),
         (
             "define_arguments",

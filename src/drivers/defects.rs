@@ -64,6 +64,9 @@ bitflags! {
         /// A branch that holds nothing but broadcasts is flattened, and the id that its work-items agree on is then taken from
         /// one that went the other way. Broadcasts from ids that are not constant are shuffles then.
         const FLATTENS_BROADCASTS = 1 << 18;
+        /// An element of a private array is looked for with what its index becomes next: see
+        /// [`crate::compiler::passes::separate_indices`].
+        const READS_INDICES_LATE = 1 << 19;
     }
 }
 

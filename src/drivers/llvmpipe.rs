@@ -29,6 +29,8 @@ const RANGES: &[Range] = &[
     Range::since(Version(25, 1, 0), Defects::LOADS_FOR_NOBODY),
     // SignedZeroInfNanPreserve keeps 25.0 from it, but not 26.2.
     Range::since(Version(25, 1, 0), Defects::JOINS_CONVERSIONS),
+    // In 25.0's source registers are read where a value is used, by instructions of their own.
+    Range::before(Version(25, 0, 0), Defects::READS_INDICES_LATE),
 ];
 
 /// The defects of a version, which [`Version::of_mesa`] tells from `driverInfo`.

@@ -40,6 +40,7 @@ mod overloads;
 mod pipes;
 mod pointers;
 mod printf;
+mod private_arrays;
 mod random;
 mod ranges;
 #[path = "../common/skip.rs"]
@@ -74,6 +75,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),
     ("moves", moves::TESTS),
+    ("private_arrays", private_arrays::TESTS),
     ("pointers", pointers::TESTS),
     ("local_memory", local_memory::TESTS),
     ("tiles", tiles::TESTS),

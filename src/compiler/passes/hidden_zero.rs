@@ -1,6 +1,6 @@
 //! A zero that a driver does not know to be one, and a condition that it does not know to hold: what it concludes ends there.
 //!
-//! The zero is the highest bit of a buffer's address, which stands in the argument block.
+//! The zero is the highest bit of a buffer's address, which stands in the argument block, or of the number of groups.
 
 use crate::compiler::ir::{
     Access, Binary, Builder, BuiltIn, Compare, Module, Op, Place, Type, Value,
@@ -13,6 +13,12 @@ pub fn holds_always(b: &mut Builder<'_>) -> Value {
     let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
     let none = b.i32(0);
     b.compare(Compare::NotEqual, groups, none)
+}
+
+/// A zero that needs no argument: the highest bit of the number of groups, of which no launch has so many.
+pub fn no_group_count_bit(b: &mut Builder<'_>) -> Value {
+    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
+    b.binary_const(Binary::LShr, groups, 31)
 }
 
 /// Where the zero is found.

@@ -45,6 +45,7 @@ pub mod promote;
 pub mod reduce_strength;
 pub mod round_doubles;
 mod scalar_bits;
+pub mod separate_indices;
 pub mod sequence_memory;
 pub mod share_uniform_loads;
 pub mod shorten_addresses;
