@@ -135,6 +135,8 @@ pub struct Capabilities {
     pub shared_memory_bytes: u32,
     /// `shaderMaximalReconvergence` (VK_KHR_shader_maximal_reconvergence).
     pub maximal_reconvergence: bool,
+    /// How deep conditions, and how deep loops, may be nested, where the driver has a limit.
+    pub max_nesting: Option<u32>,
     /// What the driver gets wrong.
     pub defects: Defects,
     /// Whether the driver makes an access to memory in a loop over the work-items of a sub-group, once for each
@@ -259,6 +261,7 @@ impl Capabilities {
             push_constant_bytes: 256,
             shared_memory_bytes: 48 << 10,
             maximal_reconvergence: false,
+            max_nesting: None,
             defects: Defects::empty(),
             serial_memory: false,
             counts_addresses: false,
@@ -278,6 +281,7 @@ impl Capabilities {
             keeps_denormals16: true,
             keeps_denormals32: true,
             defects: llvmpipe::defects(Some(llvmpipe::DEBIAN_12)),
+            max_nesting: Some(llvmpipe::MAX_NESTING),
             serial_memory: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,

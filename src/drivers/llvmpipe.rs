@@ -10,6 +10,11 @@ pub const ID: u32 = 13;
 /// The version in Debian 12, the oldest that was tried.
 pub const DEBIAN_12: Version = Version(22, 3, 6);
 
+/// How deep conditions may be nested, and loops: from the 81st level on the condition is ignored, and on the 80th the `else`
+/// already (`LP_MAX_TGSI_NESTING` in the sources of 22.3 and 25.0, seen in 26.2, too; it may end the process from 25.0 on).
+/// Some levels are left to what Mesa makes itself.
+pub const MAX_NESTING: u32 = 72;
+
 /// What is always there was found on 22.3.6, and nothing is known to be without.
 const RANGES: &[Range] = &[
     Range::always(Defects::LOSES_LOOP_RESULTS),

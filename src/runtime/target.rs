@@ -58,6 +58,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
+        max_nesting: (info.driver_id == llvmpipe::ID).then_some(llvmpipe::MAX_NESTING),
         defects: defects(info),
         serial_memory: info.driver_id == llvmpipe::ID,
         // On llvmpipe a convolution takes 3 times as long with it.

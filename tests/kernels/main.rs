@@ -34,6 +34,7 @@ mod loops;
 mod maths;
 mod memory;
 mod moves;
+mod nesting;
 mod non_uniform_groups;
 mod options;
 mod overloads;
@@ -84,6 +85,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("checked", checked::TESTS),
     ("tables", tables::TESTS),
     ("control_flow", control_flow::TESTS),
+    ("nesting", nesting::TESTS),
     ("loops", loops::TESTS),
     ("atomics", atomics::TESTS),
     ("work_items", work_items::TESTS),

@@ -1,5 +1,6 @@
 //! The rules of structured control flow (SPIR-V section 2.11), checked on the IR.
 
+use super::nesting::with_structural_edges;
 use crate::compiler::analysis::Dominators;
 use crate::compiler::ir::{Block, Function, Merge, Terminator};
 
@@ -118,25 +119,4 @@ pub fn violations(function: &Function) -> Vec<String> {
         }
     }
     wrong
-}
-
-/// A copy in which headers also go to their merge block and continue target.
-fn with_structural_edges(function: &Function) -> Function {
-    let mut copy = function.clone();
-    for &block in &function.layout {
-        let mut targets = function.successors(block).to_vec();
-        match function.block(block).merge {
-            None => continue,
-            Some(Merge::Selection { merge }) => targets.push(merge),
-            Some(Merge::Loop { merge, continues }) => targets.extend([merge, continues]),
-        }
-        let default = targets.pop().unwrap_or(block).into();
-        // Only where the edges go matters.
-        copy.block_mut(block).terminator = Terminator::Switch {
-            value: crate::compiler::ir::Value(0),
-            cases: targets.into_iter().map(|t| (0, t.into())).collect(),
-            default,
-        };
-    }
-    copy
 }

@@ -139,6 +139,22 @@ impl Region {
         (child != node && self.parent[child] == node).then_some(child)
     }
 
+    /// The node that immediately dominates another.
+    pub fn parent(&self, node: usize) -> usize {
+        self.parent[node]
+    }
+
+    /// The node of a block.
+    pub fn node_with(&self, block: Block) -> Option<usize> {
+        self.node_of.get(&block).copied()
+    }
+
+    /// The loops, for another graph of the same region.
+    pub fn into_loops(self) -> Vec<Node> {
+        let nodes = self.nodes.into_iter();
+        nodes.filter(|node| node.continues.is_some()).collect()
+    }
+
     /// The nodes that `node` dominates, itself first.
     pub fn dominated(&self, node: usize) -> &[usize] {
         let (start, end) = self.range[node];

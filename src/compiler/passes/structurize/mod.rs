@@ -18,6 +18,10 @@
 //! 3. A loop as a node is treated as a branch with an arm for each way out, except that it can't be left to
 //!    the enclosing loop directly: small arms become part of the loop, ended by a `break` ([`loops`]).
 //!
+//! 4. Where the device has a limit on nesting ([`crate::compiler::Capabilities::max_nesting`]) and the outcome is deeper, all is
+//!    done again with regions cut into a sequence of parts first ([`sequence`]), deeper and deeper cuts until it fits.
+//!    What never does is an error.
+//!
 //! Common shapes come out without selectors. No block that depends on which work-items execute it together
 //! (barriers, collectives) is duplicated, or moved into a loop.
 //!
@@ -28,20 +32,25 @@ mod dispatch;
 mod edit;
 mod graph;
 mod loops;
+mod nesting;
 mod prepare;
 mod selections;
+mod sequence;
 
 #[cfg(test)]
 mod check;
+#[cfg(test)]
+mod nesting_tests;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
 mod tests;
 
 use crate::compiler::analysis::Uses;
-use crate::compiler::ir::{Block, FuncId, Function, Module, Op, Type, Value};
+use crate::compiler::ir::{Array, Block, FuncId, Function, Module, Op, Type, Value};
 use crate::compiler::{CompileError, Context, Defects};
 use graph::Region;
+use sequence::Carried;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -49,12 +58,48 @@ use std::rc::Rc;
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
     let leave_at_end = !cx.capabilities.has(Defects::OVERWRITES_LOOP_STATE);
     let convergent = convergent_functions(module);
+    let arrays = &mut module.arrays;
     for function in &mut module.functions {
         let name = function.name.clone();
-        structurize(function, &convergent, leave_at_end)
-            .map_err(|error| error.in_function(name))?;
+        match cx.capabilities.max_nesting {
+            None => structurize(function, &convergent, leave_at_end).map(drop),
+            Some(most) => limited(function, &convergent, leave_at_end, most, arrays),
+        }
+        .map_err(|error| error.in_function(name))?;
     }
     Ok(())
+}
+
+/// Structures one function such that nothing is nested deeper than `most`.
+fn limited(
+    function: &mut Function,
+    convergent: &HashSet<FuncId>,
+    leave_at_end: bool,
+    most: u32,
+    arrays: &mut Vec<Array>,
+) -> Result<(), CompileError> {
+    let mut deepest = 0;
+    for part in [
+        None,
+        Some(most / 2),
+        Some(most / 4),
+        Some(most / 8),
+        Some(1),
+    ] {
+        let mut candidate = function.clone();
+        let mut carried = Carried::behind(arrays.len());
+        let part = part.map(|depth| depth as usize);
+        structurize_in_parts(&mut candidate, convergent, leave_at_end, part, &mut carried)?;
+        deepest = nesting::depth(&candidate);
+        if deepest <= most {
+            *function = candidate;
+            arrays.append(&mut carried.arrays);
+            return Ok(());
+        }
+    }
+    Err(CompileError::new(format!(
+        "conditions and loops are nested {deepest} deep; the device's driver takes {most} at most"
+    )))
 }
 
 /// Structures one function; `convergent` are the callees that hold barriers or collectives. `leave_at_end`
@@ -64,6 +109,18 @@ fn structurize(
     function: &mut Function,
     convergent: &HashSet<FuncId>,
     leave_at_end: bool,
+) -> Result<usize, CompileError> {
+    let mut carried = Carried::behind(0);
+    structurize_in_parts(function, convergent, leave_at_end, None, &mut carried)
+}
+
+/// The same with regions cut into parts that nest no deeper than `most_nested`.
+fn structurize_in_parts(
+    function: &mut Function,
+    convergent: &HashSet<FuncId>,
+    leave_at_end: bool,
+    most_nested: Option<usize>,
+    carried: &mut Carried,
 ) -> Result<usize, CompileError> {
     prepare::remove_unreachable(function);
     let mut shaper = Shaper {
@@ -75,6 +132,8 @@ fn structurize(
         terminals: HashSet::new(),
         continues: HashMap::new(),
         uses: None,
+        most_nested,
+        carried: std::mem::replace(carried, Carried::behind(0)),
         tasks: Vec::new(),
     };
     shaper.separate_edges();
@@ -99,6 +158,7 @@ fn structurize(
             } => shaper.node(&region, node, follow)?,
         }
     }
+    *carried = shaper.carried;
     let looked_at = shaper.uses.map_or(0, |uses| uses.looked_at);
     prepare::remove_unreachable(function);
     Ok(looked_at)
@@ -151,6 +211,10 @@ struct Shaper<'a> {
     continues: HashMap<Block, Block>,
     /// From the first loop on that needs it.
     uses: Option<Uses>,
+    /// How deep the parts of a region may be nested, if it is to be cut into parts.
+    most_nested: Option<usize>,
+    /// What lies in memory between parts.
+    carried: Carried,
     tasks: Vec<Task>,
 }
 
@@ -163,7 +227,14 @@ impl Shaper<'_> {
         exits: Exits,
     ) -> Result<(), CompileError> {
         let (members, loops) = self.prepare_loops(members);
-        let region = Rc::new(Region::new(self.function, entry, members, loops, exits));
+        let mut region = Region::new(self.function, entry, members, loops, exits);
+        if let Some(most) = self.most_nested
+            && let Some(members) = self.sequence(&region, most)
+        {
+            let loops = region.into_loops();
+            region = Region::new(self.function, entry, members, loops, exits);
+        }
+        let region = Rc::new(region);
         self.tasks.push(Task::Node {
             region,
             node: 0,
