@@ -1,0 +1,212 @@
+//! Which functions' bodies a kernel holds once, so that it does not grow with every path down its call tree.
+//!
+//! Where a function calls another twice, which calls a third twice, inlining makes four copies of the third: copies
+//! multiply. Drivers inline what is left as functions in the same way, so that calls cost as much as copies do. A kernel
+//! that would get larger than [`LARGE`] is given bodies that all calls share ([`super::share`]), the largest
+//! first: those near the kernel, which are called least.
+
+use super::call_graph::callees;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{FuncId, Function, Module, Op};
+
+/// A kernel of at most so many instructions is inlined whole.
+const LARGE: u64 = 8000;
+
+/// What a larger one is brought down to by sharing bodies, where that is possible.
+const AIM: u64 = 2500;
+
+/// A kernel that stays larger than so many instructions is refused.
+const LARGEST: u64 = 1_000_000;
+
+/// What a call of a shared body counts: the number of its return address, the jump, the case of the switch.
+const CALL: u64 = 8;
+
+/// The call tree of a module, and which functions are shared.
+pub struct Budget {
+    /// Instructions of each function itself.
+    own: Vec<u64>,
+    /// For each function those that it calls, and how often.
+    calls: Vec<Vec<(FuncId, u64)>>,
+    /// Whether a function, or one that it calls, depends on which work-items execute it together. Such code must not
+    /// get into a loop, as calls of a shared body make.
+    convergent: Vec<bool>,
+    /// Whether calls of a function may go to one body.
+    sharable: Vec<bool>,
+    shared: Vec<bool>,
+    /// Whether calls of shared bodies are left in a function.
+    open: Vec<bool>,
+}
+
+impl Budget {
+    /// Decides for the functions of a module, of which `order` has those in use, callees first.
+    pub fn new(module: &Module, order: &[FuncId]) -> Result<Self, CompileError> {
+        let count = module.functions.len();
+        let mut budget = Self {
+            own: vec![0; count],
+            calls: vec![Vec::new(); count],
+            convergent: vec![false; count],
+            sharable: vec![false; count],
+            shared: vec![false; count],
+            open: vec![false; count],
+        };
+        for &id in order {
+            budget.add(module, id);
+        }
+        let whole = budget.size(module, order).total;
+        if whole > LARGE {
+            budget.share(module, order, whole);
+        }
+        budget.find_open(order);
+        match budget.size(module, order).total {
+            size @ ..=LARGEST => {
+                log::debug!("inlined: {whole} instructions, with shared functions {size}");
+                Ok(budget)
+            }
+            size => Err(CompileError::new(format!(
+                "the kernel is too large: with its functions it has {size} instructions, of which {LARGEST} are supported"
+            ))),
+        }
+    }
+
+    /// Whether all calls of a function go to one body.
+    pub fn is_shared(&self, function: FuncId) -> bool {
+        self.shared[function.index()]
+    }
+
+    /// Whether calls of shared bodies are left in a function once it is done.
+    pub fn is_open(&self, function: FuncId) -> bool {
+        self.open[function.index()]
+    }
+
+    /// Whether a call is where shared bodies are put: what is around it can't be in a loop with them.
+    pub fn ends_sharing(&self, caller: FuncId, callee: FuncId) -> bool {
+        let is_convergent = |id: FuncId| self.convergent[id.index()];
+        is_convergent(caller) && !is_convergent(callee)
+    }
+
+    fn add(&mut self, module: &Module, id: FuncId) {
+        let (index, function) = (id.index(), module.function(id));
+        let mut called: Vec<FuncId> = callees(function).collect();
+        called.sort();
+        for &callee in &called {
+            match self.calls[index].last_mut() {
+                Some((last, count)) if *last == callee => *count += 1,
+                _ => self.calls[index].push((callee, 1)),
+            }
+        }
+        self.own[index] = size_of(function);
+        let of_callees = |facts: &[bool]| called.iter().any(|callee| facts[callee.index()]);
+        self.convergent[index] = has_op(function, is_convergent) || of_callees(&self.convergent);
+        // Which image is sampled must be the same for all work-items: calls with different ones can't meet.
+        let samples = has_op(function, |op| matches!(op, Op::SampleTexture(_)));
+        let may_be = |callee: &FuncId| self.sharable[callee.index()];
+        self.sharable[index] = !self.convergent[index] && !samples && called.iter().all(may_be);
+    }
+
+    /// Shares the largest bodies until the kernel is small; none, where that does not halve it.
+    fn share(&mut self, module: &Module, order: &[FuncId], whole: u64) {
+        let mut total = whole;
+        let mut pending: Vec<FuncId> = order.to_vec();
+        pending.retain(|id| self.sharable[id.index()]);
+        while total > AIM {
+            let bodies = self.size(module, order).bodies;
+            let by_size = |id: &FuncId| bodies[id.index()];
+            pending.sort_by_key(|id| (by_size(id), id.index()));
+            let Some(next) = pending.pop() else {
+                break;
+            };
+            self.shared[next.index()] = true;
+            let size = self.size(module, order).total;
+            if size.saturating_add(CALL) < total {
+                total = size;
+            } else {
+                self.shared[next.index()] = false;
+            }
+        }
+        if total > whole / 2 {
+            self.shared.fill(false);
+        }
+    }
+
+    fn find_open(&mut self, order: &[FuncId]) {
+        for &id in order {
+            let calls = &self.calls[id.index()];
+            let is_left = |callee: FuncId| self.is_shared(callee) || self.is_open(callee);
+            self.open[id.index()] =
+                !self.convergent[id.index()] && calls.iter().any(|&(callee, _)| is_left(callee));
+        }
+    }
+
+    fn size(&self, module: &Module, order: &[FuncId]) -> Sizes {
+        let mut bodies = vec![0u64; self.own.len()];
+        for &id in order {
+            let calls = self.calls[id.index()].iter();
+            let size = calls.fold(self.own[id.index()], |size, &(callee, count)| {
+                let each = match (self.is_shared(callee), self.ends_sharing(id, callee)) {
+                    (_, true) => self.with_shared(callee, &bodies),
+                    (true, false) => CALL,
+                    (false, false) => bodies[callee.index()],
+                };
+                size.saturating_add(each.saturating_mul(count))
+            });
+            bodies[id.index()] = size;
+        }
+        let kernels = module.kernels.iter().map(|kernel| kernel.function);
+        let total = kernels.fold(0, |total: u64, id| {
+            total.saturating_add(self.with_shared(id, &bodies))
+        });
+        Sizes { bodies, total }
+    }
+
+    /// The size of a function and of the shared bodies that it calls.
+    fn with_shared(&self, root: FuncId, bodies: &[u64]) -> u64 {
+        let mut size = bodies[root.index()];
+        if self.convergent[root.index()] {
+            return size;
+        }
+        let mut seen = vec![false; self.own.len()];
+        let mut pending = vec![root];
+        while let Some(id) = pending.pop() {
+            for &(callee, _) in &self.calls[id.index()] {
+                if std::mem::replace(&mut seen[callee.index()], true) {
+                    continue;
+                }
+                pending.push(callee);
+                if self.is_shared(callee) {
+                    size = size.saturating_add(bodies[callee.index()]);
+                }
+            }
+        }
+        size
+    }
+}
+
+struct Sizes {
+    /// Of each function with what is inlined into it.
+    bodies: Vec<u64>,
+    /// Of the kernels.
+    total: u64,
+}
+
+/// Instructions of a function, without constants.
+fn size_of(function: &Function) -> u64 {
+    let insts = function
+        .layout
+        .iter()
+        .flat_map(|&block| &function.block(block).insts);
+    let counted = insts.filter(|&&inst| !matches!(function.inst(inst).op, Op::Const(_)));
+    counted.count() as u64
+}
+
+fn has_op(function: &Function, is: impl Fn(&Op) -> bool) -> bool {
+    let mut insts = function
+        .layout
+        .iter()
+        .flat_map(|&block| &function.block(block).insts);
+    insts.any(|&inst| is(&function.inst(inst).op))
+}
+
+/// Whether an operation depends on which work-items execute it together, or becomes one that does.
+fn is_convergent(op: &Op) -> bool {
+    matches!(op, Op::ControlBarrier { .. } | Op::Group(..) | Op::Pipe(..))
+}

@@ -1,0 +1,167 @@
+//! Puts the bodies of functions in the place of calls.
+//!
+//! Needs: every called function is defined. After it
+//! - no call passes or returns a pointer to local, private or generic memory;
+//! - functions marked inline, small ones and those called once are gone;
+//! - the module holds only what its kernels reach (functions are renumbered), and no unreachable block.
+//!
+//! Functions are visited callees first, so that a body is complete when it is copied. OpenCL C has no
+//! recursion: a cycle of calls is an error. Large functions that only compute (of the built-in library, for
+//! the most part) and are called at several places stay functions: copying them would cost the driver's
+//! compiler more than the call. So do those marked not to be inlined, but for a driver that inlines them anyway and then
+//! makes mistakes that `simplify` spares it ([`crate::compiler::Defects::MISTAKES_SIGNS`]).
+//!
+//! Where that makes a kernel too large (`budget.rs`), functions are put into it once and not for each call (`share.rs`).
+
+mod budget;
+mod call_graph;
+mod copy;
+mod dominance;
+mod share;
+#[cfg(test)]
+mod tests;
+
+use crate::compiler::ir::{
+    AddressSpace, FuncId, Function, Module, Op, Rewrite, Type, rewrite_instructions,
+};
+use crate::compiler::{CompileError, Context, Defects};
+use budget::Budget;
+use call_graph::{callees, callees_first, keep_reachable};
+use std::collections::HashMap;
+
+/// Functions of at most so many instructions are always inlined.
+const SMALL: usize = 80;
+
+/// Larger ones are, as long as all their copies together have at most so many instructions.
+const COPIES: usize = 1500;
+
+/// Runs the pass on every function.
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    let order = callees_first(module)?;
+    let mut calls: HashMap<FuncId, usize> = HashMap::new();
+    for &id in &order {
+        for callee in callees(module.function(id)) {
+            *calls.entry(callee).or_default() += 1;
+        }
+    }
+    let mut inliner = Inliner {
+        budget: Budget::new(module, &order)?,
+        calls,
+        whole: HashMap::new(),
+        even_if_asked_not_to: cx.capabilities.has(Defects::MISTAKES_SIGNS),
+    };
+    for &id in &order {
+        let mut function = std::mem::replace(module.function_mut(id), Function::new(""));
+        let name = function.name.clone();
+        let result = inliner.inline_calls(module, id, &mut function);
+        *module.function_mut(id) = function;
+        result.map_err(|error| error.in_function(name))?;
+    }
+    for kernel in &module.kernels {
+        if inliner.budget.is_open(kernel.function) {
+            let whole = inliner.with_shared(module, kernel.function)?;
+            module.functions[kernel.function.index()] = whole.clone();
+        }
+    }
+    keep_reachable(module)
+}
+
+struct Inliner {
+    budget: Budget,
+    /// How many calls of each function there were at first.
+    calls: HashMap<FuncId, usize>,
+    /// Functions with the shared ones that they call.
+    whole: HashMap<FuncId, Function>,
+    even_if_asked_not_to: bool,
+}
+
+impl Inliner {
+    fn inline_calls(
+        &mut self,
+        module: &Module,
+        caller: FuncId,
+        function: &mut Function,
+    ) -> Result<(), CompileError> {
+        function.layout = function.reverse_postorder();
+        let changed = rewrite_instructions(function, |b, inst| {
+            let data = b.function.inst(inst);
+            let Op::Call(id, args) = &data.op else {
+                return Ok(Rewrite::Keep);
+            };
+            let (id, args) = (*id, args.clone());
+            let (is_open, is_shared) = (self.budget.is_open(id), self.budget.is_shared(id));
+            let ends_sharing = self.budget.ends_sharing(caller, id) && (is_open || is_shared);
+            if !ends_sharing && (is_shared || !is_open && !self.should_inline(module, id)) {
+                return Ok::<_, CompileError>(Rewrite::Keep);
+            }
+            let callee = match ends_sharing {
+                true => self.with_shared(module, id)?,
+                false => module.function(id),
+            };
+            check_call(callee, args.len(), data.results.len())?;
+            Ok(Rewrite::Replace(copy::copy_in_place(b, callee, &args)))
+        })?;
+        if changed {
+            function.layout = function.reverse_postorder();
+        }
+        Ok(())
+    }
+
+    /// A function that is done, with the shared ones that it calls.
+    fn with_shared(&mut self, module: &Module, id: FuncId) -> Result<&Function, CompileError> {
+        use std::collections::hash_map::Entry;
+        let budget = &self.budget;
+        Ok(match self.whole.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                new.insert(share::with_shared(module, module.function(id), &|id| {
+                    budget.is_shared(id)
+                })?)
+            }
+        })
+    }
+
+    fn should_inline(&self, module: &Module, id: FuncId) -> bool {
+        let callee = module.function(id);
+        let calls = self.calls.get(&id).copied().unwrap_or(0);
+        should_inline(callee, calls, self.even_if_asked_not_to)
+    }
+}
+
+/// Whether a call gives a function what it takes, and takes what it returns.
+fn check_call(callee: &Function, args: usize, results: usize) -> Result<(), CompileError> {
+    if callee.params().len() == args && callee.return_types.len() == results {
+        return Ok(());
+    }
+    Err(CompileError::new(format!(
+        "a call of '{}' does not fit its parameters",
+        callee.name
+    )))
+}
+
+fn should_inline(callee: &Function, calls: usize, even_if_asked_not_to: bool) -> bool {
+    let is_offset = |ty: &Type| {
+        matches!(
+            ty,
+            Type::Ptr(AddressSpace::Private | AddressSpace::Local | AddressSpace::Generic)
+        )
+    };
+    let passes_offset = callee
+        .params()
+        .iter()
+        .map(|&param| callee.ty(param))
+        .chain(callee.return_types.iter().copied())
+        .any(|ty| is_offset(&ty));
+    if passes_offset || callee.control.inline || calls <= 1 {
+        return true;
+    }
+    if callee.control.dont_inline && !even_if_asked_not_to {
+        return false;
+    }
+    let size: usize = callee
+        .layout
+        .iter()
+        .map(|&block| callee.block(block).insts.len())
+        .sum();
+    size <= SMALL || size * calls <= COPIES
+}
