@@ -85,6 +85,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             WorkItemsLowered,
         ),
         ("promote", passes::promote::run, WorkItemsLowered),
+        ("align_copies", passes::align_copies::run, WorkItemsLowered),
         ("lower_copies", passes::lower_copies::run, WorkItemsLowered),
         (
             "reduce_strength",
@@ -274,7 +275,7 @@ pub fn compile_observed(
     let mut program = link::link(parsed)?;
     verify_after("link", &program, Stage::Parsed)?;
     observe("link", &program);
-    passes::lower_builtins::run(&mut program, &cx)?;
+    run_pass(passes::lower_builtins::run, &mut program, &cx)?;
     verify_after("lower_builtins", &program, Stage::BuiltinsLowered)?;
     observe("lower_builtins", &program);
 
@@ -297,7 +298,7 @@ pub fn compile_observed(
         observe("extract_kernel", &module);
         requirements::check(&module, capabilities).map_err(located)?;
         for (name, pass, stage) in KERNEL_PASSES {
-            pass(&mut module, &cx).map_err(located)?;
+            run_pass(*pass, &mut module, &cx).map_err(located)?;
             verify_after(name, &module, *stage).map_err(located)?;
             observe(name, &module);
         }
@@ -316,6 +317,18 @@ pub fn compile_observed(
         .map(|(name, error)| (name.to_owned(), error.reason))
         .collect();
     Ok(compiled)
+}
+
+/// Runs a pass. A module that it made too large is refused for that, whatever else became of it.
+fn run_pass(pass: Pass, module: &mut ir::Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    let result = pass(module, cx);
+    let mut functions = module.functions.iter();
+    match functions.find(|function| function.is_too_large()) {
+        Some(function) => {
+            Err(CompileError::new("the code is too large").in_function(&function.name))
+        }
+        None => result,
+    }
 }
 
 /// In debug builds: a pass that broke the IR is found at once, and named.

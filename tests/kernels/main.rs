@@ -9,6 +9,7 @@
 //! shows what an established OpenCL makes of the same tests.
 
 mod atomics;
+mod call_trees;
 mod checked;
 mod control_flow;
 mod conversions;
@@ -81,6 +82,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("local_memory", local_memory::TESTS),
     ("tiles", tiles::TESTS),
     ("functions", functions::TESTS),
+    ("call_trees", call_trees::TESTS),
     ("overloads", overloads::TESTS),
     ("checked", checked::TESTS),
     ("tables", tables::TESTS),

@@ -220,6 +220,12 @@ pub struct FunctionControl {
     pub library: bool,
 }
 
+/// Instructions that a function may have, those included that passes have removed: some hundred megabytes.
+const MOST_INSTRUCTIONS: usize = 1 << 22;
+
+/// Values that it may have.
+const MOST_VALUES: usize = 1 << 24;
+
 /// A function: its entry block's parameters are its parameters.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -316,6 +322,12 @@ impl Function {
     /// Number of instructions ever made, removed ones included.
     pub fn inst_count(&self) -> usize {
         self.insts.len()
+    }
+
+    /// Whether the function has grown beyond what is compiled. A pass that sees it may stop where it is:
+    /// [`crate::compiler::compile`] refuses the function after each pass, before anything else looks at it.
+    pub fn is_too_large(&self) -> bool {
+        self.insts.len() > MOST_INSTRUCTIONS || self.values.len() > MOST_VALUES
     }
 
     /// Gives a value another type: for passes that change what every definition and use of it means.

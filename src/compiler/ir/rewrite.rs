@@ -17,7 +17,8 @@ pub enum Rewrite {
 /// the layout by `Function::add_block`; they are not visited.
 ///
 /// Operands seen by `visit` are those of before; uses of replaced results are rewritten at the end.
-/// Returns whether anything was replaced.
+/// Returns whether anything was replaced. Once the function is too large ([`Function::is_too_large`]) nothing more is
+/// visited.
 pub fn rewrite_instructions<E>(
     function: &mut Function,
     mut visit: impl FnMut(&mut Builder<'_>, Inst) -> Result<Rewrite, E>,
@@ -30,6 +31,10 @@ pub fn rewrite_instructions<E>(
         let terminator = std::mem::replace(&mut data.terminator, Terminator::Unreachable);
         let mut builder = Builder::new(function, block);
         for inst in insts {
+            if builder.function.is_too_large() {
+                builder.push(inst);
+                continue;
+            }
             builder.flags = builder.function.inst(inst).flags;
             match visit(&mut builder, inst)? {
                 Rewrite::Keep => builder.push(inst),

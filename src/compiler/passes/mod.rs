@@ -3,6 +3,7 @@
 //! Names say what must happen: `lower_*` and `legalize_*` are needed for correct code, the others only
 //! improve it. [`crate::compiler::compile`] lists them in order.
 
+pub mod align_copies;
 pub mod align_elements;
 mod atomic;
 pub mod convert_longs;

@@ -13,10 +13,10 @@ use crate::compiler::ir::{FuncId, Function, Module, Op};
 const LARGE: u64 = 8000;
 
 /// What a larger one is brought down to by sharing bodies, where that is possible.
-const AIM: u64 = 2500;
+const AIM: u64 = 1000;
 
 /// A kernel that stays larger than so many instructions is refused.
-const LARGEST: u64 = 1_000_000;
+const LARGEST: u64 = 1 << 18;
 
 /// What a call of a shared body counts: the number of its return address, the jump, the case of the switch.
 const CALL: u64 = 8;

@@ -1,9 +1,14 @@
-//! Tests of the pass.
+//! Tests of the pass, by what functions compute before and after it.
 
 use super::*;
+use crate::compiler::analysis::cycles;
 use crate::compiler::interp::Interpreter;
-use crate::compiler::ir::{Access, Binary, Compare, Place, PrivateVariable};
+use crate::compiler::ir::{
+    Access, Binary, Block, Builder, Compare, Edge, Place, PrivateVariable, Scope, Semantics,
+    Terminator, Value,
+};
 use crate::compiler::passes::testing;
+use crate::compiler::verify::{self, Stage};
 use smallvec::smallvec;
 
 /// `private` pointer and value in, the larger of the value and what is stored there out.
@@ -110,4 +115,186 @@ fn a_large_function_called_twice_stays() {
     testing::run(&mut module, run).unwrap();
     assert_eq!(module.functions.len(), 2);
     assert_eq!(callees(module.function(id)).count(), 2);
+}
+
+const PRIVATE: Type = Type::Ptr(AddressSpace::Private);
+
+fn variable(function: &mut Function) -> crate::compiler::ir::VariableId {
+    function.add_variable(PrivateVariable {
+        name: "t".into(),
+        size_bytes: 4,
+        align_bytes: 4,
+    })
+}
+
+/// Takes a pointer and a number, changes what is there and returns a number.
+fn node(name: &str) -> (Function, [Value; 2]) {
+    let mut function = Function::new(name);
+    function.return_types = vec![Type::I32];
+    let entry = function.entry();
+    let params = [PRIVATE, Type::I32].map(|ty| function.add_param(entry, ty));
+    (function, params)
+}
+
+fn leaf(with_barrier: bool) -> Function {
+    let (mut function, [pointer, x]) = node("leaf");
+    let entry = function.entry();
+    let mut b = Builder::new(&mut function, entry);
+    if with_barrier {
+        b.op0(Op::ControlBarrier {
+            execution: Scope::Workgroup,
+            memory: Scope::Workgroup,
+            semantics: Semantics(0),
+        });
+    }
+    let old = b.load1(Place::Pointer(pointer), Type::I32, Access::aligned(4));
+    let mut value = b.binary(Binary::Add, old, x);
+    for step in 0..10 {
+        let product = b.binary_const(Binary::Mul, value, 5);
+        value = b.binary_const(Binary::Xor, product, 3 + step);
+    }
+    b.store1(Place::Pointer(pointer), value, Access::aligned(4));
+    b.terminate(Terminator::Return(smallvec![value]));
+    function
+}
+
+/// Calls each of `lower` three times, twice with a variable of its own; values are wanted behind several calls.
+fn branching(level: u64, lower: &[FuncId]) -> Function {
+    let (mut function, [pointer, x]) = node("branching");
+    let own = variable(&mut function);
+    let [yes, no, meet] = [(); 3].map(|()| function.add_block());
+    let second = function.add_param(meet, Type::I32);
+    let entry = function.entry();
+    let mut b = Builder::new(&mut function, entry);
+    let own = b.op1(Op::VariableAddress(own), PRIVATE);
+    let old = b.load1(Place::Pointer(pointer), Type::I32, Access::aligned(4));
+    let a = b.binary_const(Binary::Mul, x, 3 + level);
+    let start = b.binary(Binary::Xor, a, old);
+    b.store1(Place::Pointer(own), start, Access::aligned(4));
+    let call = |b: &mut Builder<'_>, position: usize, pointer: Value, x: Value| {
+        let callee = lower[position % lower.len()];
+        b.op1(Op::Call(callee, smallvec![pointer, x]), Type::I32)
+    };
+    let first = call(&mut b, 0, own, old);
+    let low = b.binary_const(Binary::And, first, 1);
+    let zero = b.i32(0);
+    let even = b.compare(Compare::Equal, low, zero);
+    b.branch(even, yes, no);
+    b.switch_to(yes);
+    let one = call(&mut b, 1, pointer, a);
+    b.jump(Edge::new(meet, [one]));
+    b.switch_to(no);
+    let other = call(&mut b, 2, own, first);
+    b.jump(Edge::new(meet, [other]));
+    b.switch_to(meet);
+    let sum = b.binary(Binary::Add, first, second);
+    let third = call(&mut b, 3, pointer, sum);
+    let last = b.load1(Place::Pointer(own), Type::I32, Access::aligned(4));
+    let mut result = b.binary_const(Binary::Mul, first, 5);
+    for part in [second, third, a, last] {
+        let more = b.binary_const(Binary::Mul, result, 7);
+        result = b.binary(Binary::Add, more, part);
+    }
+    b.terminate(Terminator::Return(smallvec![result]));
+    function
+}
+
+/// A call tree: kernel, then levels of functions down to a leaf. Each calls the next `reach` levels.
+fn tree(depth: u32, reach: u32, with_barrier: [bool; 2]) -> Module {
+    let mut module = Module::default();
+    let mut kernel = Function::new("k");
+    kernel.return_types = vec![Type::I32];
+    let own = variable(&mut kernel);
+    let entry = kernel.entry();
+    let x = kernel.add_param(entry, Type::I32);
+    let mut b = Builder::new(&mut kernel, entry);
+    let own = b.op1(Op::VariableAddress(own), PRIVATE);
+    b.store1(Place::Pointer(own), x, Access::aligned(4));
+    let top = FuncId(depth + 1);
+    let first = b.op1(Op::Call(top, smallvec![own, x]), Type::I32);
+    if with_barrier[0] {
+        b.op0(Op::ControlBarrier {
+            execution: Scope::Workgroup,
+            memory: Scope::Workgroup,
+            semantics: Semantics(0),
+        });
+    }
+    let second = b.op1(Op::Call(top, smallvec![own, first]), Type::I32);
+    let both = b.binary(Binary::Xor, first, second);
+    b.terminate(Terminator::Return(smallvec![both]));
+    let id = module.add_function(kernel);
+    module.kernels.push(testing::kernel(id));
+    module.add_function(leaf(with_barrier[1]));
+    for level in 1..=depth {
+        let lower: Vec<FuncId> = (level.saturating_sub(reach)..level)
+            .map(|level| FuncId(level + 1))
+            .collect();
+        module.add_function(branching(level.into(), &lower));
+    }
+    module
+}
+
+fn instructions(module: &Module) -> usize {
+    let function = &module.functions[0];
+    let blocks = function.layout.iter();
+    blocks.map(|&block| function.block(block).insts.len()).sum()
+}
+
+/// Runs the pass on a call tree; how many instructions the kernel has then. What it computes stays the same.
+fn check_tree(mut module: Module) -> usize {
+    let compute =
+        |module: &Module| [0, 7, 12345].map(|x| Interpreter::new(module).run(FuncId(0), &[x]));
+    let before = compute(&module);
+    assert!(before.iter().all(Result::is_ok), "{before:?}");
+    testing::run(&mut module, run).unwrap();
+    verify::module(&module, Stage::ImagesLowered).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(module.functions.len(), 1);
+    assert_eq!(compute(&module), before);
+    instructions(&module)
+}
+
+#[test]
+fn copies_do_not_multiply_down_a_call_tree() {
+    for depth in [5, 7] {
+        assert!(check_tree(tree(depth, 1, [false; 2])) < 4000);
+    }
+}
+
+#[test]
+fn functions_called_from_several_levels_are_shared_too() {
+    for reach in [2, 3] {
+        assert!(check_tree(tree(9, reach, [false; 2])) < 4000);
+    }
+}
+
+#[test]
+fn small_call_trees_are_inlined_whole() {
+    let mut module = tree(2, 1, [false; 2]);
+    testing::run(&mut module, run).unwrap();
+    let function = &module.functions[0];
+    let is_switch =
+        |&block: &Block| matches!(function.block(block).terminator, Terminator::Switch { .. });
+    assert!(!function.layout.iter().any(is_switch));
+}
+
+#[test]
+fn bodies_are_not_shared_around_a_barrier() {
+    let mut module = tree(5, 1, [true, false]);
+    testing::run(&mut module, run).unwrap();
+    let function = &module.functions[0];
+    let barrier = function.layout.iter().copied().find(|&block| {
+        let insts = function.block(block).insts.iter();
+        let mut ops = insts.map(|&inst| &function.inst(inst).op);
+        ops.any(|op| matches!(op, Op::ControlBarrier { .. }))
+    });
+    let cycles = cycles(function, &function.layout);
+    assert!(!cycles.is_empty());
+    assert!(!cycles.iter().any(|cycle| cycle.contains(&barrier.unwrap())));
+}
+
+#[test]
+fn a_kernel_that_cannot_be_made_small_is_refused() {
+    let mut module = tree(9, 1, [false, true]);
+    let error = testing::run(&mut module, run).unwrap_err();
+    assert!(error.reason.contains("too large"), "{error}");
 }

@@ -262,7 +262,7 @@ impl Ssa<'_> {
     fn connect(&mut self, function: &mut Function) {
         let mut arguments: Vec<Vec<Value>> = Vec::new();
         let mut next = 0;
-        while next < self.pending.len() {
+        while next < self.pending.len() && !function.is_too_large() {
             let (block, slot) = (self.pending[next].block, self.pending[next].slot);
             next += 1;
             let predecessors = self.distinct_predecessors(block);

@@ -1,0 +1,264 @@
+//! Call trees in which each function calls the next several times, with pointers into every address space.
+//!
+//! Inlined whole they grow threefold with each level; none may take long to build or launch.
+
+use super::Test;
+use super::harness::{Launch, assert_equal, session};
+use super::random::Random;
+use std::fmt::Write;
+
+pub const TESTS: &[Test] = &[
+    ("private", private),
+    ("local", local),
+    ("global", global),
+    ("generic", generic),
+    ("several_levels", several_levels),
+    ("divergent", divergent),
+    ("around_barriers", around_barriers),
+    ("scalars", scalars),
+];
+
+const ITEMS: usize = 16;
+const GROUP: usize = 8;
+/// Words of a row of memory that belongs to one work-item.
+const ROW: usize = 8;
+const WORDS: usize = 5;
+
+type State = [u32; WORDS];
+
+fn leaf(s: &mut State, row: &mut [u32]) {
+    s[(s[4] & 3) as usize] = s[(s[4] & 3) as usize].wrapping_add(row[(s[4] & 7) as usize]);
+    s[4] = s[4].wrapping_mul(5).wrapping_add(1);
+    let at = (s[4] & 7) as usize;
+    row[at] = row[at].wrapping_add(s[0]);
+}
+
+/// A function that calls those `steps` levels below it.
+fn node(level: usize, steps: [usize; 3], s: &mut State, row: &mut [u32]) {
+    let call = |step: usize, s: &mut State, row: &mut [u32]| match level.saturating_sub(step) {
+        0 => leaf(s, row),
+        next => node(next, steps, s, row),
+    };
+    let mut t = *s;
+    call(steps[0], &mut t, row);
+    if t[4] & level as u32 != 0 {
+        call(steps[1], s, row);
+    } else {
+        call(steps[1], &mut t, row);
+    }
+    s[1] = s[1].wrapping_add(t[level & 3]);
+    s[4] ^= t[4];
+    call(steps[2], s, row);
+}
+
+/// The functions `f_0` to `f_depth`. `own` declares `t`, a pointer to a copy of what `s` points to.
+fn functions(depth: usize, steps: [usize; 3], space: &str, own: &str) -> String {
+    let mut source = format!(
+        "typedef struct {{ uint a[4]; uint n; }} S;
+        void f_0({space} S *s, global uint *p) {{
+            s->a[s->n & 3] += p[s->n & 7]; s->n = s->n * 5 + 1; p[s->n & 7] += s->a[0]; }}\n"
+    );
+    for level in 1..=depth {
+        let [x, y, z] = steps.map(|step| level.saturating_sub(step));
+        writeln!(
+            source,
+            "void f_{level}({space} S *s, global uint *p) {{
+                {own}
+                f_{x}(t, p);
+                if (t->n & {level}) f_{y}(s, p); else f_{y}(t, p);
+                s->a[1] += t->a[{level} & 3]; s->n ^= t->n;
+                f_{z}(s, p); }}"
+        )
+        .expect("a string takes everything");
+    }
+    source
+}
+
+const PRIVATE: &str = "S copy = *s; S *t = &copy;";
+
+fn start(i: usize) -> State {
+    std::array::from_fn(|word| (i * 7 + word * 3) as u32)
+}
+
+fn rows() -> Vec<u32> {
+    let mut random = Random::new(33);
+    (0..ITEMS * ROW).map(|_| random.next() as u32).collect()
+}
+
+/// What a kernel does first: `s` is the state that [`start`] makes.
+const START: &str = "
+    uint i = get_global_id(0); S first; S *s = &first;
+    for (uint w = 0; w < 4; w++) first.a[w] = i * 7 + w * 3;
+    first.n = i * 7 + 12; p += i * 8;";
+
+const END: &str = "
+    for (uint w = 0; w < 4; w++) out[i * 5 + w] = s->a[w];
+    out[i * 5 + 4] = s->n;";
+
+/// Runs a kernel of which `body` stands between [`START`] and [`END`].
+fn check(functions: &str, body: &str, item: impl Fn(usize, &mut State, &mut [u32])) {
+    let source = format!(
+        "{functions} kernel void test(global uint *p, global uint *out, global S *spare, local S *shared) {{
+            {START} {body} {END} }}"
+    );
+    let mut rows = rows();
+    let found = Launch::new(&source)
+        .buffer(&rows)
+        .output::<u32>(ITEMS * WORDS)
+        .output::<u32>(ITEMS * WORDS * 12)
+        .local(GROUP * WORDS * 4 * 12)
+        .run(&[ITEMS], &[GROUP]);
+    let mut states = Vec::new();
+    for (i, row) in rows.chunks_mut(ROW).enumerate() {
+        let mut state = start(i);
+        item(i, &mut state, row);
+        states.extend(state);
+    }
+    assert_equal(&found.get(1), &states, |at| format!("word {at}"));
+    assert_equal(&found.get(0), &rows, |at| format!("row word {at}"));
+}
+
+fn check_chain(depth: usize, space: &str, own: &str, body: &str) {
+    let functions = functions(depth, [1; 3], space, own);
+    check(&functions, body, |_, s, row| node(depth, [1; 3], s, row));
+}
+
+fn private() {
+    for depth in [3, 5, 8, 10] {
+        check_chain(depth, "", PRIVATE, &format!("f_{depth}(s, p);"));
+    }
+}
+
+/// States of all levels lie one after the other.
+const NEXT: &str = "S *t = s + 1; *t = *s;";
+
+fn local() {
+    for depth in [4, 9] {
+        let body = format!(
+            "local S *mine = shared + get_local_id(0) * 12; *mine = first; f_{depth}(mine, p); first = *mine;"
+        );
+        check_chain(depth, "local", &format!("local {NEXT}"), &body);
+    }
+}
+
+fn global() {
+    for depth in [4, 9] {
+        let body = format!(
+            "global S *mine = spare + i * 12; *mine = first; f_{depth}(mine, p); first = *mine;"
+        );
+        check_chain(depth, "global", &format!("global {NEXT}"), &body);
+    }
+}
+
+fn generic() {
+    if !session().is_some_and(|session| session.has_generic_pointers()) {
+        return;
+    }
+    for depth in [3, 7] {
+        let body = format!(
+            "global S *far = spare + i * 12; local S *near = shared + get_local_id(0) * 12; *far = *near = first;
+             S *any = i % 3 == 0 ? s : i % 3 == 1 ? (S *)far : (S *)near;
+             f_{depth}(any, p); first = *any;"
+        );
+        check_chain(depth, "", PRIVATE, &body);
+    }
+}
+
+fn several_levels() {
+    for steps in [[1, 2, 1], [2, 1, 3]] {
+        let functions = functions(10, steps, "", PRIVATE);
+        check(&functions, "f_10(s, p);", |_, s, row| {
+            node(10, steps, s, row)
+        });
+    }
+}
+
+/// Work-items of one sub-group call from different places, some not at all, and in loops.
+fn divergent() {
+    let functions = functions(6, [1; 3], "", PRIVATE);
+    let body = "
+        switch (i % 4) {
+            case 0: f_6(s, p); break;
+            case 1: for (uint k = 0; k < i % 5; k++) f_5(s, p); break;
+            case 2: f_4(s, p); if (s->n & 1) break;
+            default: s->n++; }
+        if (s->n & 2) f_6(s, p);";
+    check(&functions, body, |i, s, row| {
+        let mut call = |level: usize, s: &mut State| node(level, [1; 3], s, row);
+        match i % 4 {
+            0 => call(6, s),
+            1 => (0..i % 5).for_each(|_| call(5, s)),
+            2 => {
+                call(4, s);
+                if s[4] & 1 == 0 {
+                    s[4] = s[4].wrapping_add(1);
+                }
+            }
+            _ => s[4] = s[4].wrapping_add(1),
+        }
+        if s[4] & 2 != 0 {
+            call(6, s);
+        }
+    });
+}
+
+/// Every work-item of a group meets every barrier, whether it has called before or not.
+fn around_barriers() {
+    let functions = functions(6, [1; 3], "", PRIVATE);
+    let body = "
+        uint l = get_local_id(0); local uint *words = (local uint *)shared;
+        if (i % 3) f_6(s, p);
+        words[l] = l * 3;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        s->n += words[(l + 1) % 8];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        words[l] = l * 5;
+        f_6(s, p);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        s->n += words[(l + 3) % 8];";
+    check(&functions, body, |i, s, row| {
+        let l = i % GROUP;
+        if i % 3 != 0 {
+            node(6, [1; 3], s, row);
+        }
+        s[4] = s[4].wrapping_add(((l + 1) % 8 * 3) as u32);
+        node(6, [1; 3], s, row);
+        s[4] = s[4].wrapping_add(((l + 3) % 8 * 5) as u32);
+    });
+}
+
+/// Functions that take and return numbers alone: drivers would inline what stays a function.
+fn scalars() {
+    let mut source = String::from(
+        "uint g_0(uint x, global uint *p) { p[x & 7] ^= x; return x * 5 + p[x >> 29] + 1; }\n",
+    );
+    for level in 1..=9 {
+        let lower = level - 1;
+        writeln!(
+            source,
+            "uint g_{level}(uint x, global uint *p) {{
+                uint a = g_{lower}(x + {level}, p), b = a & 1 ? g_{lower}(a ^ x, p) : g_{lower}(a + 3, p);
+                return a * 3 + b * 7 + x + g_{lower}(a ^ b, p); }}"
+        )
+        .expect("a string takes everything");
+    }
+    fn number(level: u32, x: u32, row: &mut [u32]) -> u32 {
+        if level == 0 {
+            row[(x & 7) as usize] ^= x;
+            let there = row[(x >> 29) as usize];
+            return x.wrapping_mul(5).wrapping_add(there).wrapping_add(1);
+        }
+        let a = number(level - 1, x.wrapping_add(level), row);
+        let b = match a & 1 {
+            1 => number(level - 1, a ^ x, row),
+            _ => number(level - 1, a.wrapping_add(3), row),
+        };
+        let last = number(level - 1, a ^ b, row);
+        let sum = a.wrapping_mul(3).wrapping_add(b.wrapping_mul(7));
+        sum.wrapping_add(x).wrapping_add(last)
+    }
+    let source = format!("typedef struct {{ uint a[4]; uint n; }} S;\n{source}");
+    check(&source, "s->n = g_9(s->n, p);", |_, s, row| {
+        s[4] = number(9, s[4], row)
+    });
+}
