@@ -10,7 +10,7 @@ use crate::compiler::CompileError;
 use crate::compiler::ir::{FuncId, Function, Module, Op};
 
 /// A kernel of at most so many instructions is inlined whole.
-const LARGE: u64 = 8000;
+const LARGE: u64 = 5000;
 
 /// What a larger one is brought down to by sharing bodies, where that is possible.
 const AIM: u64 = 1000;
