@@ -2,7 +2,8 @@
 //!
 //! Needs `lower_work_items`, so that local ids are ranges; keeps everything that stages promise. Three kinds of
 //! loops are worth it, as drivers and clang (which knows nothing of the device) leave them alone:
-//! - those that index private memory by their counter: unrolled, the variable becomes registers;
+//! - those that index private memory by their counter: unrolled, the variable becomes registers, where nothing else keeps it
+//!   in memory (`registers`);
 //! - those that load: unrolled, the loads of all rounds are in flight at once. Rows of a tile are such loops,
 //!   `for (row = get_local_id(1); row < 32; row += 8)`, whose rounds are known where the kernel requires its
 //!   work-group size. So are those that exchange numbers through local memory, barriers between the rounds, up to a
@@ -17,7 +18,9 @@
 //! do nothing else (`settled`).
 //!
 //! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Defects::LIMITS_LOOP_ROUNDS`]) rounds
-//! of all other loops are joined too (`several_rounds`, `with_ways_out`): a kernel gets that much further.
+//! of the loops that may make many are joined too (`several_rounds`, `with_ways_out`), as far as the time allows that the
+//! back end takes over the copies (`budget`): a kernel gets that much further. A short loop within such a loop is unrolled
+//! as a whole, so that iterations of that one can be joined.
 //!
 //! Where a driver makes every access to memory once for each work-item (`Capabilities::serial_memory`), several rounds
 //! become one also in loops of one block that load from where all work-items of a sub-group do: `share_uniform_loads` can
@@ -26,7 +29,10 @@
 //! Loops of the first two kinds have one way out that every round passes: every work-item of a group makes
 //! the same rounds, so barriers and collective operations keep their meaning.
 
+mod budget;
 mod copy;
+mod iterations;
+mod registers;
 mod rounds;
 mod settled;
 mod several_rounds;
@@ -39,8 +45,11 @@ use super::simplify;
 use crate::compiler::analysis::{Dominators, Loop, Loops, Uniformity};
 use crate::compiler::ir::{
     AddressSpace, Block, Edge, FuncId, Function, Module, Op, Place, Terminator, Type, Value,
+    VariableId,
 };
 use crate::compiler::{CompileError, Context, Defects};
+use budget::{Budget, Cost};
+use iterations::Iterations;
 use std::collections::HashSet;
 
 /// Rounds and instructions, all rounds together, up to which a loop over private memory is unrolled.
@@ -62,6 +71,9 @@ const FACTORS: [usize; 3] = [8, 4, 2];
 const JOINED: usize = 512;
 const MANY: [usize; 6] = [64, 32, 16, 8, 4, 2];
 
+/// Iterations and instructions, all iterations together, of a loop that is unrolled so that the one around it can be joined.
+const WITHIN: (usize, usize) = (16, 128);
+
 /// Instructions, all rounds that become one together, of a loop that loads the same for all work-items.
 const SHARES: usize = 640;
 
@@ -82,16 +94,24 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let mut changed = false;
     for (id, function) in (0..).map(FuncId).zip(&mut module.functions) {
         let uniformity = uniformity.as_ref().filter(|_| kernel == Some(id));
+        let mut budget = few.then(|| budget_of(function, local_sizes));
         let mut left = HashSet::new();
         for _ in 0..LOOPS {
-            if !unroll_one(function, local_sizes, uniformity, few, &mut left) {
+            if !unroll_one(function, local_sizes, uniformity, &mut budget, &mut left) {
                 break;
             }
             changed = true;
         }
         let (known, mut left) = (function.block_count(), HashSet::new());
         for _ in 0..LOOPS {
-            if !join_one(function, local_sizes, several, few, known, &mut left) {
+            if !join_one(
+                function,
+                local_sizes,
+                several,
+                &mut budget,
+                known,
+                &mut left,
+            ) {
                 break;
             }
             changed = true;
@@ -102,6 +122,66 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         simplify::run(module, cx)?;
     }
     Ok(())
+}
+
+/// What is known of a function before one of its loops is changed.
+struct Shape {
+    dominators: Dominators,
+    loops: Loops,
+    local_sizes: [u32; 3],
+    /// The private variables that unrolling makes registers of.
+    registers: HashSet<VariableId>,
+}
+
+impl Shape {
+    fn new(function: &mut Function, local_sizes: [u32; 3]) -> Self {
+        function.layout = function.reverse_postorder();
+        let dominators = Dominators::new(function);
+        let loops = Loops::new(function, &dominators);
+        let registers = registers::variables(function, &dominators, &loops);
+        Self {
+            dominators,
+            loops,
+            local_sizes,
+            registers,
+        }
+    }
+
+    fn iterations(&self, function: &Function) -> Iterations {
+        Iterations::new(function, &self.dominators, &self.loops, self.local_sizes)
+    }
+
+    fn cost(&self, function: &Function, blocks: &[Block]) -> Cost {
+        Cost::of(function, blocks, &self.registers)
+    }
+
+    /// How many copies there may be of a loop of which the device may not make all iterations.
+    fn copies(
+        &self,
+        function: &Function,
+        budget: &mut Option<Budget>,
+        at: usize,
+        most: usize,
+    ) -> usize {
+        let Some(budget) = budget else {
+            return 0;
+        };
+        if !self.iterations(function).are_many(at) {
+            return 0;
+        }
+        let now = self.cost(function, &function.layout);
+        let body = self.cost(function, &self.loops.all()[at].blocks);
+        budget.copies(&now, &body, most)
+    }
+}
+
+/// The budget for the loops of a function that may make more iterations than a device does.
+fn budget_of(function: &mut Function, local_sizes: [u32; 3]) -> Budget {
+    let shape = Shape::new(function, local_sizes);
+    let iterations = shape.iterations(function);
+    let have_inner = shape.loops.have_inner().into_iter().enumerate();
+    let are_many = have_inner.filter(|&(at, has_inner)| !has_inner && iterations.are_many(at));
+    Budget::new(&shape.cost(function, &function.layout), are_many.count())
 }
 
 /// A loop that the pass can unroll: one edge in, one back, one out.
@@ -127,24 +207,23 @@ struct Candidate<'a> {
     exit: Edge,
 }
 
-/// Unrolls one loop, or joins its rounds; `few`: the device makes few of them. `left` are the headers of those that stay as
-/// they are: they were looked at, and so were all within them.
+/// Unrolls one loop, or joins its iterations; there is a budget where the device makes few of them. `left` are the headers of
+/// those that stay as they are: they were looked at, and so were all within them.
 fn unroll_one(
     function: &mut Function,
     local_sizes: [u32; 3],
     uniformity: Option<&Uniformity>,
-    few: bool,
+    budget: &mut Option<Budget>,
     left: &mut HashSet<Block>,
 ) -> bool {
-    function.layout = function.reverse_postorder();
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
+    let shape = Shape::new(function, local_sizes);
     let mut uses = None;
-    for (found, has_inner) in loops.all().iter().zip(loops.have_inner()) {
+    let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
+    for (at, (found, has_inner)) in loops.enumerate() {
         if !left.insert(found.header) {
             continue;
         }
-        let Some(candidate) = candidate(function, &dominators, found) else {
+        let Some(candidate) = candidate(function, &shape.dominators, found) else {
             continue;
         };
         if settled::run(function, &candidate, local_sizes, &mut uses) {
@@ -152,9 +231,11 @@ fn unroll_one(
             return true;
         }
         let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
-        let body = Body::new(function, &candidate, !has_inner);
+        let body = Body::new(function, &candidate, !has_inner, &shape.registers);
         let count = |most| rounds::count(function, &candidate, local_sizes, most);
-        match plan(&body, shared, few, count) {
+        let is_within = found.parent.is_some();
+        let copies = || shape.copies(function, budget, at, MANY[0]);
+        match plan(&body, shared, is_within, copies, count) {
             Some(Plan::Whole(rounds)) => copy::unroll(function, &candidate, rounds),
             Some(Plan::Join(factor)) => copy::join_rounds(function, &candidate, factor),
             None => continue,
@@ -165,36 +246,40 @@ fn unroll_one(
     false
 }
 
-/// Joins rounds of the first innermost loop that nobody has looked at and for which it is worth it, as the first of the
+/// Joins iterations of the first innermost loop that nobody has looked at and for which it is worth it, as the first of the
 /// plans says that can be followed, and marks what it has looked at. `known` blocks were there before any were joined:
-/// others are joined already.
+/// others are joined already. With a budget only loops are joined of which the device may not make all iterations.
 fn join_one(
     function: &mut Function,
     local_sizes: [u32; 3],
     plans: &[several_rounds::Plan],
-    few: bool,
+    budget: &mut Option<Budget>,
     known: usize,
     left: &mut HashSet<Block>,
 ) -> bool {
-    function.layout = function.reverse_postorder();
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
-    for (found, has_inner) in loops.all().iter().zip(loops.have_inner()) {
+    let shape = Shape::new(function, local_sizes);
+    let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
+    for (at, (found, has_inner)) in loops.enumerate() {
         if has_inner || found.header.index() >= known || !left.insert(found.header) {
             continue;
         }
-        let candidate = candidate(function, &dominators, found);
+        let few = budget.is_some();
+        let copies = match few {
+            true => shape.copies(function, budget, at, several_rounds::FEW.most()),
+            false => usize::MAX,
+        };
+        let candidate = candidate(function, &shape.dominators, found);
         let most_rounds = |function: &Function, most| {
             let candidate = candidate.as_ref()?;
             rounds::at_most(function, candidate, local_sizes, most)
         };
         let join_with_ways_out = |function: &mut Function| {
             let most = most_rounds(function, with_ways_out::MOST);
-            with_ways_out::run(function, found, most)
+            with_ways_out::run(function, found, most, copies)
         };
         let follow = |function: &mut Function, plan: &several_rounds::Plan| {
             let most = most_rounds(function, plan.most());
-            several_rounds::run(function, found, plan, most)
+            several_rounds::run(function, found, plan, most, copies)
         };
         let loads = few && loads(function, found);
         if loads && join_with_ways_out(function)
@@ -226,11 +311,14 @@ enum Plan {
     Join(usize),
 }
 
-/// `shared` is the size of a round of [`shared_loads`], `count` the number of rounds if it is no more than that.
+/// `shared` is the size of an iteration of [`shared_loads`], `is_within` whether there is a loop around it, `copies` how many
+/// there may be because the device makes too few iterations (see [`Shape::copies`]), `count` the number of iterations if it is
+/// no more than that.
 fn plan(
     body: &Body,
     shared: Option<usize>,
-    few: bool,
+    is_within: bool,
+    copies: impl FnOnce() -> usize,
     count: impl Fn(usize) -> Option<usize>,
 ) -> Option<Plan> {
     if let Some(size) = shared
@@ -251,12 +339,16 @@ fn plan(
     {
         return Some(Plan::Whole(rounds));
     }
-    let (most, factors) = match few {
-        true => (JOINED, &MANY[..]),
-        false if body.computes => (COMPUTES.1, &FACTORS[..]),
-        false => return None,
-    };
-    factor(count(COMPUTES.0)?, body.size, most, factors).map(Plan::Join)
+    let rounds = count(COMPUTES.0)?;
+    let copies = copies();
+    if is_within && rounds <= WITHIN.0.min(copies) && rounds * body.size <= WITHIN.1 {
+        return Some(Plan::Whole(rounds));
+    }
+    if let Some(factor) = factor(rounds, body.size, JOINED.min(copies * body.size), &MANY) {
+        return Some(Plan::Join(factor));
+    }
+    let factor = factor(rounds, body.size, COMPUTES.1, &FACTORS);
+    factor.filter(|_| body.computes).map(Plan::Join)
 }
 
 /// How many rounds of `size` instructions become one of `most`, so that some of those are left.
@@ -346,21 +438,26 @@ fn shared_loads(
 
 /// What a loop does in a round.
 struct Body {
-    /// Instructions other than constants.
+    /// Instructions other than constants; accesses by the vectors of four that they make.
     size: usize,
     loads: bool,
     /// Whether it has barriers, and no loop within.
     exchanges: bool,
     /// Of device memory, that it loads.
     device_bytes: usize,
-    /// Whether it indexes private memory by its counters.
+    /// Whether it indexes private memory by its counters, and that becomes registers.
     indexes_private: bool,
     /// Whether it is one block that only computes.
     computes: bool,
 }
 
 impl Body {
-    fn new(function: &Function, candidate: &Candidate<'_>, is_innermost: bool) -> Self {
+    fn new(
+        function: &Function,
+        candidate: &Candidate<'_>,
+        is_innermost: bool,
+        registers: &HashSet<VariableId>,
+    ) -> Self {
         let insts = candidate
             .blocks
             .iter()
@@ -388,16 +485,16 @@ impl Body {
                     }
                 }
                 Op::PtrAdd(_, offset) => {
-                    let is_private = data
+                    let variable = data
                         .results
                         .first()
-                        .is_some_and(|&it| function.ty(it) == Type::Ptr(AddressSpace::Private));
-                    body.indexes_private |=
-                        is_private && depends_on_counters(function, *offset, counters, 6);
+                        .and_then(|&it| registers::variable_of(function, it));
+                    body.indexes_private |= variable.is_some_and(|it| registers.contains(&it))
+                        && depends_on_counters(function, *offset, counters, 6);
                 }
                 _ => {}
             }
-            body.size += 1;
+            body.size += vectors(&data.op, &data.results);
         }
         body
     }
@@ -411,6 +508,15 @@ impl Body {
         };
         let most = rounds.min(total / self.size.max(1));
         (most > 0).then_some(most)
+    }
+}
+
+/// How many vectors of four an instruction loads or stores; one for all others.
+fn vectors(op: &Op, results: &[Value]) -> usize {
+    match op {
+        Op::Load(..) => results.len().div_ceil(4),
+        Op::Store(_, values, _) => values.len().div_ceil(4),
+        _ => 1,
     }
 }
 

@@ -150,9 +150,15 @@ enum Ends {
 }
 
 /// Puts the loop of several rounds before `found`, if the plan asks for that and it can be done. `most_rounds` is what the
-/// loop makes at most, if that is known.
-pub fn run(function: &mut Function, found: &Loop, plan: &Plan, most_rounds: Option<usize>) -> bool {
-    let Some(counted) = counted(function, found, plan, most_rounds) else {
+/// loop makes at most, if that is known; `copies` is how many there may be of it.
+pub fn run(
+    function: &mut Function,
+    found: &Loop,
+    plan: &Plan,
+    most_rounds: Option<usize>,
+    copies: usize,
+) -> bool {
+    let Some(counted) = counted(function, found, plan, most_rounds, copies) else {
         return false;
     };
     let header = found.header;
@@ -313,6 +319,7 @@ fn counted(
     found: &Loop,
     plan: &Plan,
     most_rounds: Option<usize>,
+    copies: usize,
 ) -> Option<Counted> {
     let header = found.header;
     let is_inside = |block: Block| found.blocks.contains(&block);
@@ -325,7 +332,9 @@ fn counted(
     let size = insts().count();
     // As many as the factor are left to the loop itself.
     let fits = |&factor: &usize| {
-        size * factor <= plan.most_insts && most_rounds.is_none_or(|most| factor < most)
+        size * factor <= plan.most_insts
+            && factor <= copies
+            && most_rounds.is_none_or(|most| factor < most)
     };
     let factor = plan.factors.iter().copied().find(fits)?;
     if found.blocks.len() > plan.most_blocks

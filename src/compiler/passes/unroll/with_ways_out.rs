@@ -22,15 +22,23 @@ const MOST_INSTS: usize = super::JOINED;
 
 const MOST_BLOCKS: usize = 12;
 
-/// Joins the rounds of a loop, if that can be done. `most_rounds` is what it makes at most, if that is known.
-pub fn run(function: &mut Function, found: &Loop, most_rounds: Option<usize>) -> bool {
+/// Joins the rounds of a loop, if that can be done. `most_rounds` is what it makes at most, if that is known; `copies` is how
+/// many there may be of it.
+pub fn run(
+    function: &mut Function,
+    found: &Loop,
+    most_rounds: Option<usize>,
+    copies: usize,
+) -> bool {
     let insts = || {
         let blocks = found.blocks.iter();
         blocks.flat_map(|&block| &function.block(block).insts)
     };
     let size = insts().count();
     let fits = |&factor: &usize| {
-        size * factor <= MOST_INSTS && most_rounds.is_none_or(|most| factor <= most)
+        size * factor <= MOST_INSTS
+            && factor <= copies
+            && most_rounds.is_none_or(|most| factor <= most)
     };
     let Some(factor) = FACTORS.into_iter().find(fits) else {
         return false;

@@ -321,15 +321,22 @@ fn rounds_that_only_compute_are_joined() {
     }
 }
 
-/// A loop over a tile, say, makes two.
+/// A loop over a tile, say, makes two: it does not use up what the device makes.
 #[test]
-fn no_more_rounds_are_joined_than_the_loop_makes() {
+fn loops_of_few_iterations_stay_where_the_device_makes_few() {
     let capabilities = Capabilities {
         defects: Defects::LIMITS_LOOP_ROUNDS,
         ..Capabilities::full()
     };
-    // Up to where it goes on, and the rounds there are then: with those that are left, or all with their ways out.
-    for (last, rounds) in [(16, 1), (24, 4), (25, 4 + 1), (64, 8 + 1), (1000, 32 + 1)] {
+    // Up to where it goes on, and the iterations there are then, with those that are left.
+    for (last, rounds) in [
+        (16, 1),
+        (24, 1),
+        (64, 1),
+        (1000, 1),
+        (8 * 4096, 1),
+        (8 * 4097, 32 + 1),
+    ] {
         let mut module = kernel(
             Type::I64,
             |b, _| {

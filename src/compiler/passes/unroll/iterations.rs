@@ -1,0 +1,40 @@
+//! How many iterations the loops of a function make in all, where that is known.
+
+use super::{candidate, rounds};
+use crate::compiler::analysis::{Dominators, Loops};
+use crate::compiler::ir::Function;
+
+/// Up to how many iterations of a loop are counted, and up to how many of them, those of the loops around multiplied, need no
+/// care: a sixteenth of what a device with a limit makes.
+const FEW: usize = 4096;
+
+/// The most iterations of each loop of [`Loops::all`] in a run of the function.
+pub struct Iterations(Vec<Option<usize>>);
+
+impl Iterations {
+    pub fn new(
+        function: &Function,
+        dominators: &Dominators,
+        loops: &Loops,
+        local_sizes: [u32; 3],
+    ) -> Self {
+        let all = loops.all();
+        let mut most = vec![None; all.len()];
+        // Those around come after those within.
+        for (at, found) in all.iter().enumerate().rev() {
+            let around = found.parent.map_or(Some(1), |parent| most[parent]);
+            most[at] = around.and_then(|around: usize| {
+                let candidate = candidate(function, dominators, found)?;
+                let own = rounds::count(function, &candidate, local_sizes, FEW)
+                    .or_else(|| rounds::at_most(function, &candidate, local_sizes, FEW))?;
+                around.checked_mul(own)
+            });
+        }
+        Self(most)
+    }
+
+    /// Whether a loop may use up what a device makes.
+    pub fn are_many(&self, found: usize) -> bool {
+        self.0[found].is_none_or(|most| most > FEW)
+    }
+}
