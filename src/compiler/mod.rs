@@ -99,6 +99,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             WorkItemsLowered,
         ),
         ("unroll", passes::unroll::run, WorkItemsLowered),
+        (
+            "report_lost_iterations",
+            passes::report_lost_iterations::run,
+            WorkItemsLowered,
+        ),
         ("lower_printf", passes::lower_printf::run, WorkItemsLowered),
         (
             "lower_arguments",

@@ -133,6 +133,9 @@ pub enum Implicit {
     /// Device address of a word that all kernels of the device exchange to put sequentially consistent
     /// operations in one order, 64-bit: see [`crate::compiler::passes::sequence_memory`].
     OrderWord,
+    /// Device address of a word in which the kernel stores 1 where the device did not make all iterations of its loops,
+    /// 64-bit: see [`crate::compiler::passes::report_lost_iterations`].
+    IterationsLost,
 }
 
 impl Implicit {
@@ -148,7 +151,8 @@ impl Implicit {
             | Self::GlobalSize(_)
             | Self::DataSegment
             | Self::PrintfBuffer
-            | Self::OrderWord => 8,
+            | Self::OrderWord
+            | Self::IterationsLost => 8,
         }
     }
 }

@@ -19,7 +19,8 @@ bitflags! {
         /// A loop's variables change for work-items that are leaving it: see
         /// [`crate::compiler::passes::hold_loop_state`].
         const OVERWRITES_LOOP_STATE = 1 << 2;
-        /// Loops end after 65,535 rounds of all loops of a kernel together: see [`crate::compiler::passes::unroll`].
+        /// Loops end after 65,535 rounds of all loops of a kernel together: see [`crate::compiler::passes::unroll`], and
+        /// [`crate::compiler::passes::report_lost_iterations`].
         const LIMITS_LOOP_ROUNDS = 1 << 3;
         /// A number that was extended with its sign to 64 bits is compared as if it were positive.
         /// [`crate::compiler::passes::simplify`] compares it before the extension, where it sees that.

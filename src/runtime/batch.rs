@@ -16,6 +16,7 @@ use super::hazard::{self, Touch};
 use super::host_copy;
 use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Run, Shape};
+use super::lost_iterations::{UnderWay, Watched};
 use super::printf;
 use super::program::executable::Executable;
 use super::queue::Queue;
@@ -56,6 +57,8 @@ pub struct Batch {
     pub shared: [Vec<Arc<BinarySemaphore>>; 2],
     pub entries: Vec<Entry>,
     pub posts: Vec<Post>,
+    /// Launches that may say that they have lost iterations, and how many entries there were before each.
+    watched: Vec<(usize, UnderWay)>,
     /// The times of commands are asked for.
     pub is_timed: bool,
     /// Made for the first command whose times are taken.
@@ -121,6 +124,7 @@ impl Batch {
             shared: Default::default(),
             entries: Vec::new(),
             posts: Vec::new(),
+            watched: Vec::new(),
             is_timed: false,
             timestamps: None,
             for_host: false,
@@ -383,6 +387,9 @@ impl Batch {
         for output in replay.prints() {
             self.posts.push(Post::Print(Arc::clone(output)));
         }
+        for watched in replay.watched() {
+            self.watch(Some(watched));
+        }
         self.parts.push(Part::Replay(replay));
         Ok(())
     }
@@ -405,6 +412,27 @@ impl Batch {
             // First, so that the buffer is held whatever is recorded of the launch.
             self.posts.push(Post::Print(output));
         }
+        self.watch(dispatch.watched.as_ref());
+    }
+
+    /// Looks, when the device is done, whether the kernel has lost iterations.
+    fn watch(&mut self, watched: Option<&Watched>) {
+        self.for_host |= watched.is_some();
+        let entries = self.entries.len();
+        self.watched.extend(watched.map(|it| (entries, it.begin())));
+    }
+
+    /// The first of the entries that a kernel which has lost iterations comes before or with, and what to say of that. The
+    /// device is done.
+    pub fn lost_iterations(&mut self) -> Option<(usize, String)> {
+        let mut ended = self.watched.drain(..).filter_map(|(entry, mut launch)| {
+            let message = launch.end()?;
+            Some((entry, message))
+        });
+        let first = ended.next();
+        // All have to end.
+        ended.for_each(drop);
+        first
     }
 
     fn region(&mut self, region: Region<'_>) -> Result<()> {
@@ -556,6 +584,7 @@ impl Batch {
         self.shared.iter_mut().for_each(Vec::clear);
         self.entries.clear();
         self.posts.clear();
+        self.watched.clear();
         self.allocations.clear();
         self.keep_alive.clear();
         if let Some(pool) = &self.timestamps {

@@ -4,6 +4,7 @@ use super::allocation::{Access, Allocation};
 use super::command_buffer::Replay;
 use super::error::{Error, Result};
 use super::layout::{Extent, Layout, Shape};
+use super::lost_iterations::Watched;
 use super::printf;
 use super::residence::Use;
 use crate::vulkan::{self, BinarySemaphore};
@@ -167,6 +168,8 @@ pub struct Dispatch {
     pub keep_alive: SmallVec<[Arc<dyn Any + Send + Sync>; 2]>,
     /// What the kernel prints; written out before the event is complete.
     pub printf: Option<Arc<printf::Output>>,
+    /// The kernel, if it says when it has lost iterations.
+    pub watched: Option<Watched>,
     /// Runs on completion, before the event is complete, on whatever thread sees it. Must not block.
     pub on_complete: Option<Box<dyn FnOnce() + Send>>,
 }

@@ -13,6 +13,7 @@ use super::hazard::ALL_BYTES;
 use super::indirect::{self, Addressed};
 use super::kernel::{ArgumentValue, DeviceCode, Kernel, KernelState, Launched};
 use super::launch_plan::LaunchPlan;
+use super::lost_iterations::Watched;
 use super::memory::Memory;
 use super::printf;
 use super::program::executable::Executable;
@@ -230,7 +231,9 @@ impl<'a> Launch<'a> {
         }
         // What has come again before may have come often since. What prints has a buffer of its own each time.
         let comes_again = is_same && (is_near || kernel.may_be_kept());
-        if !comes_again || printf::is_used(self.code.compiled) {
+        // What says that it has lost iterations is looked at each time.
+        let is_looked_at = printf::is_used(self.code.compiled) || self.dispatch.watched.is_some();
+        if !comes_again || is_looked_at {
             return;
         }
         let (range, arguments) = (self.range, self.arguments);
@@ -378,6 +381,7 @@ pub fn with_output(dispatch: &Dispatch, code: DeviceCode<'_>) -> Result<Option<D
         uses_any_address: dispatch.uses_any_address,
         keep_alive: dispatch.keep_alive.clone(),
         printf: Some(output),
+        watched: dispatch.watched.clone(),
         on_complete: None,
     }))
 }
@@ -540,6 +544,14 @@ fn add_implicit(
                 None => 0,
             },
             Implicit::OrderWord => code.code.executable.device().order_word()?,
+            Implicit::IterationsLost => {
+                let (executable, index) = (&code.code.executable, code.code.index());
+                dispatch.watched = Watched::of(executable, index);
+                match executable.iterations_lost(index) {
+                    Some(word) => word.address(executable)?,
+                    None => 0,
+                }
+            }
             Implicit::PrintfBuffer => match &dispatch.printf {
                 Some(output) => output.device_address(),
                 None => 0,

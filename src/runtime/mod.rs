@@ -31,6 +31,7 @@ pub mod launch;
 pub mod launch_plan;
 pub mod layout;
 pub mod limits;
+pub mod lost_iterations;
 mod mapping;
 pub mod memory;
 mod notifier;

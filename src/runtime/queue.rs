@@ -80,6 +80,8 @@ pub struct Queue {
     /// How long a wait looks before it sleeps.
     pub(super) spin_ns: AtomicU64,
     pub(super) failure: Failure,
+    /// A kernel has lost iterations since the application last waited for everything.
+    pub(super) has_lost: AtomicBool,
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
     pub(super) new_work: Condvar,
@@ -174,6 +176,7 @@ impl Queue {
             retired: AtomicU64::new(0),
             spin_ns: AtomicU64::new(retire::MOST_SPIN_NS),
             failure: Failure::default(),
+            has_lost: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
             turn_over: Condvar::new(),
@@ -595,7 +598,10 @@ impl Queue {
         if self.failure.is_broken() {
             return Err(broken());
         }
-        Ok(())
+        match self.has_lost.swap(false, Ordering::AcqRel) {
+            true => Err(Error::out_of_resources("a kernel has lost iterations")),
+            false => Ok(()),
+        }
     }
 
     /// The application has let go of the queue: what it holds must still come to an end.

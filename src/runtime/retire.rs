@@ -205,6 +205,7 @@ impl Queue {
             // What follows it would go on without its effects.
             self.failure.break_from(batch.value);
         }
+        let lost = batch.lost_iterations();
         let failed = lacks || self.failure.has(batch.value);
         for post in batch.posts.drain(..) {
             if !failed {
@@ -219,7 +220,15 @@ impl Queue {
             true => CL_OUT_OF_RESOURCES,
             false => CL_COMPLETE,
         };
-        for entry in &batch.entries {
+        let first_lost = lost.map(|(first, message)| {
+            self.report_lost(message);
+            first
+        });
+        for (at, entry) in batch.entries.iter().enumerate() {
+            let status = match first_lost.is_some_and(|first| at >= first) {
+                true if status == CL_COMPLETE => CL_OUT_OF_RESOURCES,
+                _ => status,
+            };
             aftermath.merge(entry.event.finish(status, times.of(entry.timestamp)));
         }
         self.write_trace(&batch);
@@ -238,6 +247,14 @@ impl Queue {
         // May call the application.
         drop(kept);
         Some(aftermath)
+    }
+
+    /// A kernel has lost iterations: the application is told, and once more when it next waits for all of the queue.
+    fn report_lost(&self, message: String) {
+        self.has_lost.store(true, Ordering::Release);
+        let context = Arc::clone(self.context());
+        // No lock of ours is held there.
+        notifier::send(Box::new(move || context.report(&message)));
     }
 
     /// Writes the commands of `batch`, which are done, to the trace.

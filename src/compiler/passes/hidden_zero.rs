@@ -10,7 +10,12 @@ use crate::compiler::program::{ArgumentKind, Placement};
 /// A condition that holds in every launch: none is without a group. (What is known of a work-item's place is known to the
 /// driver, too: it is zero in groups of one.)
 pub fn holds_always(b: &mut Builder<'_>) -> Value {
-    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
+    holds_always_in(b, 0)
+}
+
+/// The same of the groups in a dimension: those of two dimensions are two conditions to a driver.
+pub fn holds_always_in(b: &mut Builder<'_>, dimension: u8) -> Value {
+    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(dimension)), Type::I32);
     let none = b.i32(0);
     b.compare(Compare::NotEqual, groups, none)
 }

@@ -44,6 +44,7 @@ pub mod lower_work_items;
 pub mod order_memory;
 pub mod promote;
 pub mod reduce_strength;
+pub mod report_lost_iterations;
 pub mod round_doubles;
 mod scalar_bits;
 pub mod separate_indices;

@@ -9,6 +9,7 @@ use crate::runtime::allocation::{Allocation, Uses};
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
 use crate::runtime::fill::Filler;
 use crate::runtime::internal_kernels::InternalKernels;
+use crate::runtime::lost_iterations::Watched;
 use crate::runtime::printf::Output;
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
@@ -48,6 +49,8 @@ struct Part {
     commands: u32,
     /// What its kernels print, in the order of recording.
     prints: Vec<Arc<Output>>,
+    /// Its kernels that say when they have lost iterations.
+    watched: Vec<Watched>,
     _arguments: Arena,
     _held: Held,
 }
@@ -288,6 +291,7 @@ struct Recording {
     held: Held,
     /// Each with its command's number.
     prints: Vec<(usize, Arc<Output>)>,
+    watched: Vec<Watched>,
     /// Each with its command's number.
     slots: Vec<(usize, Slot)>,
     /// A command writes memory that the host may look at.
@@ -305,6 +309,7 @@ impl Recording {
             // Its pipelines.
             held: vec![Arc::clone(kernels) as _],
             prints: Vec::new(),
+            watched: Vec::new(),
             slots: Vec::new(),
             for_host: false,
             kernels: Arc::clone(kernels),
@@ -344,6 +349,7 @@ impl Recording {
             recorder: self.recorder,
             commands: u32::try_from(commands).unwrap_or(u32::MAX),
             prints: self.prints.into_iter().map(|(_, output)| output).collect(),
+            watched: self.watched,
             _arguments: self.arguments,
             _held: self.held,
         })
@@ -399,6 +405,7 @@ impl Recording {
         }
         // Who knows what it writes after an update.
         self.for_host = true;
+        self.watched.extend(dispatch.watched.clone());
         let mut slot = Slot {
             held: used_by(dispatch).map(|it| it.hold()).collect(),
             ..Slot::default()
@@ -438,12 +445,14 @@ impl Recording {
     }
 
     fn dispatch(&mut self, number: usize, dispatch: &Dispatch) -> Result<()> {
+        self.watched.extend(dispatch.watched.clone());
         let output = dispatch.printf.as_ref();
         self.prints
             .extend(output.map(|it| (number, Arc::clone(it))));
         let mut written = dispatch.accesses.iter().filter(|access| access.write);
         self.for_host |= dispatch.touches_anything
             || dispatch.printf.is_some()
+            || dispatch.watched.is_some()
             || written.any(|access| is_seen_by_host(&access.allocation));
         for region in &dispatch.regions {
             region.as_region().record(
@@ -518,6 +527,11 @@ impl Replay {
     /// What its kernels have printed, once it is done.
     pub fn prints(&self) -> &[Arc<Output>] {
         &self.part().prints
+    }
+
+    /// Its kernels that say when they have lost iterations.
+    pub fn watched(&self) -> &[Watched] {
+        &self.part().watched
     }
 
     /// How many commands it holds.

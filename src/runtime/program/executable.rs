@@ -17,6 +17,7 @@ use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
 use crate::runtime::front_end::FrontEnd;
 use crate::runtime::launch_plan::work_limits;
+use crate::runtime::lost_iterations;
 use crate::runtime::sub_group_sizes::SubGroupSizes;
 use crate::runtime::target::folds_specialization;
 use crate::runtime::upload::upload;
@@ -46,6 +47,7 @@ pub struct Executable {
 #[derive(Default)]
 struct KernelCode {
     state: Mutex<CodeState>,
+    iterations_lost: lost_iterations::Word,
 }
 
 #[derive(Default)]
@@ -143,6 +145,11 @@ impl Executable {
             .kernels
             .iter()
             .position(|kernel| kernel.name == name && !kernel.attributes.is_initializer)
+    }
+
+    /// Where kernel `index` says that it has lost iterations.
+    pub fn iterations_lost(&self, index: usize) -> Option<&lost_iterations::Word> {
+        Some(&self.code.get(index)?.iterations_lost)
     }
 
     /// The program-scope data on the device; `None` when the program has none.

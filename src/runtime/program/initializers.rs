@@ -7,7 +7,7 @@ use super::executable::{Executable, PipelineKey};
 use crate::compiler::CompiledKernel;
 use crate::compiler::program::{Implicit, Placement};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::device::Device;
+use crate::runtime::lost_iterations::{self, Word};
 use crate::runtime::upload::dispatch_once;
 use crate::runtime::{Error, Result};
 use smallvec::SmallVec;
@@ -15,7 +15,8 @@ use smallvec::SmallVec;
 /// Runs the program's initializers over `data`, its segment, and waits for them.
 ///
 /// # Errors
-/// No memory, a pipeline that the driver can't make, or an initializer that prints.
+/// No memory, a pipeline that the driver can't make, an initializer that prints, or one that makes more iterations than the
+/// device does.
 pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
     let kernels = executable.program().kernels.iter().enumerate();
     for (index, kernel) in kernels.filter(|(_, kernel)| kernel.attributes.is_initializer) {
@@ -24,10 +25,16 @@ pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
             constants: SmallVec::new(),
         };
         let pipeline = executable.pipeline(index, &key)?;
-        let block = block(kernel, key.local_size, data, executable.device())?;
+        let word = executable.iterations_lost(index);
+        let block = block(kernel, key.local_size, data, executable, word)?;
         let in_memory = kernel.argument_block.placement == Placement::DeviceAddress;
         log::debug!("initializer '{}'", kernel.name);
         dispatch_once(executable.device().vulkan()?, &pipeline, &block, in_memory)?;
+        if word.is_some_and(Word::take) {
+            return Err(Error::out_of_resources(lost_iterations::message(
+                &kernel.name,
+            )));
+        }
     }
     Ok(())
 }
@@ -37,13 +44,18 @@ fn block(
     kernel: &CompiledKernel,
     local_size: [u32; 3],
     data: &Allocation,
-    device: &Device,
+    executable: &Executable,
+    word: Option<&Word>,
 ) -> Result<Vec<u8>> {
     let mut block = vec![0; kernel.argument_block.size_bytes as usize];
     for (implicit, offset) in &kernel.argument_block.implicit {
         let value: u64 = match *implicit {
             Implicit::DataSegment => data.device_address(),
-            Implicit::OrderWord => device.order_word()?,
+            Implicit::OrderWord => executable.device().order_word()?,
+            Implicit::IterationsLost => match word {
+                Some(word) => word.address(executable)?,
+                None => 0,
+            },
             Implicit::GlobalSize(dimension) | Implicit::EnqueuedLocalSize(dimension) => local_size
                 .get(usize::from(dimension))
                 .map_or(1, |&size| size.into()),

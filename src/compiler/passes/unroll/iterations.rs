@@ -38,3 +38,16 @@ impl Iterations {
         self.0[found].is_none_or(|most| most > FEW)
     }
 }
+
+/// The most iterations that a function makes of its loops, all together; `None` where that is not known.
+pub fn most(
+    function: &Function,
+    dominators: &Dominators,
+    loops: &Loops,
+    local_sizes: [u32; 3],
+) -> Option<usize> {
+    let iterations = Iterations::new(function, dominators, loops, local_sizes);
+    let mut all = iterations.0.into_iter();
+    let sum = all.try_fold(0_usize, |sum, most| sum.checked_add(most?));
+    sum.filter(|_| !loops.is_irreducible())
+}

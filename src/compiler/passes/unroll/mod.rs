@@ -175,6 +175,14 @@ impl Shape {
     }
 }
 
+/// The most iterations that a function makes of its loops, all together; `None` where that is not known.
+pub fn most_iterations(function: &mut Function, local_sizes: [u32; 3]) -> Option<usize> {
+    function.layout = function.reverse_postorder();
+    let dominators = Dominators::new(function);
+    let loops = Loops::new(function, &dominators);
+    iterations::most(function, &dominators, &loops, local_sizes)
+}
+
 /// The budget for the loops of a function that may make more iterations than a device does.
 fn budget_of(function: &mut Function, local_sizes: [u32; 3]) -> Budget {
     let shape = Shape::new(function, local_sizes);

@@ -1,0 +1,153 @@
+//! Launches of which the device did not make all iterations.
+//!
+//! Some devices make so many and no more, and go on as if loops were done: see
+//! [`crate::compiler::passes::report_lost_iterations`]. A kernel that may come to that has a word in memory that the host
+//! sees, in which its launches say so. The host looks at it when they are done, before their events are: these then end in
+//! `CL_OUT_OF_RESOURCES`, and so do those of what the batch holds behind them.
+//!
+//! All launches of a kernel have the same word, as its address is part of what is recorded once and run many times. So
+//! those that are under way together are taken to have lost iterations together.
+
+use super::allocation::Allocation;
+use super::error::{Error, Result};
+use super::program::executable::Executable;
+use crate::compiler::CompiledKernel;
+use crate::compiler::program::Implicit;
+use crate::vulkan::MemoryKind;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Of the word: a cache line, so that nothing else is beside it.
+const BYTES: u64 = 256;
+
+/// A kernel's word, and how many of its launches are under way.
+#[derive(Default)]
+pub struct Word {
+    /// Made for the first launch.
+    allocation: OnceLock<Result<Arc<Allocation>>>,
+    under_way: Mutex<usize>,
+}
+
+impl Word {
+    /// Its address on the device of the executable.
+    ///
+    /// # Errors
+    /// As an allocation, kept: later calls fail alike.
+    pub fn address(&self, executable: &Executable) -> Result<u64> {
+        let allocation = self.allocation.get_or_init(|| {
+            let vulkan = executable.device().vulkan()?;
+            let allocation = Allocation::new(vulkan, BYTES, MemoryKind::Readback)?;
+            let start = allocation
+                .mapped()
+                .ok_or_else(|| Error::out_of_resources("the host does not see the memory"))?;
+            // SAFETY: the allocation's own memory, so long, that nothing else uses yet.
+            unsafe { start.as_ptr().write_bytes(0, BYTES as usize) };
+            Ok(allocation)
+        });
+        match allocation {
+            Ok(allocation) => Ok(allocation.device_address()),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// Whether a launch has lost iterations that was the only one; the word is ready for the next.
+    pub fn take(&self) -> bool {
+        self.begin();
+        self.end()
+    }
+
+    fn begin(&self) {
+        *self.lock() += 1;
+    }
+
+    /// Whether the launch that ends here, or one under way with it, has lost iterations.
+    fn end(&self) -> bool {
+        let mut under_way = self.lock();
+        *under_way = under_way.saturating_sub(1);
+        self.get().is_some_and(|word| match *under_way {
+            0 => word.swap(0, Ordering::Relaxed) != 0,
+            _ => word.load(Ordering::Relaxed) != 0,
+        })
+    }
+
+    fn get(&self) -> Option<&AtomicU32> {
+        let allocation = self.allocation.get()?.as_ref().ok()?;
+        let start = allocation.mapped()?.cast::<u32>();
+        // SAFETY: the allocation's own memory, aligned to more than a word, which lives as long as `self`. The host
+        // accesses it in no other way, and the device only stores to it.
+        Some(unsafe { AtomicU32::from_ptr(start.as_ptr()) })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, usize> {
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A kernel that says when it has lost iterations.
+#[derive(Clone)]
+pub struct Watched {
+    executable: Arc<Executable>,
+    kernel: usize,
+}
+
+impl Watched {
+    /// Kernel `kernel` of a program, if it is one.
+    pub fn of(executable: &Arc<Executable>, kernel: usize) -> Option<Self> {
+        let compiled = executable.program().kernels.get(kernel)?;
+        is_watched(compiled).then(|| Self {
+            executable: Arc::clone(executable),
+            kernel,
+        })
+    }
+
+    /// A launch of it is about to be given to the device.
+    pub fn begin(&self) -> UnderWay {
+        if let Some(word) = self.word() {
+            word.begin();
+        }
+        UnderWay(self.clone(), false)
+    }
+
+    fn word(&self) -> Option<&Word> {
+        self.executable.iterations_lost(self.kernel)
+    }
+}
+
+/// Whether a kernel says when it has lost iterations.
+pub fn is_watched(kernel: &CompiledKernel) -> bool {
+    let mut implicit = kernel.argument_block.implicit.iter();
+    implicit.any(|(implicit, _)| matches!(implicit, Implicit::IterationsLost))
+}
+
+/// A launch under way, and whether it has ended.
+pub struct UnderWay(Watched, bool);
+
+impl UnderWay {
+    /// The device is done with it: what to tell the application if it has lost iterations.
+    pub fn end(&mut self) -> Option<String> {
+        let Self(watched, has_ended) = self;
+        if std::mem::replace(has_ended, true) || !watched.word().is_some_and(Word::end) {
+            return None;
+        }
+        let kernels = &watched.executable.program().kernels;
+        let name = kernels.get(watched.kernel).map_or("", |it| &it.name);
+        Some(message(name))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        // It may never have run.
+        self.end();
+    }
+}
+
+/// What is to be told of a kernel that has lost iterations.
+pub fn message(kernel: &str) -> String {
+    format!(
+        "the device makes 65,533 iterations of all loops of a kernel together and no more: a work-item of '{kernel}' needs \
+         more, and the results are wrong"
+    )
+}
