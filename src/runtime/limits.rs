@@ -1,7 +1,7 @@
 //! A device's limits in OpenCL's terms, worked out from Vulkan's once.
 
-use super::target::min_subgroup_size;
-use crate::compiler::MAX_WORK_GROUP_SIZE;
+use super::target::{capabilities, min_subgroup_size};
+use crate::compiler::{Defects, MAX_WORK_GROUP_SIZE};
 
 use crate::vulkan::PhysicalDeviceInfo;
 use crate::vulkan::info::DeviceType;
@@ -110,8 +110,20 @@ fn max_sub_groups(info: &PhysicalDeviceInfo, max_work_group_size: u32) -> u32 {
     }
 }
 
+/// Of a device that does not make all iterations of long loops: programs that divide their work by the units have shorter
+/// loops so. Each unit is a lane of a vector then, or less.
+const UNITS_FOR_SHORT_LOOPS: u32 = 64;
+
 /// What an extension tells, or the processors of a software device; else the least that is true.
 fn compute_units(info: &PhysicalDeviceInfo) -> u32 {
+    let least = match capabilities(info).has(Defects::LIMITS_LOOP_ROUNDS) {
+        true => UNITS_FOR_SHORT_LOOPS,
+        false => 1,
+    };
+    known_compute_units(info).max(least)
+}
+
+fn known_compute_units(info: &PhysicalDeviceInfo) -> u32 {
     match (info.compute_units, info.device_type) {
         (Some(count), _) => count,
         (None, DeviceType::Cpu) => {
@@ -139,6 +151,7 @@ fn max_allocation_bytes(info: &PhysicalDeviceInfo, global_bytes: u64, heap_bytes
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::drivers::llvmpipe;
     use crate::vulkan::info::{self, Features, MemoryHeap, SubgroupInfo};
 
     /// A software device as SwiftShader is one.
@@ -207,6 +220,15 @@ pub(crate) mod tests {
         assert_eq!(limits.timer_resolution_ns, 2);
         assert_eq!(limits.subgroup_size, 4);
         assert_eq!(limits.compute_units, 6);
+    }
+
+    #[test]
+    fn a_device_of_few_iterations_has_many_units() {
+        let mut info = software_device();
+        info.driver_id = llvmpipe::ID;
+        let is_limited = capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS);
+        let units = if is_limited { UNITS_FOR_SHORT_LOOPS } else { 6 };
+        assert_eq!(Limits::of(&info).compute_units, units);
     }
 
     #[test]

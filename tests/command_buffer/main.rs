@@ -12,6 +12,7 @@ mod common;
 mod arguments;
 mod checks;
 mod devices;
+mod lost_iterations;
 mod printing;
 mod queries;
 mod setup;

@@ -136,3 +136,37 @@ impl Budget {
         (1..=most).take_while(fits).last().unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(instructions: u64, scalars: u64, uses: u64) -> Cost {
+        Cost {
+            instructions,
+            scalars,
+            uses: HashMap::from([(None, uses)]),
+        }
+    }
+
+    #[test]
+    fn copies_are_paid_for_by_what_the_back_end_takes_long_over() {
+        let nothing = cost(0, 0, 0);
+        let copies = |body: &Cost, loops| Budget::new(&nothing, loops).copies(&nothing, body, 64);
+        assert_eq!(copies(&cost(20, 1, 0), 1), 64);
+        // Four vectors of sixteen: no more than 300 scalars.
+        assert_eq!(copies(&cost(8, 64, 0), 1), 4);
+        // One load and one store of an array: no more than 3,000 uses.
+        assert_eq!(copies(&cost(8, 0, 80), 1), 38);
+        // Each loop of many gets a part.
+        assert!(copies(&cost(8, 0, 80), 16) < 10);
+        assert_eq!(copies(&cost(100_000, 0, 0), 1), 0);
+    }
+
+    #[test]
+    fn what_is_there_already_counts() {
+        let (before, body) = (cost(0, 500, 0), cost(8, 16, 0));
+        let copies = Budget::new(&before, 1).copies(&before, &body, 64);
+        assert!((1..8).contains(&copies), "{copies}");
+    }
+}

@@ -1,0 +1,121 @@
+//! How much longer the code of ordinary programs is for a driver that makes few iterations of loops than for one that makes
+//! all, in what that driver's compiler takes long over. Sorting 64 numbers so took minutes to begin.
+
+use std::process::Command;
+
+/// What a kernel becomes for a device like `device`: lines of SPIR-V, and loads and stores among them.
+#[track_caller]
+fn size(name: &str, body: &str, device: &str) -> [usize; 2] {
+    let source =
+        format!("kernel void k(global int *d, uint n) {{ size_t g = get_global_id(0); {body} }}");
+    let path = std::env::temp_dir().join(format!("pumice-{name}-{}.cl", std::process::id()));
+    std::fs::write(&path, source).expect("a temporary file");
+    let output = Command::new(env!("CARGO_BIN_EXE_pumice"))
+        .arg("compile")
+        .arg(&path)
+        .args(["--device-like", device])
+        .env("PUMICE_CACHE_DIR", "")
+        .output()
+        .expect("pumice starts");
+    std::fs::remove_file(&path).expect("the temporary file");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let is_access = |line: &&str| line.contains("OpStore ") || line.contains("OpLoad ");
+    [text.lines().count(), text.lines().filter(is_access).count()]
+}
+
+/// Twice as long, and what joined iterations of a loop or two add.
+#[track_caller]
+fn check(name: &str, body: &str) {
+    let [lines, accesses] = size(name, body, "lavapipe");
+    let [few_lines, few_accesses] = size(name, body, "swiftshader");
+    assert!(lines <= 2 * few_lines + 1000, "{lines} {few_lines}");
+    assert!(
+        accesses <= 2 * few_accesses + 250,
+        "{accesses} {few_accesses}"
+    );
+}
+
+#[test]
+fn insertion_sort() {
+    let body = "int a[64];
+        for (int i = 0; i < 64; i++) a[i] = d[g * 64 + i];
+        for (int i = 1; i < 64; i++) {
+            int v = a[i], j = i - 1;
+            while (j >= 0 && a[j] > v) { a[j + 1] = a[j]; j--; }
+            a[j + 1] = v;
+        }
+        for (int i = 0; i < 64; i++) d[g * 64 + i] = a[i];";
+    check("insertion_sort", body);
+}
+
+#[test]
+fn heap_sort() {
+    let body = "int a[64];
+        for (int i = 0; i < 64; i++) a[i] = d[g * 64 + i];
+        for (int s = 31, e = 63; e > 0;) {
+            int r = s;
+            while (2 * r + 1 <= e) {
+                int c = 2 * r + 1, w = r;
+                if (a[w] < a[c]) w = c;
+                if (c + 1 <= e && a[w] < a[c + 1]) w = c + 1;
+                if (w == r) break;
+                int t = a[r]; a[r] = a[w]; a[w] = t;
+                r = w;
+            }
+            if (s > 0) { s--; continue; }
+            int t = a[e]; a[e] = a[0]; a[0] = t;
+            e--;
+        }
+        for (int i = 0; i < 64; i++) d[g * 64 + i] = a[i];";
+    check("heap_sort", body);
+}
+
+#[test]
+fn a_queue() {
+    let body = "int q[10], head = 0, tail = 0, count = 0, out = 0;
+        uint s = d[g];
+        for (int i = 0; i < 1000; i++) {
+            s = s * 1664525u + 1013904223u;
+            if ((s >> 16) & 1) {
+                if (count < 10) { q[tail] = s >> 20; tail = (tail + 1) % 10; count++; }
+            } else if (count > 0) {
+                out = out * 31 + q[head]; head = (head + 1) % 10; count--;
+            }
+        }
+        while (count > 0) { out = out * 31 + q[head]; head = (head + 1) % 10; count--; }
+        d[g] = out;";
+    check("a_queue", body);
+}
+
+#[test]
+fn merge_sort() {
+    let body = "int a[64], b[64];
+        for (int i = 0; i < 64; i++) a[i] = d[g * 64 + i];
+        for (int w = 1; w < 64; w *= 2) {
+            for (int s = 0; s < 64; s += 2 * w) {
+                int i = s, m = s + w, j = m, e = s + 2 * w;
+                for (int k = s; k < e; k++) {
+                    if (i < m && (j >= e || a[i] <= a[j])) b[k] = a[i++]; else b[k] = a[j++];
+                }
+            }
+            for (int i = 0; i < 64; i++) a[i] = b[i];
+        }
+        for (int i = 0; i < 64; i++) d[g * 64 + i] = a[i];";
+    check("merge_sort", body);
+}
+
+#[test]
+fn a_transpose_of_wide_vectors() {
+    let body = "global float16 *m = (global float16 *)d;
+        float16 x[16];
+        for (uint r = 0; r < n; r++) {
+            for (int i = 0; i < 16; i++) x[i] = m[g * 256 + r * 16 + i];
+            for (int i = 0; i < 16; i++) {
+                float *y = (float *)x;
+                for (int j = 0; j < i; j++) { float t = y[16 * i + j]; y[16 * i + j] = y[16 * j + i]; y[16 * j + i] = t; }
+            }
+            for (int i = 0; i < 16; i++) m[g * 256 + r * 16 + i] = x[i];
+        }";
+    check("a_transpose", body);
+}

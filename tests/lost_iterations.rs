@@ -1,0 +1,152 @@
+//! Kernels that make more iterations of their loops than some devices do: there an error says so, and nothing is taken for
+//! a result that is none.
+
+mod common;
+
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::device::Device;
+use opencl3::error_codes::{CL_OUT_OF_RESOURCES, CL_SUCCESS};
+use opencl3::event::{CL_COMPLETE, Event};
+use opencl3::kernel::Kernel;
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
+use opencl3::program::Program;
+use opencl3::types::{CL_BLOCKING, cl_int};
+use std::ptr;
+
+/// A walk that no counter bounds, so that its iterations can be joined a few at a time only.
+const SOURCE: &str = "
+kernel void walk(global uint *state, uint steps) {
+    uint at = state[0], made = 0;
+    while (made < steps) {
+        at = (at ^ state[4 + (at >> 28)]) * 1664525 + 1013904223;
+        if (at == state[3]) made += state[2];
+        made++;
+    }
+    state[0] = at;
+    state[1] = made;
+}";
+
+/// Many times what the devices make.
+const MANY: u32 = 4_000_000;
+
+const WORDS: usize = 20;
+
+fn start() -> [u32; WORDS] {
+    let mut state = std::array::from_fn(|at| at as u32 * 2_654_435_761);
+    state[..4].fill(0);
+    state
+}
+
+/// What `walk` makes of its start.
+fn walked(steps: u32) -> [u32; 2] {
+    let state = start();
+    let (mut at, mut made) = (state[0], 0);
+    while made < steps {
+        let word = state[4 + (at >> 28) as usize];
+        at = (at ^ word)
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
+        if at == state[3] {
+            made += state[2];
+        }
+        made += 1;
+    }
+    [at, made]
+}
+
+struct Setup {
+    queue: CommandQueue,
+    kernel: Kernel,
+    state: Buffer<u32>,
+}
+
+impl Setup {
+    fn new(device: &Device) -> Self {
+        let context = Context::from_device(device).unwrap();
+        let queue = CommandQueue::create_default_with_properties(&context, 0, 0).unwrap();
+        let program = Program::create_and_build_from_source(&context, SOURCE, "").unwrap();
+        let kernel = Kernel::create(&program, "walk").unwrap();
+        // SAFETY: no host memory.
+        let state =
+            unsafe { Buffer::create(&context, CL_MEM_READ_WRITE, WORDS, ptr::null_mut()) }.unwrap();
+        Self {
+            queue,
+            kernel,
+            state,
+        }
+    }
+
+    /// Launches it from the start.
+    fn launch(&mut self, steps: u32) -> Event {
+        let start = start();
+        // SAFETY: within the buffer, and blocking; the arguments are those of the kernel.
+        unsafe {
+            self.queue
+                .enqueue_write_buffer(&mut self.state, CL_BLOCKING, 0, &start, &[])
+                .unwrap();
+            self.kernel.set_arg(0, &self.state).unwrap();
+            self.kernel.set_arg(1, &steps).unwrap();
+            let (kernel, one) = (self.kernel.get(), [1_usize]);
+            self.queue
+                .enqueue_nd_range_kernel(kernel, 1, ptr::null(), one.as_ptr(), ptr::null(), &[])
+                .unwrap()
+        }
+    }
+
+    fn found(&self) -> [u32; 2] {
+        let mut found = [0; 2];
+        // SAFETY: within the buffer, and blocking.
+        unsafe {
+            self.queue
+                .enqueue_read_buffer(&self.state, CL_BLOCKING, 0, &mut found, &[])
+        }
+        .unwrap();
+        found
+    }
+}
+
+/// The status of a launch that is done, which is complete only with the right result.
+fn status(setup: &mut Setup, steps: u32) -> cl_int {
+    let event = setup.launch(steps);
+    let finished = setup.queue.finish().err().map_or(CL_SUCCESS, |it| it.0);
+    let status = event.command_execution_status().unwrap().0;
+    match status {
+        CL_COMPLETE => {
+            assert_eq!(finished, CL_SUCCESS);
+            assert_eq!(setup.found(), walked(steps));
+        }
+        _ => assert_eq!(
+            (status, finished),
+            (CL_OUT_OF_RESOURCES, CL_OUT_OF_RESOURCES)
+        ),
+    }
+    status
+}
+
+#[test]
+fn a_launch_is_complete_only_if_all_iterations_were_made() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let mut setup = Setup::new(&device);
+    status(&mut setup, MANY);
+    // It says nothing of later ones.
+    for steps in [0, 1, 60_000, 1_000_000] {
+        assert_eq!(status(&mut setup, steps), CL_COMPLETE, "{steps} steps");
+    }
+    status(&mut setup, MANY);
+}
+
+#[test]
+fn what_comes_behind_such_a_launch_fails_with_it() {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let mut setup = Setup::new(&device);
+    let launch = setup.launch(MANY);
+    let behind = setup.queue.enqueue_marker_with_wait_list(&[]).unwrap();
+    let waited = behind.wait();
+    let status = launch.command_execution_status().unwrap().0;
+    assert_eq!(status == CL_COMPLETE, waited.is_ok(), "{status} {waited:?}");
+}
