@@ -145,7 +145,8 @@ fn what_comes_behind_such_a_launch_fails_with_it() {
     };
     let mut setup = Setup::new(&device);
     let launch = setup.launch(MANY);
-    let behind = setup.queue.enqueue_marker_with_wait_list(&[]).unwrap();
+    // SAFETY: no list.
+    let behind = unsafe { setup.queue.enqueue_marker_with_wait_list(&[]) }.unwrap();
     let waited = behind.wait();
     let status = launch.command_execution_status().unwrap().0;
     assert_eq!(status == CL_COMPLETE, waited.is_ok(), "{status} {waited:?}");
