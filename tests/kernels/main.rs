@@ -14,6 +14,7 @@ mod checked;
 mod control_flow;
 mod conversions;
 mod documents;
+mod doubles;
 mod finished_work;
 mod floats;
 mod functions;
@@ -73,6 +74,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("integer_extensions", integer_extensions::TESTS),
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),
+    ("doubles", doubles::TESTS),
     ("halves", halves::TESTS),
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),

@@ -1,5 +1,6 @@
 //! `fma`, rounded once whatever the device has, and `mad`, which need not be.
 
+use super::error_free::{sum_to_odd, two_product, two_sum};
 use super::lower::Lower;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
@@ -46,6 +47,11 @@ impl Lower<'_, '_> {
                 .library("__clc_sw_fma", &[x, y, z], ty)
                 .ok_or_else(|| CompileError::new("the built-in library has no fma")),
             _ => {
+                if self.b.function.control.library
+                    && let Some(value) = self.unfused(x, y, z)
+                {
+                    return Ok(value);
+                }
                 let function = self.imports.function(FMA64);
                 Ok(self.b.op1(Op::Call(function, smallvec![x, y, z]), ty))
             }
@@ -60,44 +66,19 @@ impl Lower<'_, '_> {
         let ty = self.b.ty(x);
         let [x, y, z] = [x, y, z].map(|v| self.float_to(v, wide));
         let product = self.binary(Binary::FMul, x, y);
-        let sum = self.binary(Binary::FAdd, product, z);
-        // What the sum lost, exactly (Knuth's TwoSum).
-        let of_z = self.binary(Binary::FSub, sum, product);
-        let of_product = self.binary(Binary::FSub, sum, of_z);
-        let lost_product = self.binary(Binary::FSub, product, of_product);
-        let lost_z = self.binary(Binary::FSub, z, of_z);
-        let lost = self.binary(Binary::FAdd, lost_product, lost_z);
-        // An even sum that lost something moves by one towards the truth.
-        let bits = self.bits(sum);
-        let zero = self.float(wide, 0.0);
-        let inexact = self.compare(Compare::FOrdNotEqual, lost, zero);
-        let odd = self.binary_const(Binary::And, bits, 1);
-        let even = self.compare_const(Compare::Equal, odd, 0);
-        let lost_bits = self.bits(lost);
-        let signs = self.binary(Binary::Xor, bits, lost_bits);
-        let inwards = self.compare_const(Compare::SLess, signs, 0);
-        let (less, more) = (
-            self.binary_const(Binary::Sub, bits, 1),
-            self.binary_const(Binary::Add, bits, 1),
-        );
-        let moved = self.select(inwards, less, more);
-        let moves = self.binary(Binary::And, inexact, even);
-        let bits = self.select(moves, moved, bits);
-        let sum = self.b.bitcast(bits, wide);
+        let sum = sum_to_odd(self.b, product, z);
         self.b.flags = flags;
         let narrow = Convert::FloatToFloat(Some(Rounding::Rte));
         self.b.convert(narrow, sum, ty)
     }
 }
 
-/// A number of 128 bits.
-#[derive(Clone, Copy)]
-struct Wide {
-    low: Value,
-    high: Value,
-}
-
-/// A function `(F64, F64, F64) -> F64` in integer arithmetic: `x * y + z`, to nearest even.
+/// A function `(F64, F64, F64) -> F64`: `x * y + z`, to nearest even.
+///
+/// The significands of `x` and `y` are multiplied, and that of `z` added, without their exponents: product and sum are
+/// exact as three doubles, of which the last two are joined by rounding to odd (Boldo and Melquiond, "Emulation of FMA
+/// and Correctly Rounded Sums"). Nothing overflows on the way or becomes denormal, so that no device flushes it: the
+/// exponent goes into the result's bits, and a result that is to be denormal is rounded where its last bit will be.
 pub fn fma64() -> Function {
     let mut function = Function::new(FMA64);
     function.return_types = vec![Type::F64];
@@ -113,10 +94,21 @@ pub fn fma64() -> Function {
     function
 }
 
-/// A float taken apart: `significand * 2^exponent`, its leading one at bit 52.
+const SIGN: u64 = 1 << 63;
+const FRACTION: u64 = (1 << 52) - 1;
+const INFINITY: u64 = 0x7ff << 52;
+const BIAS: u64 = 1023;
+/// From here on down a product is far below the last bit of any double: it counts as if it were this small.
+const LEAST_EXPONENT: i64 = -1200;
+/// By how many bits a product is kept below an addend: enough for it to tell no more than its sign.
+const MOST_BELOW: u64 = 110;
+/// The same of an addend below the product.
+const LEAST_DISTANCE: i64 = -200;
+
+/// A double taken apart: `(1 + fraction / 2^52) * 2^exponent`, denormals normalized.
 struct Parts {
     bits: Value,
-    significand: Value,
+    fraction: Value,
     exponent: Value,
     zero: Value,
     not_finite: Value,
@@ -141,217 +133,126 @@ impl Soft<'_, '_> {
         self.b.compare(op, x, y)
     }
 
-    /// 1 where `condition` holds, else 0, as I64.
-    fn number(&mut self, condition: Value) -> Value {
-        let (one, zero) = (self.b.i64(1), self.b.i64(0));
-        self.b.select(condition, one, zero)
-    }
-
-    fn leading_zeros(&mut self, x: Value) -> Value {
-        let high = self.con(Binary::LShr, x, 32);
-        let high = self.b.convert(Convert::Truncate, high, Type::I32);
-        let low = self.b.convert(Convert::Truncate, x, Type::I32);
-        let no_high = self.is(Compare::Equal, high, 0);
-        let word = self.b.select(no_high, low, high);
-        let top = Op::Glsl(super::lower::glsl::FIND_U_MSB, smallvec![word]);
-        // -1 for zero, of which 64 zeros follow.
-        let top = self.b.op1(top, Type::I32);
-        let (low_top, high_top) = (self.b.i32(63), self.b.i32(31));
-        let last = self.b.select(no_high, low_top, high_top);
-        let zeros = self.op(Binary::Sub, last, top);
-        self.b.convert(Convert::ZeroExtend, zeros, Type::I64)
+    fn double(&mut self, bits: Value) -> Value {
+        self.b.bitcast(bits, Type::F64)
     }
 
     fn parts(&mut self, x: Value) -> Parts {
-        use Binary::{Add, And, LShr, Or, Shl, Sub};
+        use Binary::{And, FSub, LShr, Or, Sub};
         let bits = self.b.bitcast(x, Type::I64);
-        let magnitude = self.con(And, bits, u64::MAX >> 1);
+        let magnitude = self.con(And, bits, !SIGN);
         let zero = self.is(Compare::Equal, magnitude, 0);
-        let field = self.con(LShr, magnitude, 52);
-        let not_finite = self.is(Compare::Equal, field, 0x7ff);
-        let denormal = self.is(Compare::Equal, field, 0);
-        let fraction = self.con(And, magnitude, (1 << 52) - 1);
-        let explicit = self.con(Or, fraction, 1 << 52);
-        let zeros = self.leading_zeros(magnitude);
-        let shift = self.con(Sub, zeros, 11);
-        let shift = self.con(And, shift, 63);
-        let shifted = self.op(Shl, magnitude, shift);
-        let one = self.b.i64(1);
-        let lowered = self.op(Sub, one, shift);
-        let significand = self.b.select(denormal, shifted, explicit);
-        let field = self.b.select(denormal, lowered, field);
-        let exponent = self.con(Add, field, -(1023_i64 + 52) as u64);
+        let denormal = self.is(Compare::ULess, magnitude, 1 << 52);
+        // A denormal's bits are its number of units: the fraction of 2^52 plus that many, which is then taken off.
+        let two_to_52 = (BIAS + 52) << 52;
+        let above = self.con(Or, magnitude, two_to_52);
+        let above = self.double(above);
+        let start = self.b.constant(Type::F64, two_to_52);
+        let units = self.op(FSub, above, start);
+        let units = self.b.bitcast(units, Type::I64);
+        let normal = self.b.select(denormal, units, magnitude);
+        let field = self.con(LShr, normal, 52);
+        let (one, unit) = (self.b.i64(BIAS), self.b.i64(BIAS + 1074));
+        let bias = self.b.select(denormal, unit, one);
+        let not_finite = self.is(Compare::ULess, magnitude, INFINITY);
         Parts {
             bits,
-            significand,
-            exponent,
+            fraction: self.con(And, normal, FRACTION),
+            exponent: self.op(Sub, field, bias),
             zero,
-            not_finite,
+            not_finite: self.b.unary(Unary::Not, not_finite),
         }
     }
 
-    /// Right by 0 to 127; a one that falls out sticks to the last bit.
-    fn shift_right(&mut self, x: Wide, by: Value) -> Wide {
-        use Binary::{And, LShr, Or, Shl, Xor};
-        let part = self.con(And, by, 63);
-        let rest = self.con(Xor, part, 63);
-        let far = self.is(Compare::ULess, by, 64);
-        // What falls out of a word, in the word below. Shifted twice: a shift by 64 is none.
-        let mut fall = |v: Value| {
-            let v = self.con(Shl, v, 1);
-            self.op(Shl, v, rest)
-        };
-        let (from_high, from_low) = (fall(x.high), fall(x.low));
-        let high = self.op(LShr, x.high, part);
-        let low = self.op(LShr, x.low, part);
-        let low = self.op(Or, low, from_high);
-        let zero = self.b.i64(0);
-        let lost_far = self.op(Or, x.low, from_high);
-        let lost = self.b.select(far, from_low, lost_far);
-        let low = self.b.select(far, low, high);
-        let high = self.b.select(far, high, zero);
-        let lost = self.is(Compare::NotEqual, lost, 0);
-        let sticky = self.number(lost);
-        let low = self.op(Or, low, sticky);
-        Wide { low, high }
+    /// The significand, from 1 to below 2.
+    fn significand(&mut self, parts: &Parts) -> Value {
+        let bits = self.con(Binary::Or, parts.fraction, BIAS << 52);
+        self.double(bits)
     }
 
-    fn negate_if(&mut self, condition: Value, x: Wide) -> Wide {
-        let zero = self.b.i64(0);
-        let low = self.op(Binary::Sub, zero, x.low);
-        let no_borrow = self.is(Compare::Equal, x.low, 0);
-        let carry = self.number(no_borrow);
-        let high = self.b.unary(Unary::Not, x.high);
-        let high = self.op(Binary::Add, high, carry);
-        Wide {
-            low: self.b.select(condition, low, x.low),
-            high: self.b.select(condition, high, x.high),
-        }
+    /// The addend in units of `2^exponent`, with its sign as seen from that of the product.
+    fn addend(&mut self, parts: &Parts, exponent: Value, product_sign: Value) -> Value {
+        use Binary::{Add, And, Or, SMax, Shl, Sub, Xor};
+        let distance = self.op(Sub, parts.exponent, exponent);
+        let distance = self.con(SMax, distance, LEAST_DISTANCE as u64);
+        let field = self.con(Add, distance, BIAS);
+        let field = self.con(Shl, field, 52);
+        let bits = self.op(Or, field, parts.fraction);
+        let none = self.b.i64(0);
+        let bits = self.b.select(parts.zero, none, bits);
+        let sign = self.op(Xor, parts.bits, product_sign);
+        let sign = self.con(And, sign, SIGN);
+        let bits = self.op(Or, bits, sign);
+        self.double(bits)
     }
 
     fn fma(&mut self, x: Value, y: Value, z: Value) -> Value {
-        use Binary::{Add, And, FAdd, FMul, LShr, Or, SMax, SMin, Shl, Sub, Xor};
+        use Binary::{Add, FAdd, FMul, Or, SMax, Sub, Xor};
         let (px, py, pz) = (self.parts(x), self.parts(y), self.parts(z));
-
-        // Product and addend as 128-bit numbers below 2^127 in units of 2^exponent.
-        let a = self.con(Shl, px.significand, 10);
-        let b = self.con(Shl, py.significand, 11);
-        let product = self.b.op(
-            Op::MulExtended {
-                signed: false,
-                a,
-                b,
-            },
-            [Type::I64, Type::I64],
-        );
-        let product = Wide {
-            low: product[0],
-            high: product[1],
-        };
-        let product_exponent = self.op(Add, px.exponent, py.exponent);
-        let product_exponent = self.con(Sub, product_exponent, 21);
-        let addend = Wide {
-            low: self.b.i64(0),
-            high: self.con(Shl, pz.significand, 10),
-        };
-        let addend_exponent = self.con(Sub, pz.exponent, 74);
-
-        // Both in units of the greater exponent.
-        let ahead = self.op(Sub, product_exponent, addend_exponent);
-        let behind = self.b.unary(Unary::Negate, ahead);
-        let mut distance = |v: Value| {
-            let v = self.con(SMax, v, 0);
-            self.con(SMin, v, 127)
-        };
-        let (ahead, behind) = (distance(ahead), distance(behind));
-        let product = self.shift_right(product, behind);
-        let addend = self.shift_right(addend, ahead);
-        let exponent = self.op(SMax, product_exponent, addend_exponent);
-
-        // Their sum or difference.
         let product_sign = self.op(Xor, px.bits, py.bits);
-        let signs = self.op(Xor, product_sign, pz.bits);
-        let differ = self.is(Compare::SLess, signs, 0);
-        let addend = self.negate_if(differ, addend);
-        let low = self.op(Add, product.low, addend.low);
-        let carry = self.b.compare(Compare::ULess, low, addend.low);
-        let carry = self.number(carry);
-        let high = self.op(Add, product.high, addend.high);
-        let high = self.op(Add, high, carry);
-        let below = self.is(Compare::SLess, high, 0);
-        let negative = self.op(And, differ, below);
-        let sum = self.negate_if(negative, Wide { low, high });
-        // The product's, or the other one: chosen by the bits, since llvmpipe (Mesa 22.3) does the reverse of
-        // a selection here when `z` is a constant.
-        let turned = self.op(And, signs, high);
-        let sign = self.op(Xor, product_sign, turned);
-        let sign = self.con(And, sign, 1 << 63);
-        let any = self.op(Or, sum.low, sum.high);
-        let cancelled = self.is(Compare::Equal, any, 0);
+        let exponent = self.op(Add, px.exponent, py.exponent);
+        let exponent = self.con(SMax, exponent, LEAST_EXPONENT as u64);
+        let floor = self.con(Sub, pz.exponent, MOST_BELOW);
+        let exponent = self.op(SMax, exponent, floor);
 
-        // The leading one to bit 127.
-        let no_high = self.is(Compare::Equal, sum.high, 0);
-        let word = self.b.select(no_high, sum.low, sum.high);
-        let zeros = self.leading_zeros(word);
-        let zeros = self.con(And, zeros, 63);
-        let rest = self.con(Xor, zeros, 63);
-        let spill = self.con(LShr, sum.low, 1);
-        let spill = self.op(LShr, spill, rest);
-        let near = self.op(Shl, sum.high, zeros);
-        let near = self.op(Or, near, spill);
-        let shifted = self.op(Shl, sum.low, zeros);
-        let zero = self.b.i64(0);
-        let normal = Wide {
-            low: self.b.select(no_high, zero, shifted),
-            high: self.b.select(no_high, shifted, near),
-        };
-        let far = self.number(no_high);
-        let far = self.con(Shl, far, 6);
-        let zeros = self.op(Add, zeros, far);
-        let field = self.op(Sub, exponent, zeros);
-        let field = self.con(Add, field, 127 + 1023);
+        // The exact sum: `high + rest`, of which the latter is rounded to odd.
+        let (a, b) = (self.significand(&px), self.significand(&py));
+        let addend = self.addend(&pz, exponent, product_sign);
+        let (product, lost) = two_product(self.b, a, b);
+        let (low, lowest) = two_sum(self.b, addend, lost);
+        let (high, middle) = two_sum(self.b, product, low);
+        let rest = sum_to_odd(self.b, middle, lowest);
 
-        // Denormals lose more bits. Then 53 bits stay, and the nearest even is taken.
-        let one = self.b.i64(1);
-        let denormal_shift = self.op(Sub, one, field);
-        let denormal_shift = self.con(SMax, denormal_shift, 0);
-        let denormal_shift = self.con(SMin, denormal_shift, 127);
-        let kept = self.shift_right(normal, denormal_shift);
-        let significand = self.con(LShr, kept.high, 11);
-        let cut = self.con(And, kept.high, 0x7ff);
-        let more = self.is(Compare::NotEqual, kept.low, 0);
-        let more = self.number(more);
-        let cut = self.con(Shl, cut, 1);
-        let cut = self.op(Or, cut, more);
-        let odd = self.con(And, significand, 1);
-        let cut = self.op(Add, cut, odd);
-        // Of 12 bits: above one half, or one half with an odd significand.
-        let up = self.is(Compare::ULess, cut, 0x801);
-        let up = self.b.unary(Unary::Not, up);
-        let up = self.number(up);
-        let field = self.con(SMax, field, 1);
-        let overflow = self.is(Compare::SLess, field, 0x7ff);
-        let overflow = self.b.unary(Unary::Not, overflow);
-        let base = self.con(Sub, field, 1);
-        let base = self.con(Shl, base, 52);
-        let bits = self.op(Add, base, significand);
-        let bits = self.op(Add, bits, up);
-        let infinity = self.b.i64(0x7ff << 52);
-        let bits = self.b.select(overflow, infinity, bits);
-        let bits = self.op(Or, bits, sign);
-        let result = self.b.bitcast(bits, Type::F64);
+        let result = self.scaled(high, rest, exponent, product_sign);
 
         // What the device's own arithmetic does right: zeros, infinities, NaN.
-        let positive_zero = self.b.constant(Type::F64, 0);
-        let result = self.b.select(cancelled, positive_zero, result);
-        let plain_product = self.op(FMul, x, y);
-        let plain = self.op(FAdd, plain_product, z);
-        let result = self.b.select(pz.zero, plain_product, result);
+        let plain = self.op(FMul, x, y);
+        let plain = self.op(FAdd, plain, z);
         let zero_product = self.op(Or, px.zero, py.zero);
         let special = self.op(Or, px.not_finite, py.not_finite);
         let special = self.op(Or, special, zero_product);
         // A product that overflows must not meet an infinite addend.
         let result = self.b.select(pz.not_finite, z, result);
         self.b.select(special, plain, result)
+    }
+
+    /// `(high + rest) * 2^exponent`, rounded, with the sign of the product.
+    fn scaled(&mut self, high: Value, rest: Value, exponent: Value, product_sign: Value) -> Value {
+        use Binary::{Add, And, FAdd, Or, SMax, Shl, Sub, Xor};
+        let rounded = self.op(FAdd, high, rest);
+        let bits = self.b.bitcast(rounded, Type::I64);
+        let magnitude = self.con(And, bits, !SIGN);
+        let cancelled = self.is(Compare::Equal, magnitude, 0);
+
+        // The least normal number in these units. Added to a lesser one, it has it rounded to units of the least
+        // denormal, whose number the sum's fraction then is.
+        let one = self.b.i64(1);
+        let field = self.op(Sub, one, exponent);
+        let field = self.con(SMax, field, 0);
+        let least = self.con(Shl, field, 52);
+        let denormal = self.b.compare(Compare::ULess, magnitude, least);
+        let sign = self.con(And, bits, SIGN);
+        let least = self.op(Or, least, sign);
+        let least = self.double(least);
+        let (start, below) = two_sum(self.b, least, high);
+        let below = sum_to_odd(self.b, below, rest);
+        let units = self.op(FAdd, start, below);
+        let units = self.b.bitcast(units, Type::I64);
+
+        let bits = self.b.select(denormal, units, bits);
+        let magnitude = self.con(And, bits, !SIGN);
+        let lower = self.con(Sub, exponent, 1);
+        let exponent = self.b.select(denormal, lower, exponent);
+        let exponent = self.con(Shl, exponent, 52);
+        let magnitude = self.op(Add, magnitude, exponent);
+        let fits = self.is(Compare::ULess, magnitude, INFINITY);
+        let infinity = self.b.i64(INFINITY);
+        let magnitude = self.b.select(fits, magnitude, infinity);
+        let sign = self.op(Xor, bits, product_sign);
+        let sign = self.con(And, sign, SIGN);
+        let bits = self.op(Or, magnitude, sign);
+        let zero = self.b.i64(0);
+        let bits = self.b.select(cancelled, zero, bits);
+        self.double(bits)
     }
 }

@@ -7,6 +7,9 @@
 
 mod common;
 mod corrections;
+#[cfg(test)]
+mod doubles_tests;
+mod error_free;
 mod exact;
 mod exponential;
 mod fused_multiply_add;
@@ -23,6 +26,7 @@ mod remainder;
 mod target;
 #[cfg(test)]
 mod tests;
+mod unfused;
 
 use crate::compiler::ir::{
     Binary, Convert, FuncId, Function, Module, Op, Rewrite, rewrite_instructions,

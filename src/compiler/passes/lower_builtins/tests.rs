@@ -30,6 +30,10 @@ impl Lowered {
         Self(module)
     }
 
+    pub(super) fn into_module(self) -> Module {
+        self.0
+    }
+
     pub(super) fn run(&self, args: &[u64]) -> Vec<u64> {
         Interpreter::new(&self.0).run(FuncId(0), args).unwrap()
     }
@@ -325,6 +329,17 @@ fn fma_rounds_once() {
         ]);
         let third = f64::from_bits(bits.next() & 0x03ff_ffff_ffff_ffff | 0x3c00 << 48);
         triples.push([1.0 + third, 1.0 - third, third]);
+        // Of few bits and of many, products and addends of every distance, about the least and the greatest numbers.
+        let mut number = |exponent: u64, range: u64| {
+            let fraction = bits.next() & ((1 << 52) - 1) & (u64::MAX << (bits.next() % 53));
+            let exponent = exponent + bits.next() % range;
+            f64::from_bits(bits.next() & 1 << 63 | exponent << 52 | fraction)
+        };
+        triples.push([number(1023, 1), number(1023, 1), number(1023 - 115, 230)]);
+        triples.push([number(483, 60), number(483, 60), number(0, 80)]);
+        triples.push([number(0, 1), number(1018, 60), number(0, 8)]);
+        triples.push([number(0, 1), number(969, 56), number(0, 1)]);
+        triples.push([number(1523, 20), number(1523, 30), number(2039, 8)]);
     }
     for [x, y, z] in triples {
         let actual = double.run(&[x, y, z].map(f64::to_bits))[0];

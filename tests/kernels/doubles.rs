@@ -1,0 +1,93 @@
+//! Functions of doubles, against correctly rounded results of another library.
+
+use super::Test;
+use super::harness::{Launch, session, skip};
+
+pub const TESTS: &[Test] = &[("functions_of_doubles", functions_of_doubles)];
+
+/// A line for each result: name, limit of error in ulp, bits of one or two operands and of the result.
+const TABLE: &str = include_str!("../data/doubles.txt");
+
+/// One result of `function`, by number.
+struct Row {
+    text: &'static str,
+    function: u32,
+    operands: [u64; 2],
+    limit_ulp: u64,
+    expected: f64,
+}
+
+/// All rows, and how each function is called.
+fn table() -> (Vec<Row>, Vec<(&'static str, String)>) {
+    let mut functions: Vec<(&str, String)> = Vec::new();
+    let mut rows = Vec::new();
+    for text in TABLE.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = text.split(' ').collect();
+        let [name, limit, operands @ .., expected] = fields.as_slice() else {
+            panic!("{text}");
+        };
+        let bits = |field: &str| u64::from_str_radix(field, 16).expect("a number in hexadecimal");
+        if functions.last().is_none_or(|(last, _)| last != name) {
+            let call = match (operands.len(), *name) {
+                (1, _) => "(as_double(x))",
+                (_, "pown" | "rootn") => "(as_double(x), (int)y)",
+                _ => "(as_double(x), as_double(y))",
+            };
+            functions.push((name, format!("{name}{call}")));
+        }
+        rows.push(Row {
+            text,
+            function: functions.len() as u32 - 1,
+            operands: [bits(operands[0]), operands.get(1).map_or(0, |y| bits(y))],
+            limit_ulp: limit.parse().expect("a number"),
+            expected: f64::from_bits(bits(expected)),
+        });
+    }
+    (rows, functions)
+}
+
+/// Whether a result keeps the limit of error.
+fn is_within(found: f64, row: &Row) -> bool {
+    let expected = row.expected;
+    let same_sign = found.is_sign_negative() == expected.is_sign_negative();
+    let apart = found.to_bits().abs_diff(expected.to_bits());
+    found == expected
+        || found.is_nan() && expected.is_nan()
+        || !found.is_nan() && !expected.is_nan() && same_sign && apart <= row.limit_ulp
+}
+
+fn functions_of_doubles() {
+    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+        return skip("the device has no doubles");
+    }
+    let (rows, functions) = table();
+    let cases: String = functions
+        .iter()
+        .enumerate()
+        .map(|(number, (_, call))| format!("case {number}: r = {call}; break;\n"))
+        .collect();
+    let source = format!(
+        "kernel void test(global const uint *which, global const ulong2 *operands, global double *out) {{
+            size_t i = get_global_id(0);
+            ulong x = operands[i].x, y = operands[i].y;
+            double r = 0;
+            switch (which[i]) {{ {cases} }}
+            out[i] = r;
+        }}"
+    );
+    let which: Vec<u32> = rows.iter().map(|row| row.function).collect();
+    let operands: Vec<u64> = rows.iter().flat_map(|row| row.operands).collect();
+    let found = Launch::new(source)
+        .buffer(&which)
+        .buffer(&operands)
+        .output::<f64>(rows.len())
+        .run(&[rows.len()], &[])
+        .get::<f64>(2);
+    let wrong: Vec<String> = rows
+        .iter()
+        .zip(&found)
+        .filter(|(row, found)| !is_within(**found, row))
+        .map(|(row, found)| format!("{}: {:016x}", row.text, found.to_bits()))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
