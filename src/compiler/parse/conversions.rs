@@ -22,10 +22,14 @@ impl<'a> FunctionParser<'_, 'a> {
         };
         let id = inst.result()?;
         let decorations = &self.source.decorations;
-        let rounding = decorations
-            .literal(id, Decoration::FPRoundingMode)
-            .and_then(FPRoundingMode::from_u32)
-            .map(map_rounding);
+        let rounding = match decorations.literal(id, Decoration::FPRoundingMode) {
+            Some(mode) => Some(
+                FPRoundingMode::from_u32(mode)
+                    .map(map_rounding)
+                    .ok_or_else(|| inst.error(format!("rounding mode {mode} is unknown")))?,
+            ),
+            None => None,
+        };
         let saturate = decorations.has(id, Decoration::SaturatedConversion);
         let to = self.source.types.scalar(inst.result_type()?)?;
         let from = self.operand(inst, 0)?;

@@ -51,10 +51,16 @@ impl<'a> Decorations<'a> {
                     self.groups.entry(target).or_default().push(inst.id(0)?);
                 }
             }
-            Op::DecorationGroup
-            | Op::GroupMemberDecorate
-            | Op::MemberDecorateString
-            | Op::MemberName => {}
+            Op::GroupMemberDecorate => {
+                let offset = self.literal(inst.id(0)?, Decoration::Offset);
+                for at in (1..inst.operands.len()).step_by(2) {
+                    let key = (inst.id(at)?, inst.word(at + 1)?);
+                    if let Some(offset) = offset {
+                        self.member_offsets.insert(key, offset);
+                    }
+                }
+            }
+            Op::DecorationGroup | Op::MemberDecorateString | Op::MemberName => {}
             _ => return Ok(false),
         }
         Ok(true)

@@ -196,12 +196,34 @@ fn execution_mode(
         }
         Some(ExecutionMode::Initializer) => attributes.is_initializer = true,
         Some(ExecutionMode::ContractionOff) => kernel.contraction_off = true,
-        // Program-scope destructors: no one would run them.
-        Some(mode @ ExecutionMode::Finalizer) => {
+        // Hints, promises of the program, and permissions to compute less exactly.
+        Some(
+            ExecutionMode::FPFastMathDefault
+            | ExecutionMode::MaxWorkgroupSizeINTEL
+            | ExecutionMode::MaxWorkDimINTEL
+            | ExecutionMode::NoGlobalOffsetINTEL
+            | ExecutionMode::NumSIMDWorkitemsINTEL
+            | ExecutionMode::SchedulerTargetFmaxMhzINTEL
+            | ExecutionMode::MaximumRegistersINTEL
+            | ExecutionMode::MaximumRegistersIdINTEL
+            | ExecutionMode::NamedMaximumRegistersINTEL,
+        ) => {}
+        // What OpenCL demands of every kernel; denormals of singles as the device's floating-point
+        // configuration says.
+        Some(
+            ExecutionMode::SignedZeroInfNanPreserve
+            | ExecutionMode::RoundingModeRTE
+            | ExecutionMode::DenormPreserve
+            | ExecutionMode::FloatingPointModeIEEEINTEL,
+        ) => {}
+        // Among them program-scope destructors, which no one would run, and other directions of rounding.
+        Some(mode) => {
             return Err(inst.error(format!("execution mode {mode:?} is not supported")));
         }
-        // Hints, and float behaviour that is the default of OpenCL.
-        _ => {}
+        None => {
+            let mode = inst.word(1)?;
+            return Err(inst.error(format!("execution mode {mode} is unknown")));
+        }
     }
     Ok(())
 }

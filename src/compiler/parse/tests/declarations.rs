@@ -273,3 +273,28 @@ fn packed_structures_have_no_holes_and_no_alignment() {
         .collect();
     assert!(!stores.is_empty() && stores.iter().all(|&align| align == 1));
 }
+
+/// A structure's members lie where their group of decorations says.
+#[test]
+fn offsets_come_in_groups_of_decorations() {
+    let words = assemble(&format!(
+        "{HEADER}
+        OpDecorate %group Offset 24
+        %group = OpDecorationGroup
+        OpGroupMemberDecorate %group %pair 1
+        {TYPES}
+        %pair = OpTypeStruct %uint %uint
+        %global_pair = OpTypePointer CrossWorkgroup %pair
+        %kernel = OpFunction %void None %signature
+        %out = OpFunctionParameter %global_uint
+        %n = OpFunctionParameter %uint
+        %entry = OpLabel
+        %whole = OpBitcast %global_pair %out
+        %second = OpInBoundsPtrAccessChain %global_uint %whole %uint_0 %uint_1
+        OpStore %second %n Aligned 4
+        OpReturn
+        OpFunctionEnd"
+    ));
+    let operations = operations(&parse_valid(&words));
+    assert!(operations.contains(&Op::Const(24)), "{operations:?}");
+}

@@ -1,8 +1,8 @@
 //! Modules that are wrong, and what is said of them.
 
-use super::{kernel, parse_valid};
+use super::{HEADER, TYPES, kernel, parse_valid};
 use crate::compiler::parse::parse;
-use crate::compiler::testing::opencl_c;
+use crate::compiler::testing::{assemble, opencl_c};
 use crate::compiler::verify::{self, Stage};
 use crate::compiler::{CompileError, Options};
 
@@ -211,4 +211,56 @@ fn places_of_broadcasts_are_counted() {
         assert_eq!(error.instruction.as_deref(), Some("OpGroupBroadcast"));
         assert!(error.reason.contains("component"), "{error}");
     }
+}
+
+/// A kernel with lines before its types.
+fn annotated(annotations: &str, body: &str) -> Vec<u32> {
+    assemble(&format!(
+        "{HEADER}\n{annotations}\n{TYPES}
+        %kernel = OpFunction %void None %signature
+        %out = OpFunctionParameter %global_uint
+        %n = OpFunctionParameter %uint
+        %entry = OpLabel
+        {body}
+        OpReturn
+        OpFunctionEnd"
+    ))
+}
+
+/// What a kernel asks for and can't have is not left out in silence.
+#[test]
+fn execution_modes_are_met_or_refused() {
+    for mode in [
+        "RoundingModeRTZ 32",
+        "DenormFlushToZero 32",
+        "RoundingModeRTPINTEL 32",
+        "SharedLocalMemorySizeINTEL 1024",
+        "Finalizer",
+    ] {
+        let words = annotated(&format!("OpExecutionMode %kernel {mode}"), "");
+        let error = error_of(&words);
+        let name = mode.split(' ').next().unwrap();
+        assert!(error.reason.contains(name), "{mode}: {error}");
+    }
+    for mode in [
+        "RoundingModeRTE 32",
+        "SignedZeroInfNanPreserve 32",
+        "ContractionOff",
+        "MaxWorkDimINTEL 1",
+    ] {
+        parse_valid(&annotated(&format!("OpExecutionMode %kernel {mode}"), ""));
+    }
+}
+
+#[test]
+fn directions_of_rounding_are_known_or_refused() {
+    let convert = "%x = OpConvertUToF %float %n";
+    let mut words = annotated("OpDecorate %x FPRoundingMode RTZ", convert);
+    parse_valid(&words);
+    // OpDecorate of four words, FPRoundingMode, RTZ.
+    let at = words
+        .windows(4)
+        .position(|w| w[0] == 4 << 16 | 71 && w[2..] == [39, 1]);
+    words[at.unwrap() + 3] = 99;
+    assert!(error_of(&words).reason.contains("rounding mode 99"));
 }
