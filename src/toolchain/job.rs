@@ -311,10 +311,12 @@ impl<'a> Job<'a> {
                             || options.preprocessor.iter().any(|o| o.contains(word))
                     }),
                 };
-                let spirv = self.with_llvm_info(module, wanted);
-                return SourceOutcome {
-                    spirv: Some(PackedModule::new(&spirv)),
-                    log,
+                return match self.with_llvm_info(module, wanted) {
+                    Ok(spirv) => SourceOutcome {
+                        spirv: Some(PackedModule::new(&spirv)),
+                        log,
+                    },
+                    Err(reason) => SourceOutcome::failed(log + &reason),
                 };
             }
             let is_crash = diagnostics::is_crash(finished.end, &log);
@@ -334,28 +336,36 @@ impl<'a> Job<'a> {
     }
 
     /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
-    fn with_llvm_info(&self, module: Vec<u32>, wanted: Wanted) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// The build log's line: the module needs a part of that.
+    fn with_llvm_info(&self, module: Vec<u32>, wanted: Wanted) -> Result<Vec<u32>, String> {
         let variables = local_sizes::doubtful(&module);
         if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
-            return module;
+            return Ok(module);
         }
+        let unknown =
+            |names: String| format!("error: the size of local memory is not known: {names}\n");
         let more = ["-cl-kernel-arg-info", "-w"];
         let arguments = [&AS_IT_IS[..], &IR, &more, &SOURCE_THROUGH].concat();
         match self.run(&arguments) {
-            Ok(finished) if finished.end == process::End::Exit(0) => {
+            Ok(finished) if has_ended_well(&finished) => {
                 let text = String::from_utf8_lossy(&finished.stdout);
-                let module = local_sizes::add(module, &variables, &text);
-                match wanted.arguments || wanted.vector_types {
+                let module = match variables.is_empty() {
+                    true => module,
+                    false => local_sizes::add(&module, &variables, &text).map_err(unknown)?,
+                };
+                Ok(match wanted.arguments || wanted.vector_types {
                     true => argument_info::add(module, &argument_info::parse(&text), wanted),
                     false => module,
-                }
+                })
             }
-            other => {
-                log::warn!(
-                    "no kernel argument information, nor sizes of local variables: {other:?}"
-                );
-                module
+            // The queries answer that the information is not available.
+            other if variables.is_empty() => {
+                log::warn!("no kernel argument information: {other:?}");
+                Ok(module)
             }
+            _ => Err(unknown(variables.join(", "))),
         }
     }
 }

@@ -53,16 +53,18 @@ pub fn doubtful(module: &[u32]) -> Vec<String> {
     doubtful
 }
 
-/// Adds the sizes that LLVM IR gives to these variables. A malformed module comes back as it is.
-pub fn add(module: Vec<u32>, variables: &[String], llvm_ir: &str) -> Vec<u32> {
-    let texts: Vec<String> = variables
-        .iter()
-        .filter_map(|name| {
-            let size = size_of_variable(llvm_ir, name)?;
-            Some(format!("local_size.{name}.{size}"))
-        })
-        .collect();
-    instructions::with_debug_info(&module, &texts, &[]).unwrap_or(module)
+/// Adds the sizes that LLVM IR gives to these variables.
+///
+/// # Errors
+/// The name of a variable whose size it does not give, or that can't be added: with the module's own size a kernel
+/// would write over what lies behind it.
+pub fn add(module: &[u32], variables: &[String], llvm_ir: &str) -> Result<Vec<u32>, String> {
+    let mut texts = Vec::new();
+    for name in variables {
+        let size = size_of_variable(llvm_ir, name).ok_or_else(|| name.clone())?;
+        texts.push(format!("local_size.{name}.{size}"));
+    }
+    instructions::with_debug_info(module, &texts, &[]).ok_or_else(|| variables.join(", "))
 }
 
 /// The size of `@NAME = internal addrspace(3) global TYPE undef, align 4`.
@@ -227,6 +229,17 @@ impl<'a> TypeReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_that_is_not_known_is_an_error() {
+        const HEADER: [u32; 5] = [0x0723_0203, 0x1_0400, 0, 1, 0];
+        let variables = ["k.a".to_owned()];
+        let known = "@k.a = internal addrspace(3) global [4 x i32] undef, align 4\n";
+        assert!(add(&HEADER, &variables, known).is_ok());
+        for text in ["", "@k.a = internal addrspace(3) global token undef\n"] {
+            assert_eq!(add(&HEADER, &variables, text), Err("k.a".to_owned()));
+        }
+    }
 
     #[test]
     fn sizes_are_those_of_the_types() {
