@@ -280,25 +280,23 @@ impl Batch {
     /// Records `command`, and takes out of it what the batch holds. The caller has placed the barrier that it needs.
     pub fn record(&mut self, command: &mut Command) -> Result<()> {
         self.weight += 1;
-        if let Command::Dispatch(dispatch) = command {
-            self.recorder()?;
-            return self.dispatch(dispatch);
-        }
-        self.record_other(std::mem::replace(command, Command::Nothing))
-    }
-
-    fn record_other(&mut self, command: Command) -> Result<()> {
-        match command {
-            Command::Replay(replay) => return self.replay(replay),
-            Command::Nothing => return Ok(()),
-            _ => self.recorder()?,
-        };
-        match command {
+        match std::mem::replace(command, Command::Nothing) {
+            Command::Dispatch(mut dispatch) => {
+                let recorded = match self.recorder() {
+                    Ok(_) => self.dispatch(&mut dispatch),
+                    Err(error) => Err(error),
+                };
+                *command = Command::Dispatch(dispatch);
+                recorded
+            }
+            Command::Replay(replay) => self.replay(replay),
+            Command::Nothing => Ok(()),
             Command::Copy {
                 source,
                 target,
                 shape,
             } => {
+                self.recorder()?;
                 self.kernels
                     .copy(&mut self.recorder, source.buffer(), target.buffer(), &shape);
                 self.hold(&source);
@@ -309,18 +307,25 @@ impl Batch {
                 source,
                 target,
                 shape,
-            } => self.write(source, target, &shape),
+            } => {
+                self.recorder()?;
+                self.write(source, target, &shape)
+            }
             Command::Read {
                 source,
                 target,
                 shape,
-            } => self.read(source, target, &shape),
+            } => {
+                self.recorder()?;
+                self.read(source, target, &shape)
+            }
             Command::Fill {
                 target,
                 offset_bytes,
                 size_bytes,
                 pattern,
             } => {
+                self.recorder()?;
                 self.filler()
                     .fill(target.buffer(), offset_bytes, size_bytes, &pattern)?;
                 self.hold_written(&target);
@@ -332,18 +337,19 @@ impl Batch {
                 layout,
                 pattern,
             } => {
+                self.recorder()?;
                 self.filler()
                     .fill_rectangle(target.buffer(), extent, layout, &pattern)?;
                 self.hold_written(&target);
                 Ok(())
             }
             Command::Semaphores { waits, signals } => {
+                self.recorder()?;
                 self.for_host = true;
                 self.shared[0].extend(waits);
                 self.shared[1].extend(signals);
                 Ok(())
             }
-            Command::Dispatch(_) | Command::Replay(_) | Command::Nothing => Ok(()),
         }
     }
 
