@@ -100,13 +100,20 @@ impl Output {
 
     /// Prints what the launch, which is done, has left, and makes the buffer ready for another run of it.
     pub fn print(&self) {
-        let Some(words) = self.take_records() else {
+        let Some((words, is_full)) = self.take_records() else {
             return;
         };
         let program = self.executable.program();
         let Some(kernel) = program.kernels.get(self.kernel) else {
             return;
         };
+        if is_full {
+            log::warn!(
+                "kernel '{}' filled the printf buffer of {} bytes: what it printed after that is lost",
+                kernel.name,
+                self.buffer.size_bytes()
+            );
+        }
         // Without data there are no strings either.
         let address = match self.executable.data() {
             Ok(Some(data)) => data.device_address(),
@@ -120,8 +127,8 @@ impl Output {
         output::write(&text);
     }
 
-    /// The words of all records; the buffer is empty again afterwards.
-    fn take_records(&self) -> Option<Vec<u32>> {
+    /// The words of all records, and whether the buffer was full; the buffer is empty again afterwards.
+    fn take_records(&self) -> Option<(Vec<u32>, bool)> {
         let start = self.buffer.mapped()?.cast::<u32>();
         let capacity = capacity_words(&self.buffer);
         // SAFETY: the buffer's own memory, 256-byte aligned, which the device is done with.
@@ -130,12 +137,13 @@ impl Output {
         };
         let (header, records) = whole.split_at_mut(HEADER_WORDS as usize);
         let asked = header.first_mut()?;
+        let is_full = *asked as usize >= capacity;
         let used = records.get_mut(..(*asked as usize).min(capacity))?;
         let words = used.to_vec();
         used.fill(0);
         *asked = 0;
         self.is_clean.store(true, Ordering::Release);
-        Some(words)
+        Some((words, is_full))
     }
 }
 
