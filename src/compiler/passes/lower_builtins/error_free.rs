@@ -1,11 +1,8 @@
 //! Sums and products of floats without an error: the rounded result, and exactly what it lost (Knuth's TwoSum,
 //! Dekker's product). The builder's flags must forbid contraction.
 
-use crate::compiler::ir::{Binary, Builder, Compare, Type, Value};
-
-/// The upper half of a double's significand, and what rounds to it.
-const UPPER_HALF: u64 = !((1 << 27) - 1);
-const HALF_A_UNIT: u64 = 1 << 26;
+use crate::compiler::ir::{Binary, Builder, Compare, Value};
+use crate::compiler::passes::float_format::FloatFormat;
 
 /// `x + y` rounded, and what that lost.
 pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
@@ -42,7 +39,7 @@ pub fn sum_to_odd(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     b.bitcast(bits, ty)
 }
 
-/// `x * y` of doubles rounded, and what that lost: the halves' products are exact, unless one overflows or becomes
+/// `x * y` rounded, and what that lost: the halves' products are exact, unless one overflows or becomes
 /// denormal.
 pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     let product = b.binary(Binary::FMul, x, y);
@@ -56,13 +53,19 @@ pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     (product, lost)
 }
 
-/// A double as the sum of two of 26 bits each. By its bits: Veltkamp's product with 2^27 + 1 would overflow for
-/// numbers within 2^27 of the greatest. (Those within a factor of 1 - 2^-27 of it still do.)
+/// A number as the sum of two of at most half the bits each. By its bits: Veltkamp's product with a power of two and
+/// one would overflow for numbers about as near as that to the greatest. (Those whose upper half rounds to infinity
+/// still do.)
 fn halves(b: &mut Builder<'_>, x: Value) -> (Value, Value) {
-    let bits = b.bitcast(x, Type::I64);
-    let rounded = b.binary_const(Binary::Add, bits, HALF_A_UNIT);
-    let high = b.binary_const(Binary::And, rounded, UPPER_HALF);
-    let high = b.bitcast(high, Type::F64);
+    let ty = b.ty(x);
+    let format = FloatFormat::of(ty);
+    // 12 of 24, 27 of 53.
+    let lower_bits = (format.fraction_bits + 2) / 2;
+    let bits = b.bitcast(x, format.int);
+    let rounded = b.binary_const(Binary::Add, bits, 1 << (lower_bits - 1));
+    let upper = format.int.mask() << lower_bits & format.int.mask();
+    let high = b.binary_const(Binary::And, rounded, upper);
+    let high = b.bitcast(high, ty);
     let low = b.binary(Binary::FSub, x, high);
     (high, low)
 }

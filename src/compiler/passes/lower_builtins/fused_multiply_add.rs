@@ -7,9 +7,11 @@ use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, Function, InstFlags, Op, Rounding, Terminator, Type, Unary,
     Value,
 };
+use crate::compiler::passes::float_format::FloatFormat;
 use smallvec::smallvec;
 
-/// The name of [`fma64`].
+/// The names of [`emulated`] of singles and doubles.
+pub const FMA32: &str = "pumice.fma32";
 pub const FMA64: &str = "pumice.fma64";
 
 impl Lower<'_, '_> {
@@ -43,19 +45,22 @@ impl Lower<'_, '_> {
         match ty {
             Type::F16 => Ok(self.fma_through(x, y, z, Type::F32)),
             Type::F32 if self.cx.capabilities.float64 => Ok(self.fma_through(x, y, z, Type::F64)),
-            Type::F32 => self
-                .library("__clc_sw_fma", &[x, y, z], ty)
-                .ok_or_else(|| CompileError::new("the built-in library has no fma")),
+            Type::F32 => Ok(self.emulated_fma(FMA32, [x, y, z])),
             _ => {
-                if self.b.function.control.library
-                    && let Some(value) = self.unfused(x, y, z)
-                {
-                    return Ok(value);
-                }
-                let function = self.imports.function(FMA64);
-                Ok(self.b.op1(Op::Call(function, smallvec![x, y, z]), ty))
+                let unfused = match self.b.function.control.library {
+                    true => self.unfused(x, y, z),
+                    false => None,
+                };
+                Ok(unfused.unwrap_or_else(|| self.emulated_fma(FMA64, [x, y, z])))
             }
         }
+    }
+
+    fn emulated_fma(&mut self, name: &str, operands: [Value; 3]) -> Value {
+        let ty = self.b.ty(operands[0]);
+        let function = self.imports.function(name);
+        self.b
+            .op1(Op::Call(function, operands.into_iter().collect()), ty)
     }
 
     /// In a format of more than twice the precision: the product is exact there, the sum is rounded to
@@ -73,39 +78,59 @@ impl Lower<'_, '_> {
     }
 }
 
-/// A function `(F64, F64, F64) -> F64`: `x * y + z`, to nearest even.
+/// A function `(ty, ty, ty) -> ty` for `F32` or `F64`: `x * y + z`, to nearest even.
 ///
 /// The significands of `x` and `y` are multiplied, and that of `z` added, without their exponents: product and sum are
-/// exact as three doubles, of which the last two are joined by rounding to odd (Boldo and Melquiond, "Emulation of FMA
+/// exact as three numbers, of which the last two are joined by rounding to odd (Boldo and Melquiond, "Emulation of FMA
 /// and Correctly Rounded Sums"). Nothing overflows on the way or becomes denormal, so that no device flushes it: the
 /// exponent goes into the result's bits, and a result that is to be denormal is rounded where its last bit will be.
-pub fn fma64() -> Function {
-    let mut function = Function::new(FMA64);
-    function.return_types = vec![Type::F64];
+pub fn emulated(ty: Type) -> Function {
+    let (name, range) = match ty {
+        Type::F64 => (FMA64, RANGE64),
+        _ => (FMA32, RANGE32),
+    };
+    let mut function = Function::new(name);
+    function.return_types = vec![ty];
     let entry = function.entry();
-    let [x, y, z] = [(); 3].map(|()| function.add_param(entry, Type::F64));
+    let [x, y, z] = [(); 3].map(|()| function.add_param(entry, ty));
     let mut b = Builder::new(&mut function, entry);
     b.flags = InstFlags {
         no_contraction: true,
         ..InstFlags::default()
     };
-    let result = Soft { b: &mut b }.fma(x, y, z);
+    let mut soft = Soft {
+        b: &mut b,
+        ty,
+        format: FloatFormat::of(ty),
+        range,
+    };
+    let result = soft.fma(x, y, z);
     b.terminate(Terminator::Return(smallvec![result]));
     function
 }
 
-const SIGN: u64 = 1 << 63;
-const FRACTION: u64 = (1 << 52) - 1;
-const INFINITY: u64 = 0x7ff << 52;
-const BIAS: u64 = 1023;
-/// From here on down a product is far below the last bit of any double: it counts as if it were this small.
-const LEAST_EXPONENT: i64 = -1200;
-/// By how many bits a product is kept below an addend: enough for it to tell no more than its sign.
-const MOST_BELOW: u64 = 110;
-/// The same of an addend below the product.
-const LEAST_DISTANCE: i64 = -200;
+/// How far apart exponents are kept: what is farther off tells no more than its sign.
+struct Range {
+    /// From here on down a product is far below the last bit of any number, and counts as if it were this small.
+    least: i64,
+    /// By how many bits a product is at most below the addend.
+    most_below: u64,
+    /// By how many bits an addend is at most below the product, negated.
+    least_distance: i64,
+}
 
-/// A double taken apart: `(1 + fraction / 2^52) * 2^exponent`, denormals normalized.
+const RANGE32: Range = Range {
+    least: -160,
+    most_below: 52,
+    least_distance: -80,
+};
+const RANGE64: Range = Range {
+    least: -1200,
+    most_below: 110,
+    least_distance: -200,
+};
+
+/// A number taken apart: `1.fraction * 2^exponent`, denormals normalized.
 struct Parts {
     bits: Value,
     fraction: Value,
@@ -116,6 +141,9 @@ struct Parts {
 
 struct Soft<'a, 'f> {
     b: &'a mut Builder<'f>,
+    ty: Type,
+    format: FloatFormat,
+    range: Range,
 }
 
 impl Soft<'_, '_> {
@@ -133,57 +161,80 @@ impl Soft<'_, '_> {
         self.b.compare(op, x, y)
     }
 
-    fn double(&mut self, bits: Value) -> Value {
-        self.b.bitcast(bits, Type::F64)
+    fn float(&mut self, bits: Value) -> Value {
+        self.b.bitcast(bits, self.ty)
+    }
+
+    fn bits(&mut self, float: Value) -> Value {
+        self.b.bitcast(float, self.format.int)
+    }
+
+    /// An integer constant as wide as a number.
+    fn int(&mut self, value: i64) -> Value {
+        let int = self.format.int;
+        self.b.constant(int, value as u64 & int.mask())
+    }
+
+    /// The bits of 1.
+    fn one(&self) -> u64 {
+        self.format.power_of_two(0)
     }
 
     fn parts(&mut self, x: Value) -> Parts {
         use Binary::{And, FSub, LShr, Or, Sub};
-        let bits = self.b.bitcast(x, Type::I64);
-        let magnitude = self.con(And, bits, !SIGN);
+        let format = self.format;
+        let fraction_bits = format.fraction_bits;
+        let bits = self.bits(x);
+        let magnitude = self.con(And, bits, format.magnitude());
         let zero = self.is(Compare::Equal, magnitude, 0);
-        let denormal = self.is(Compare::ULess, magnitude, 1 << 52);
-        // A denormal's bits are its number of units: the fraction of 2^52 plus that many, which is then taken off.
-        let two_to_52 = (BIAS + 52) << 52;
-        let above = self.con(Or, magnitude, two_to_52);
-        let above = self.double(above);
-        let start = self.b.constant(Type::F64, two_to_52);
+        let denormal = self.is(Compare::ULess, magnitude, 1 << fraction_bits);
+        // A denormal's bits are its number of units: behind the one of a power of two of which they are units, too,
+        // and which is then taken off.
+        let power = format.power_of_two(fraction_bits as i32);
+        let above = self.con(Or, magnitude, power);
+        let above = self.float(above);
+        let start = self.b.constant(self.ty, power);
         let units = self.op(FSub, above, start);
-        let units = self.b.bitcast(units, Type::I64);
+        let units = self.bits(units);
         let normal = self.b.select(denormal, units, magnitude);
-        let field = self.con(LShr, normal, 52);
-        let (one, unit) = (self.b.i64(BIAS), self.b.i64(BIAS + 1074));
-        let bias = self.b.select(denormal, unit, one);
-        let not_finite = self.is(Compare::ULess, magnitude, INFINITY);
+        let field = self.con(LShr, normal, fraction_bits.into());
+        let bias = i64::from(format.bias);
+        let unit = self.int(2 * bias - 1 + i64::from(fraction_bits));
+        let bias = self.int(bias);
+        let bias = self.b.select(denormal, unit, bias);
+        let finite = self.is(Compare::ULess, magnitude, format.infinity());
         Parts {
             bits,
-            fraction: self.con(And, normal, FRACTION),
+            fraction: self.con(And, normal, format.fraction()),
             exponent: self.op(Sub, field, bias),
             zero,
-            not_finite: self.b.unary(Unary::Not, not_finite),
+            not_finite: self.b.unary(Unary::Not, finite),
         }
     }
 
     /// The significand, from 1 to below 2.
     fn significand(&mut self, parts: &Parts) -> Value {
-        let bits = self.con(Binary::Or, parts.fraction, BIAS << 52);
-        self.double(bits)
+        let one = self.one();
+        let bits = self.con(Binary::Or, parts.fraction, one);
+        self.float(bits)
     }
 
     /// The addend in units of `2^exponent`, with its sign as seen from that of the product.
     fn addend(&mut self, parts: &Parts, exponent: Value, product_sign: Value) -> Value {
         use Binary::{Add, And, Or, SMax, Shl, Sub, Xor};
+        let format = self.format;
         let distance = self.op(Sub, parts.exponent, exponent);
-        let distance = self.con(SMax, distance, LEAST_DISTANCE as u64);
-        let field = self.con(Add, distance, BIAS);
-        let field = self.con(Shl, field, 52);
+        let least = self.int(self.range.least_distance);
+        let distance = self.op(SMax, distance, least);
+        let field = self.con(Add, distance, format.bias.into());
+        let field = self.con(Shl, field, format.fraction_bits.into());
         let bits = self.op(Or, field, parts.fraction);
-        let none = self.b.i64(0);
+        let none = self.int(0);
         let bits = self.b.select(parts.zero, none, bits);
         let sign = self.op(Xor, parts.bits, product_sign);
-        let sign = self.con(And, sign, SIGN);
+        let sign = self.con(And, sign, format.sign());
         let bits = self.op(Or, bits, sign);
-        self.double(bits)
+        self.float(bits)
     }
 
     fn fma(&mut self, x: Value, y: Value, z: Value) -> Value {
@@ -191,8 +242,9 @@ impl Soft<'_, '_> {
         let (px, py, pz) = (self.parts(x), self.parts(y), self.parts(z));
         let product_sign = self.op(Xor, px.bits, py.bits);
         let exponent = self.op(Add, px.exponent, py.exponent);
-        let exponent = self.con(SMax, exponent, LEAST_EXPONENT as u64);
-        let floor = self.con(Sub, pz.exponent, MOST_BELOW);
+        let least = self.int(self.range.least);
+        let exponent = self.op(SMax, exponent, least);
+        let floor = self.con(Sub, pz.exponent, self.range.most_below);
         let exponent = self.op(SMax, exponent, floor);
 
         // The exact sum: `high + rest`, of which the latter is rounded to odd.
@@ -219,40 +271,41 @@ impl Soft<'_, '_> {
     /// `(high + rest) * 2^exponent`, rounded, with the sign of the product.
     fn scaled(&mut self, high: Value, rest: Value, exponent: Value, product_sign: Value) -> Value {
         use Binary::{Add, And, FAdd, Or, SMax, Shl, Sub, Xor};
+        let format = self.format;
+        let fraction_bits = u64::from(format.fraction_bits);
         let rounded = self.op(FAdd, high, rest);
-        let bits = self.b.bitcast(rounded, Type::I64);
-        let magnitude = self.con(And, bits, !SIGN);
+        let bits = self.bits(rounded);
+        let magnitude = self.con(And, bits, format.magnitude());
         let cancelled = self.is(Compare::Equal, magnitude, 0);
 
         // The least normal number in these units. Added to a lesser one, it has it rounded to units of the least
         // denormal, whose number the sum's fraction then is.
-        let one = self.b.i64(1);
+        let (zero, one) = (self.int(0), self.int(1));
         let field = self.op(Sub, one, exponent);
-        let field = self.con(SMax, field, 0);
-        let least = self.con(Shl, field, 52);
+        let field = self.op(SMax, field, zero);
+        let least = self.con(Shl, field, fraction_bits);
         let denormal = self.b.compare(Compare::ULess, magnitude, least);
-        let sign = self.con(And, bits, SIGN);
+        let sign = self.con(And, bits, format.sign());
         let least = self.op(Or, least, sign);
-        let least = self.double(least);
+        let least = self.float(least);
         let (start, below) = two_sum(self.b, least, high);
         let below = sum_to_odd(self.b, below, rest);
         let units = self.op(FAdd, start, below);
-        let units = self.b.bitcast(units, Type::I64);
+        let units = self.bits(units);
 
         let bits = self.b.select(denormal, units, bits);
-        let magnitude = self.con(And, bits, !SIGN);
+        let magnitude = self.con(And, bits, format.magnitude());
         let lower = self.con(Sub, exponent, 1);
         let exponent = self.b.select(denormal, lower, exponent);
-        let exponent = self.con(Shl, exponent, 52);
+        let exponent = self.con(Shl, exponent, fraction_bits);
         let magnitude = self.op(Add, magnitude, exponent);
-        let fits = self.is(Compare::ULess, magnitude, INFINITY);
-        let infinity = self.b.i64(INFINITY);
+        let fits = self.is(Compare::ULess, magnitude, format.infinity());
+        let infinity = self.b.constant(format.int, format.infinity());
         let magnitude = self.b.select(fits, magnitude, infinity);
         let sign = self.op(Xor, bits, product_sign);
-        let sign = self.con(And, sign, SIGN);
+        let sign = self.con(And, sign, format.sign());
         let bits = self.op(Or, magnitude, sign);
-        let zero = self.b.i64(0);
         let bits = self.b.select(cancelled, zero, bits);
-        self.double(bits)
+        self.float(bits)
     }
 }

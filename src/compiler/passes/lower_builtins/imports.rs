@@ -161,7 +161,8 @@ impl Part {
 /// Functions that the library lacks, or that depend on the device.
 fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
     let mut function = match name {
-        fused_multiply_add::FMA64 => fused_multiply_add::fma64(),
+        fused_multiply_add::FMA32 => fused_multiply_add::emulated(Type::F32),
+        fused_multiply_add::FMA64 => fused_multiply_add::emulated(Type::F64),
         gamma::TGAMMA32 => gamma::tgamma(Type::F32),
         gamma::TGAMMA64 => gamma::tgamma(Type::F64),
         remainder::FMOD32 => remainder::remainder(false),
@@ -174,6 +175,7 @@ fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
 
 fn is_own(name: &str) -> bool {
     let own = [
+        fused_multiply_add::FMA32,
         fused_multiply_add::FMA64,
         gamma::TGAMMA32,
         gamma::TGAMMA64,

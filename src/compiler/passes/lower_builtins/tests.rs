@@ -308,6 +308,11 @@ fn fma_rounds_once() {
     let double = Lowered::new(&plain(), Std::fma, &[Type::F64; 3], &[Type::F64]);
     let single = Lowered::new(&plain(), Std::fma, &[Type::F32; 3], &[Type::F32]);
     let half = Lowered::new(&plain(), Std::fma, &[Type::F16; 3], &[Type::F16]);
+    let no_doubles = Capabilities {
+        float64: false,
+        ..plain()
+    };
+    let alone = Lowered::new(&no_doubles, Std::fma, &[Type::F32; 3], &[Type::F32]);
     let mut bits = Bits(11);
     let mut doubles: Vec<f64> = floats().into_iter().map(f64::from).collect();
     doubles.extend([5e-324, -5e-324, 2.2e-308, f64::MAX, 1.0 + f64::EPSILON]);
@@ -352,6 +357,28 @@ fn fma_rounds_once() {
         let [x, y, z] = [x, y, z].map(|v| v as f32);
         let actual = single.run(&[x, y, z].map(|v| v.to_bits().into()))[0];
         check(Std::fma, &[x, y, z], actual, x.mul_add(y, z));
+    }
+    let mut number = |exponent: u32, range: u32| {
+        let [sign_and_fraction, few, power] = [(); 3].map(|()| bits.next() as u32);
+        let fraction = sign_and_fraction & 0x807f_ffff & (u32::MAX << (few % 24));
+        f32::from_bits(fraction | (exponent + power % range) << 23)
+    };
+    for round in 0..1500 {
+        let [x, y, z] = match round % 6 {
+            0 => [number(0, 256), number(0, 256), number(0, 256)],
+            1 => [number(127, 1), number(127, 1), number(127 - 58, 116)],
+            2 => [number(47, 20), number(47, 20), number(0, 40)],
+            3 => [number(0, 1), number(100, 60), number(0, 8)],
+            4 => [number(187, 10), number(182, 15), number(247, 8)],
+            _ => {
+                let (x, y) = (number(0, 255), number(0, 255));
+                [x, y, -(x * y)]
+            }
+        };
+        for lowered in [&single, &alone] {
+            let actual = lowered.run(&[x, y, z].map(|v| v.to_bits().into()))[0];
+            check(Std::fma, &[x, y, z], actual, x.mul_add(y, z));
+        }
     }
     // Halves: exactly, in units of 2^-48.
     for _ in 0..2000 {

@@ -1,7 +1,7 @@
 //! What stands for `fma` of doubles inside the built-in library, on a device that lacks a fused one.
 //!
 //! libclc multiplies and adds by `fma` throughout, mostly in polynomials, where it saves an instruction and one
-//! rounding in many. Emulated ([`super::fused_multiply_add::fma64`]) each is some 150 instructions, and drivers that
+//! rounding in many. Emulated ([`super::fused_multiply_add::emulated`]) each is some 150 instructions, and drivers that
 //! inline all functions make a copy for each. So a function takes the cheapest substitute that keeps its error within
 //! OpenCL C's limits (section 7.4), which `doubles_by_another_library` shows of every one of them. A function that is
 //! not named here, one of a newer libclc for instance, gets what is right in every case.
