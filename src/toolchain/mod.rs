@@ -5,6 +5,7 @@
 //!
 //! - [`options`]: the strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`, parsed.
 //! - [`clang`]: which `clang` to use.
+//! - [`text`]: sources in whatever encoding.
 //! - [`source`]: one source to one SPIR-V module and a log.
 //! - `job`, `arguments`, `input`: what clang is called for and with, and the text that it is given.
 //! - `overloads`, `built_ins`: functions that a program declares under the names of built-in ones.
@@ -43,6 +44,7 @@ pub mod source;
 mod table_values;
 mod tables;
 pub mod target;
+pub mod text;
 mod tokens;
 pub mod validate;
 mod zero_extensions;

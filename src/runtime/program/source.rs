@@ -1,5 +1,6 @@
 //! The source of a program, as it was given and as it is compiled.
 
+use crate::toolchain::text::of_source;
 use std::borrow::Cow;
 use std::collections::TryReserveError;
 
@@ -34,10 +35,10 @@ impl Source {
         &self.text
     }
 
-    /// What is compiled: without byte order marks, and with a character that stands for what is no UTF-8.
+    /// What is compiled: without byte order marks, and with escapes for bytes that are no UTF-8.
     pub fn for_compiler(&self) -> Cow<'_, str> {
         if self.marks.is_empty() {
-            return String::from_utf8_lossy(&self.text);
+            return of_source(&self.text);
         }
         let mut text = Vec::with_capacity(self.text.len());
         let mut start = 0;
@@ -46,7 +47,7 @@ impl Source {
             start = mark + MARK.len();
         }
         text.extend_from_slice(self.text.get(start..).unwrap_or_default());
-        Cow::Owned(String::from_utf8_lossy(&text).into_owned())
+        Cow::Owned(of_source(&text).into_owned())
     }
 }
 
