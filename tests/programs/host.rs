@@ -19,10 +19,13 @@ const OPTIONS: &[&str] = &[
     "-fPIC",
 ];
 
+/// `host` of `entry.h`.
+type Function = unsafe extern "C" fn(*const u32, *mut u32, u32);
+
 /// A program as the host compiled it.
 #[derive(Clone, Copy)]
 pub struct Compiled {
-    run: unsafe extern "C" fn(*const u32, *mut u32, u32),
+    run: Function,
     /// The bytes of working memory that each unit needs.
     pub work_bytes: usize,
 }
@@ -86,7 +89,7 @@ fn compile(source: &str, stem: &Path) -> Result<Compiled, String> {
     let (run, bytes) = (symbol(c"host")?, symbol(c"work_bytes")?);
     Ok(Compiled {
         // SAFETY: `entry.h` declares it so.
-        run: unsafe { std::mem::transmute::<*mut std::ffi::c_void, _>(run) },
+        run: unsafe { std::mem::transmute::<*mut std::ffi::c_void, Function>(run) },
         // SAFETY: `entry.h` defines it as a number of 32 bits.
         work_bytes: unsafe { bytes.cast::<u32>().read() } as usize,
     })
