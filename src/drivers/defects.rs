@@ -68,6 +68,9 @@ bitflags! {
         /// An element of a private array is looked for with what its index becomes next: see
         /// [`crate::compiler::passes::separate_indices`].
         const READS_INDICES_LATE = 1 << 19;
+        /// Lanes that no work-item has go through loops, too, and keep them from ending: see
+        /// [`crate::compiler::passes::mask_idle_lanes`].
+        const RUNS_IDLE_LANES = 1 << 20;
     }
 }
 

@@ -41,6 +41,7 @@ pub mod lower_pipes;
 pub mod lower_pointers;
 pub mod lower_printf;
 pub mod lower_work_items;
+pub mod mask_idle_lanes;
 pub mod order_memory;
 pub mod promote;
 pub mod reduce_strength;

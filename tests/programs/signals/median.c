@@ -1,6 +1,6 @@
 // A running median of five by a window that is kept in order, and a running mean and greatest by a deque.
 // words: 40 108
-// run: private i32 1x8
+// run: private u32 1x8
 // run: local u8 1x8
 // run: global f32 1x4
 #define WORKS 1
