@@ -1,5 +1,6 @@
 //! Who is right about a kernel, and how little of it still shows that someone is not.
 
+use crate::form::NO_MODULE;
 use crate::generator::Program;
 use crate::platform::{Outcome, Platform};
 use crate::tree::{apply, edits};
@@ -17,7 +18,8 @@ pub enum Verdict {
     Unchecked,
     /// It agrees with none of the others.
     Different,
-    /// The compiler front end of the platform under test broke down, at every level of optimization.
+    /// The compiler front end of the platform under test broke down, at every level of optimization, or what makes
+    /// modules for it.
     FrontEnd,
     /// It has no result where another one has.
     Failed(String),
@@ -36,6 +38,7 @@ pub fn judge(outcomes: &[&Outcome]) -> Verdict {
         {
             Verdict::FrontEnd
         }
+        Err(reason) if reason.contains(NO_MODULE) => Verdict::FrontEnd,
         Err(reason) => Verdict::Failed(reason.clone()),
         Ok(_) => {
             let agrees = others.iter().any(|outcome| outcome == tested);
@@ -52,7 +55,7 @@ pub fn judge(outcomes: &[&Outcome]) -> Verdict {
 }
 
 /// What each platform makes of one kernel.
-pub fn outcomes(platforms: &mut [Platform], kernel: &Program) -> Vec<Outcome> {
+pub fn outcomes(platforms: &mut [&mut Platform], kernel: &Program) -> Vec<Outcome> {
     platforms
         .iter_mut()
         .flat_map(|platform| platform.run(&[kernel]))
@@ -60,7 +63,7 @@ pub fn outcomes(platforms: &mut [Platform], kernel: &Program) -> Vec<Outcome> {
 }
 
 /// Runs one kernel everywhere.
-pub fn judge_alone(platforms: &mut [Platform], kernel: &Program) -> Verdict {
+pub fn judge_alone(platforms: &mut [&mut Platform], kernel: &Program) -> Verdict {
     let outcomes = outcomes(platforms, kernel);
     judge(&outcomes.iter().collect::<Vec<_>>())
 }
@@ -138,7 +141,10 @@ pub fn reduce(
                     .iter()
                     .zip(sets.iter_mut())
                     .map(|((_, smaller), platforms)| {
-                        scope.spawn(|| same_kind(&judge_alone(platforms, smaller), verdict))
+                        scope.spawn(|| {
+                            let mut all: Vec<_> = platforms.iter_mut().collect();
+                            same_kind(&judge_alone(&mut all, smaller), verdict)
+                        })
                     })
                     .collect();
                 let ended = running.into_iter().map(|one| one.join());

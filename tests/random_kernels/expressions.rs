@@ -26,7 +26,7 @@ impl Generator {
                 12 => self.composition(scope, ty, depth - 1),
                 13 => self.call(scope, ty, depth - 1),
                 14 => self.element(scope, ty, depth - 1),
-                15 => self.integer_of_float(scope, ty, depth - 1),
+                15 if !self.features.plain => self.integer_of_float(scope, ty, depth - 1),
                 _ => Some(self.unary(scope, ty, depth - 1)),
             };
             if let Some(found) = found {
@@ -45,7 +45,7 @@ impl Generator {
                 let a = self.expr(scope, Type::INT, depth);
                 Expr::new(Type::INT, "(@ & 1)", [a])
             }
-            1 => {
+            1 if !self.features.plain => {
                 let vector = ty.with_base(base.signed()).with_width(4);
                 let a = self.expr(scope, vector, depth);
                 let name = if self.dice.percent(50) { "any" } else { "all" };
@@ -153,6 +153,11 @@ impl Generator {
         let (name, unsigned) = (ty.name(), ty.unsigned().name());
         let (a, b) = (self.expr(scope, ty, depth), self.expr(scope, ty, depth));
         let operator = ["+", "-", "*", "&", "|", "^", "<<", ">>"][self.dice.below(8)];
+        let b = if self.features.plain && matches!(operator, "<<" | ">>") {
+            self.shift_amount(ty, b)
+        } else {
+            b
+        };
         let template = match operator {
             "+" | "-" | "*" if ty.is_scalar() => {
                 let wide = Self::wide(ty);
@@ -166,6 +171,12 @@ impl Generator {
             _ => format!("(@ {operator} @)"),
         };
         Expr::new(ty, &template, [a, b])
+    }
+
+    /// An amount that C shifts by, too: OpenCL C takes what is above it off.
+    pub fn shift_amount(&self, ty: Type, amount: Expr) -> Expr {
+        let mask = 8 * ty.base.size_bytes() - 1;
+        Expr::new(ty, &format!("(({})(@ & {mask}))", ty.name()), [amount])
     }
 
     fn division(&mut self, scope: &Scope, ty: Type, depth: u32) -> Expr {
@@ -312,7 +323,9 @@ impl Generator {
             })
         } else {
             let width = ty.size_bytes() / base.size_bytes();
-            matches!(width, 1 | 2 | 4 | 8 | 16).then_some(Type { base, width })?
+            let exists = matches!(width, 1 | 2 | 4 | 8 | 16);
+            let exists = exists && (width == 1 || !self.features.plain);
+            exists.then_some(Type { base, width })?
         };
         let a = self.expr(scope, from, depth);
         Some(Expr::new(ty, &format!("as_{}(@)", ty.name()), [a]))
@@ -322,6 +335,9 @@ impl Generator {
     fn composition(&mut self, scope: &Scope, ty: Type, depth: u32) -> Option<Expr> {
         let name = ty.name();
         let whole = [2, 4, 8, 16][self.dice.below(4)];
+        if self.features.plain {
+            return None;
+        }
         if ty.is_scalar() {
             let from = ty.with_width(self.dice.width().max(2));
             let at = self.dice.below(from.width as usize);
@@ -398,7 +414,7 @@ impl Generator {
                     let all: Vec<_> = all.collect();
                     places.push(self.dice.pick(&all)?.name.clone());
                 }
-                Parameter::Pointer(_) => return None,
+                Parameter::Pointer(_) | Parameter::Array(..) => return None,
             }
         }
         let text = format!("{}({})", callee.name, places.join(", "));

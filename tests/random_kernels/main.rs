@@ -3,26 +3,42 @@
 //! ```text
 //! cargo test --test random_kernels                                 some seeds, always the same
 //! cargo test --test random_kernels -- --seed 1 --count 10000 \
-//!     --icd target/debug/libpumice.so --icd /path/libpocl.so --icd /path/libintelocl.so
+//!     --icd target/debug/libpumice.so --icd gcc --icd /path/libpocl.so --icd /path/libintelocl.so
+//! ci/random MINUTES [DRIVER…]                                      for as long as one likes
 //! ```
 //!
 //! `--icd [NAME=VALUE;…]LIBRARY[,OPTIONS]` names the platforms, the one under test first, each with the variables
-//! of its environment (`VK_DRIVER_FILES=/path/lvp_icd.json;/path/libpumice.so`). Without it, it is Pumice as cargo
-//! built it, without and with `-cl-opt-disable` (which `clang` makes quite other code for), and PoCL where it is
-//! installed. A kernel that the first platform makes something of that no other does is printed with its seed,
-//! reduced, and the program fails. `--print` prints the kernels instead of running them, `--file` says what each
-//! platform makes of a kernel printed earlier (its work-groups are of `--local-size`), `--no-reduce` leaves
-//! the kernels as they are, `--reduce-seconds` says when to leave off (600), `--jobs` how many smaller kernels to try
-//! at a time (1), `--batch` says how many make a program, and `--features 0|1|2` takes them without generic
-//! pointers, with them, or by turns.
+//! of its environment (`VK_DRIVER_FILES=/path/lvp_icd.json;/path/libpumice.so`). `gcc` is the host, which judges the
+//! three of four kernels that are plain C but for the names of types and address spaces. `--form` names the platform
+//! under test once more, in another environment or with other options, which takes turns with the first one:
+//! `PUMICE_RANDOM_FORM` in an environment is `split` for several launches, `local=SIZE`, or `spirv` for a module that
+//! clang and the SPIR-V translator made. Without `--icd` it is Pumice as cargo built it, in all its forms, `gcc`, and PoCL where it is installed.
+//!
+//! A kernel that the first platform makes something of that no other does, or that takes more than 20 s of processor
+//! time, is printed with its seed, reduced, and the program fails. `--seed N --count 1` tries it again in all forms.
+//! `--print` prints the kernels instead of running them, `--file` says what each platform makes of a kernel printed
+//! earlier (its work-groups are of `--local-size`), `--no-reduce` leaves the kernels as they are, `--reduce-seconds`
+//! says when to leave off (600), `--jobs` how many smaller kernels to try at a time (1), `--batch` says how many make
+//! a program, `--seconds` ends it before all seeds are through, `--features 0|1|2` takes kernels without generic
+//! pointers, with them, or by turns, and `--kinds c|opencl` only those that are C, or those that are not.
+//!
+//! `--record FILE` writes down what the platforms agree on, or, with `--icd gcc --kinds c` alone, what gcc makes of each
+//! kernel. `--expect FILE` compares with that instead of asking other platforms, on a machine that has none.
 
 mod compare;
+mod comparison;
+mod expected;
 mod expressions;
 mod floats;
+mod form;
 mod generator;
+mod groups;
+mod host;
 #[path = "../common/library.rs"]
 mod library;
+mod loops;
 mod platform;
+mod pointers;
 #[path = "../kernels/random.rs"]
 mod random;
 mod scope;
@@ -33,19 +49,28 @@ mod tree;
 mod types;
 mod worker;
 
-use compare::{Verdict, differences, judge, judge_alone, outcomes, reduce};
+use compare::{Verdict, judge, outcomes};
+use comparison::{Comparison, tell};
+use form::TRANSLATOR;
 use generator::{Features, PREAMBLE, Program};
-use platform::{Outcome, Platform, WORKER};
-use std::hash::{DefaultHasher, Hasher};
+use platform::{Platform, WORKER};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode};
 
 /// Kernels that are tried without arguments.
-const FEW: u64 = 6;
+const FEW: u64 = 16;
 
-/// Seeds between two words of how far it is.
-const PROGRESS: u64 = 500;
+/// Seeds in a row of kernels of one kind, in one program.
+const BATCH: u64 = 8;
+
+/// What kernels are wanted.
+#[derive(Clone, Copy)]
+struct Choice {
+    /// Without generic pointers, with them, or by turns.
+    features: u64,
+    /// Only those that are C, only those that are not, or three to one.
+    plain: Option<bool>,
+}
 
 struct Arguments {
     seed: u64,
@@ -56,7 +81,11 @@ struct Arguments {
     reduce: bool,
     reduce_seconds: u64,
     jobs: usize,
-    features: u64,
+    choice: Choice,
+    forms: Vec<String>,
+    seconds: Option<u64>,
+    record: Option<PathBuf>,
+    expect: Option<PathBuf>,
     file: Option<PathBuf>,
     local_size: u32,
 }
@@ -66,13 +95,20 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
     let mut all = Arguments {
         seed: 1,
         count: FEW,
-        batch: 6,
+        batch: BATCH,
         icds: Vec::new(),
         print: false,
         reduce: true,
         reduce_seconds: 600,
         jobs: 1,
-        features: 2,
+        choice: Choice {
+            features: 2,
+            plain: None,
+        },
+        forms: Vec::new(),
+        seconds: None,
+        record: None,
+        expect: None,
         file: None,
         local_size: 1,
     };
@@ -82,7 +118,12 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
             Long("seed") => all.seed = parser.value()?.parse()?,
             Long("count") => all.count = parser.value()?.parse()?,
             Long("batch") => all.batch = parser.value()?.parse()?,
-            Long("features") => all.features = parser.value()?.parse()?,
+            Long("features") => all.choice.features = parser.value()?.parse()?,
+            Long("kinds") => all.choice.plain = Some(parser.value()? == "c"),
+            Long("form") => all.forms.push(parser.value()?.string()?),
+            Long("seconds") => all.seconds = Some(parser.value()?.parse()?),
+            Long("record") => all.record = Some(parser.value()?.into()),
+            Long("expect") => all.expect = Some(parser.value()?.into()),
             Long("reduce-seconds") => all.reduce_seconds = parser.value()?.parse()?,
             Long("jobs") => all.jobs = parser.value()?.parse()?,
             Long("file") => all.file = Some(parser.value()?.into()),
@@ -98,15 +139,28 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
     Ok(all)
 }
 
-/// The platforms that are compared without `--icd`.
-fn usual_platforms() -> Vec<String> {
+/// The forms of Pumice that are compared without `--icd`, and what they are compared with.
+fn usual_platforms() -> (Vec<String>, Vec<String>) {
     let pumice = library::path();
     let pumice = pumice.display();
-    let mut all = vec![pumice.to_string(), format!("{pumice},-cl-opt-disable")];
-    if let Ok(library) = std::fs::read_to_string("/etc/OpenCL/vendors/pocl.icd") {
-        all.push(library.trim().to_owned());
+    let mut forms = vec![
+        pumice.to_string(),
+        format!("{pumice},-cl-opt-disable"),
+        format!("PUMICE_DEFECTS_OF=nvidia;{pumice}"),
+        format!("PUMICE_RANDOM_FORM=split;{pumice}"),
+        format!("PUMICE_DEFECTS_OF=lavapipe;{pumice}"),
+        format!("PUMICE_RANDOM_FORM=local=32;{pumice}"),
+    ];
+    if Command::new(TRANSLATOR).arg("--version").output().is_ok() {
+        forms.push(format!("PUMICE_RANDOM_FORM=spirv;{pumice}"));
     }
-    all
+    let mut judges = vec!["gcc".to_owned()];
+    if let Ok(library) = std::fs::read_to_string("/etc/OpenCL/vendors/pocl.icd") {
+        judges.push(library.trim().to_owned());
+    }
+    // Tells who is right about a kernel that is not C.
+    judges.push(format!("{pumice},-cl-opt-disable"));
+    (forms, judges)
 }
 
 /// The platforms with a device, as number `set`; none at all where the first has none.
@@ -126,16 +180,18 @@ fn open(icds: &[String], set: usize) -> Vec<Platform> {
     platforms
 }
 
-/// The kernel of a seed, as number `at` of its program; `choice` is that of `--features`.
-fn make(seed: u64, at: u64, both: Features, choice: u64) -> Program {
-    let generic = match choice {
+/// The kernel of a seed, as number `at` of its program.
+fn make(seed: u64, at: u64, both: Features, choice: Choice) -> Program {
+    let generic = match choice.features {
         0 => false,
         1 => true,
         _ => seed / 64 % 2 == 1,
     };
+    let plain = choice.plain.unwrap_or(!(seed / BATCH).is_multiple_of(4));
     let features = Features {
         generic: both.generic && generic,
         double: both.double && seed.is_multiple_of(3),
+        plain: both.plain && plain,
     };
     generator::kernel(seed, &format!("k{at}"), features)
 }
@@ -162,81 +218,59 @@ fn main() -> ExitCode {
             let both = Features {
                 generic: true,
                 double: true,
+                plain: true,
             };
-            print!(
-                "{PREAMBLE}{}",
-                make(seed, 0, both, arguments.features).text()
-            );
+            let kernel = make(seed, 0, both, arguments.choice);
+            print!("{PREAMBLE}{}", kernel.text());
         }
         return ExitCode::SUCCESS;
     }
     run(&arguments)
 }
 
-/// Compares kernel after kernel.
-struct Comparison<'a> {
-    arguments: &'a Arguments,
-    icds: &'a [String],
-    platforms: Vec<Platform>,
-    /// Agreed with another platform.
-    same: u64,
-    /// No other platform had a result.
-    unchecked: u64,
-    /// The front end of the tested platform broke down.
-    front_end: Vec<u64>,
-    /// For each platform: the seeds where it stood alone against the tested one and another.
-    alone: Vec<Vec<u64>>,
-    /// Seeds of which the tested platform makes what no other does.
-    wrong: Vec<u64>,
-}
-
 fn run(arguments: &Arguments) -> ExitCode {
-    let icds = if arguments.icds.is_empty() {
-        usual_platforms()
-    } else {
-        arguments.icds.clone()
+    let (mut forms, mut judges) = match arguments.icds.split_first() {
+        Some((tested, others)) => (vec![tested.clone()], others.to_vec()),
+        None => usual_platforms(),
     };
-    let platforms = open(&icds, 0);
-    if platforms.len() < 2 {
-        if arguments.icds.is_empty() {
-            skip::no_device();
-            return ExitCode::SUCCESS;
-        }
-        eprintln!("there are not two OpenCL devices to compare");
+    forms.extend(arguments.forms.iter().cloned());
+    if arguments.expect.is_some() {
+        judges.clear();
+    }
+    let tested = open(&forms, 0);
+    if tested.is_empty() && arguments.icds.is_empty() {
+        skip::no_device();
+        return ExitCode::SUCCESS;
+    }
+    let judges = open(&judges, 1);
+    // gcc needs no judge to record what it makes of kernels.
+    let alone = arguments.expect.is_some() || tested.first().is_some_and(|one| one.is_host);
+    if tested.is_empty() || judges.is_empty() && !alone {
+        eprintln!("there are no two platforms to compare");
         return ExitCode::FAILURE;
     }
-    for platform in &platforms {
+    for platform in tested.iter().chain(&judges) {
         println!("{}: {:?}", platform.name.trim(), platform.features);
     }
     if let Some(path) = &arguments.file {
-        return run_file(path, arguments.local_size, platforms);
+        return run_file(path, arguments.local_size, tested, judges);
     }
-    let alone = vec![Vec::new(); platforms.len()];
-    let mut comparison = Comparison {
-        arguments,
-        icds: &icds,
-        platforms,
-        same: 0,
-        unchecked: 0,
-        front_end: Vec::new(),
-        alone,
-        wrong: Vec::new(),
-    };
-    let end = arguments.seed + arguments.count;
-    let mut seed = arguments.seed;
-    while seed < end {
-        let last = (seed + arguments.batch).min(end);
-        comparison.batch(seed, last);
-        if last / PROGRESS > seed / PROGRESS {
-            println!("seed {last}: {} the same so far", comparison.same);
+    match Comparison::new(arguments, tested, judges) {
+        Ok(comparison) => comparison.run(),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
-        seed = last;
     }
-    comparison.report()
 }
 
 /// Says what the platforms make of a kernel that was printed earlier.
-fn run_file(path: &Path, local_size: u32, mut platforms: Vec<Platform>) -> ExitCode {
+fn run_file(
+    path: &Path,
+    local_size: u32,
+    mut platforms: Vec<Platform>,
+    judges: Vec<Platform>,
+) -> ExitCode {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => {
@@ -244,138 +278,21 @@ fn run_file(path: &Path, local_size: u32, mut platforms: Vec<Platform>) -> ExitC
             return ExitCode::FAILURE;
         }
     };
-    let Some(kernel) = generator::printed(&text, local_size) else {
+    // Whether it is C shows when gcc compiles it.
+    let Some(kernel) = generator::printed(&text, local_size, true) else {
         eprintln!("{}: no kernel", path.display());
         return ExitCode::FAILURE;
     };
-    let outcomes = outcomes(&mut platforms, &kernel);
-    tell(&platforms, &outcomes);
+    platforms.truncate(1);
+    platforms.extend(judges);
+    let mut all: Vec<_> = platforms.iter_mut().collect();
+    let outcomes = outcomes(&mut all, &kernel);
+    tell(&all, &outcomes);
     match judge(&outcomes.iter().collect::<Vec<_>>()) {
         Verdict::Same => ExitCode::SUCCESS,
         verdict => {
             println!("{verdict:?}");
             ExitCode::FAILURE
         }
-    }
-}
-
-/// Prints what the platforms made of a kernel.
-fn tell(platforms: &[Platform], outcomes: &[Outcome]) {
-    for (platform, outcome) in platforms.iter().zip(outcomes) {
-        let name = platform.name.trim();
-        match outcome {
-            Ok(result) => println!(
-                "{name}: {}, the whole {:016x}",
-                differences(outcomes, outcome),
-                digest(result)
-            ),
-            Err(error) => println!("{name}: {error}"),
-        }
-    }
-}
-
-/// The same number for the same result on every machine, to tell who is right where no third platform could.
-fn digest(result: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(result.as_bytes());
-    hasher.finish()
-}
-
-impl Comparison<'_> {
-    /// The kernel of a seed, as number `at` of its program.
-    fn make(&self, seed: u64, at: u64) -> Program {
-        let generic = self
-            .platforms
-            .first()
-            .is_some_and(|one| one.features.generic);
-        let double = self.platforms.iter().all(|one| one.features.double);
-        make(
-            seed,
-            at,
-            Features { generic, double },
-            self.arguments.features,
-        )
-    }
-
-    /// One program of the kernels of seeds `from..to`.
-    fn batch(&mut self, from: u64, to: u64) {
-        let kernels: Vec<_> = (from..to)
-            .map(|seed| self.make(seed, seed - from))
-            .collect();
-        let all: Vec<_> = kernels.iter().collect();
-        let outcomes: Vec<Vec<Outcome>> = self
-            .platforms
-            .iter_mut()
-            // The third and so on are asked where the first two do not agree.
-            .take(2)
-            .map(|platform| platform.run(&all))
-            .collect();
-        for (at, seed) in (from..to).enumerate() {
-            let one: Vec<_> = outcomes.iter().filter_map(|all| all.get(at)).collect();
-            let verdict = match judge(&one) {
-                verdict @ (Verdict::Same | Verdict::FrontEnd) => verdict,
-                // See what the others say, and whether it is so without the rest of the program.
-                _ => {
-                    let alone = self.make(seed, 0);
-                    judge_alone(&mut self.platforms, &alone)
-                }
-            };
-            match verdict {
-                Verdict::Same => self.same += 1,
-                Verdict::Unchecked => self.unchecked += 1,
-                Verdict::FrontEnd => self.front_end.push(seed),
-                Verdict::OtherAlone(platform) => {
-                    self.same += 1;
-                    self.alone[platform].push(seed);
-                }
-                Verdict::Different | Verdict::Failed(_) => self.wrong(seed, &verdict),
-            }
-        }
-    }
-
-    fn wrong(&mut self, seed: u64, verdict: &Verdict) {
-        self.wrong.push(seed);
-        println!("seed {seed}: {verdict:?}");
-        let mut kernel = self.make(seed, 0);
-        if self.arguments.reduce {
-            let deadline = Instant::now() + Duration::from_secs(self.arguments.reduce_seconds);
-            let mut sets: Vec<_> = (1..=self.arguments.jobs)
-                .map(|set| open(self.icds, set))
-                .collect();
-            kernel = reduce(&mut sets, &kernel, verdict, deadline);
-            println!("{PREAMBLE}{}", kernel.text());
-        }
-        let outcomes = outcomes(&mut self.platforms, &kernel);
-        tell(&self.platforms, &outcomes);
-    }
-
-    fn report(&self) -> ExitCode {
-        println!(
-            "{} the same, {} unchecked, {} wrong",
-            self.same,
-            self.unchecked,
-            self.wrong.len()
-        );
-        for (platform, seeds) in self
-            .platforms
-            .iter()
-            .zip(&self.alone)
-            .filter(|(_, seeds)| !seeds.is_empty())
-        {
-            println!(
-                "{} stands alone on {}: {seeds:?}",
-                platform.name.trim(),
-                seeds.len()
-            );
-        }
-        if !self.front_end.is_empty() {
-            println!("clang broke down on {:?}", self.front_end);
-        }
-        let asked = self.arguments.count;
-        if self.wrong.is_empty() && (self.same > self.unchecked || asked == 0) {
-            return ExitCode::SUCCESS;
-        }
-        println!("wrong: {:?}, or too little to compare with", self.wrong);
-        ExitCode::FAILURE
     }
 }

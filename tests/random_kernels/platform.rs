@@ -5,26 +5,40 @@ use crate::worker::OPTIONS;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 /// Set in the processes that run kernels.
 pub const WORKER: &str = "PUMICE_RANDOM_WORKER";
 
-/// No kernel runs long: this is for a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Set in the one that runs them as C on the host, without OpenCL.
+pub const HOST: &str = "PUMICE_RANDOM_HOST";
+
+/// What names the host among the platforms.
+const HOST_NAME: &str = "gcc";
+
+/// What a kernel may take of processor time until its results are there, and how often that is looked at.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What it may take of anything, which tells a device that hangs.
+const HANGS: Duration = Duration::from_secs(300);
 
 /// What a kernel's buffers held in the end, or why there is nothing.
 pub type Outcome = Result<String, String>;
 
 pub struct Platform {
     pub name: String,
+    /// How it was named.
+    pub icd: String,
     library: PathBuf,
     options: String,
     /// Variables of its processes' environment.
     environment: Vec<(String, String)>,
     folder: PathBuf,
     pub features: Features,
+    /// Runs nothing but C.
+    pub is_host: bool,
     process: Option<Process>,
     programs: usize,
 }
@@ -32,6 +46,39 @@ pub struct Platform {
 struct Process {
     child: Child,
     lines: Receiver<String>,
+}
+
+impl Process {
+    /// The next line, or why there is none: the process is gone, or takes longer than anyone would wait.
+    fn next(&self, patience: Duration) -> Result<String, String> {
+        let (before, since) = (self.processor_time(), Instant::now());
+        loop {
+            match self.lines.recv_timeout(LOOK) {
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Disconnected) => return Err("the process has ended".into()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.processor_time() > before + patience {
+                return Err(format!("no result within {patience:?} of processor time"));
+            }
+            if since.elapsed() > HANGS {
+                return Err(format!("no result within {HANGS:?}"));
+            }
+        }
+    }
+
+    /// What the process has taken of processor time, its children that have ended included.
+    fn processor_time(&self) -> Duration {
+        // SAFETY: it has no condition.
+        let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+        let path = format!("/proc/{}/stat", self.child.id());
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        // The name of the program may hold anything; the state is the first field after it.
+        let (_, fields) = text.rsplit_once(')').unwrap_or(("", ""));
+        let times = fields.split_whitespace().skip(11).take(4);
+        let used: u64 = times.filter_map(|field| field.parse::<u64>().ok()).sum();
+        Duration::from_millis(used * 1000 / ticks)
+    }
 }
 
 impl Drop for Process {
@@ -46,6 +93,7 @@ impl Platform {
     /// The platform of `[NAME=VALUE;…]LIBRARY[,OPTIONS]`: an ICD's library, what its environment has beside that
     /// of this process, and what is added to the options of all programs. `None` where it has no device.
     pub fn open(icd: &str, folder: &Path) -> Option<Self> {
+        let named = icd.to_owned();
         let (variables, icd) = icd.rsplit_once(';').unwrap_or(("", icd));
         let environment = variables
             .split(';')
@@ -59,6 +107,7 @@ impl Platform {
         std::fs::write(folder.join("one.icd"), manifest).expect("the folder is writable");
         let mut this = Self {
             name: String::new(),
+            icd: named,
             library: library.into(),
             options: options.into(),
             environment,
@@ -66,12 +115,14 @@ impl Platform {
             features: Features {
                 generic: false,
                 double: false,
+                plain: false,
             },
+            is_host: icd == HOST_NAME,
             process: None,
             programs: 0,
         };
         let process = this.start();
-        let line = process.lines.recv_timeout(PATIENCE).ok()?;
+        let line = process.next(PATIENCE).ok()?;
         let mut words = line.strip_prefix("@features ")?.split(' ');
         this.features.generic = words.next()? == "1";
         this.features.double = words.next()? == "1";
@@ -97,6 +148,9 @@ impl Platform {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
+        if self.is_host {
+            child.env(HOST, "1");
+        }
         if std::env::var_os("PUMICE_RANDOM_VERBOSE").is_none() {
             child.stderr(Stdio::null());
         }
@@ -128,6 +182,9 @@ impl Platform {
     /// Runs kernels, as one program where it builds. One that keeps it from building is taken out: by its name,
     /// if the build log says it, else by halving the program.
     pub fn run(&mut self, kernels: &[&Program]) -> Vec<Outcome> {
+        if self.is_host && kernels.iter().any(|kernel| !kernel.plain) {
+            return vec![Err("not C".into()); kernels.len()];
+        }
         let mut outcomes = self.run_program(kernels);
         let reason = match outcomes.first() {
             Some(Err(reason)) if kernels.len() > 1 && outcomes.iter().all(Result::is_err) => reason,
@@ -151,7 +208,7 @@ impl Platform {
         if self.process.is_none() {
             let process = self.start();
             // The features are known.
-            let _ = process.lines.recv_timeout(PATIENCE);
+            let _ = process.next(PATIENCE);
             self.process = Some(process);
         }
         self.programs += 1;
@@ -161,7 +218,10 @@ impl Platform {
             .expect("the folder is writable");
         let sizes: Vec<_> = kernels
             .iter()
-            .map(|kernel| format!("{}:{}", kernel.name, kernel.local_size))
+            .map(|kernel| {
+                let free = u8::from(kernel.free);
+                format!("{}:{}:{free}", kernel.name, kernel.local_size)
+            })
             .collect();
         let process = self.process.as_mut().expect("it was started above");
         if let Some(input) = process.child.stdin.as_mut() {
@@ -173,10 +233,7 @@ impl Platform {
         let mut patience = PATIENCE * kernels.len().min(5) as u32;
         for _ in kernels {
             let line = match &self.process {
-                Some(process) => process
-                    .lines
-                    .recv_timeout(patience)
-                    .map_err(|error| error.to_string()),
+                Some(process) => process.next(patience),
                 None => Err("the platform is gone".into()),
             };
             patience = PATIENCE;

@@ -5,20 +5,24 @@ use crate::tree::Expr;
 use crate::types::{Base, INTEGERS, Type};
 
 /// Decides.
-pub struct Dice(Random);
+pub struct Dice {
+    random: Random,
+    /// There are no vectors.
+    scalar: bool,
+}
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, scalar: bool) -> Self {
         let mut random = Random::new(seed);
         // The first numbers of near seeds are near.
         for _ in 0..4 {
             random.next();
         }
-        Self(random)
+        Self { random, scalar }
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.0.next() >> 11) as usize % bound.max(1)
+        (self.random.next() >> 11) as usize % bound.max(1)
     }
 
     pub fn percent(&mut self, percent: usize) -> bool {
@@ -35,13 +39,13 @@ impl Dice {
             0 => u64::MAX,
             1 => 1 << self.below(64),
             2 => (1 << self.below(64)) - 1,
-            _ => self.0.number(),
+            _ => self.random.number(),
         }
     }
 
     /// A multiple of 1/4 of which products of eight are finite.
     pub fn quarter(&mut self) -> f32 {
-        (self.0.float(8000.0) * 4.0).round() / 4.0
+        (self.random.float(8000.0) * 4.0).round() / 4.0
     }
 
     pub fn integer(&mut self) -> Base {
@@ -50,6 +54,9 @@ impl Dice {
 
     pub fn width(&mut self) -> u32 {
         const WIDTHS: [u32; 10] = [1, 1, 1, 1, 2, 2, 3, 4, 8, 16];
+        if self.scalar {
+            return 1;
+        }
         WIDTHS[self.below(WIDTHS.len())]
     }
 }
@@ -72,7 +79,7 @@ pub struct Array {
     pub ty: Type,
     pub length: u32,
     pub writable: bool,
-    /// `private`, `local`, `global` or `constant`
+    /// `private`, `local`, `global` or `constant`; empty for a generic pointer.
     pub space: &'static str,
 }
 
@@ -133,4 +140,6 @@ pub enum Parameter {
     Value(Type),
     Pointer(Type),
     Structure(usize),
+    /// The elements of an array, how many, and in which address space (empty for any).
+    Array(Type, u32, &'static str),
 }

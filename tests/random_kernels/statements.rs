@@ -3,7 +3,7 @@
 //! Every loop counts down a variable that nothing else writes. Where work-items may have parted (`uniform`
 //! is false) there is no barrier.
 
-use crate::generator::{GROUP_SLOTS, Generator, ITEM_SLOTS};
+use crate::generator::{Generator, ITEM_SLOTS, RESULTS};
 use crate::scope::{Array, Member, Parameter, Place, Scope, Variable};
 use crate::tree::{Expr, Piece, Stmt};
 use crate::types::{Base, Type};
@@ -20,10 +20,12 @@ pub struct Around {
     pub depth: u32,
     /// In a kernel, which has buffers, not in a function.
     pub in_kernel: bool,
+    /// The product of the trip counts of the loops around it.
+    pub trips: u32,
 }
 
 impl Around {
-    fn deeper(self) -> Self {
+    pub fn deeper(self) -> Self {
         Self {
             uniform: false,
             depth: self.depth + 1,
@@ -34,7 +36,7 @@ impl Around {
 
 impl Generator {
     /// Statements in a scope of their own.
-    fn block(&mut self, scope: &Scope, around: Around, most: usize) -> Piece {
+    pub fn block(&mut self, scope: &Scope, around: Around, most: usize) -> Piece {
         let mut inner = scope.clone();
         let mut block = Vec::new();
         for _ in 0..1 + self.dice.below(most) {
@@ -50,7 +52,7 @@ impl Generator {
         }
         self.budget -= 1;
         let nests = around.depth < 3;
-        match self.dice.below(30) {
+        match self.dice.below(45) {
             0..5 => self.declaration(scope, into),
             5 => self.array(scope, into),
             6 => self.aggregate(scope, into),
@@ -63,12 +65,25 @@ impl Generator {
             13 if nests => self.backward_goto(scope, around, into),
             14 | 15 => self.leave(scope, around, into),
             16 => self.copy(scope, into),
-            17 | 18 => self.vector_store(scope, into),
+            17 | 18 if !self.features.plain => self.vector_store(scope, into),
             19 => self.punning(scope, into),
             20 | 21 => self.pointer_call(scope, into),
             22 | 23 if around.uniform => self.exchange(scope, into),
             24 if around.in_kernel => self.atomic(scope, into),
             25 if around.uniform => self.local_atomics(scope, into),
+            30 | 31 => self.move_elements(scope, around, into),
+            32 => self.sort(scope, around, into),
+            33 => self.search(scope, around, into),
+            34 => self.walk(scope, around, into),
+            35 | 36 if nests => self.counted_loop(scope, around, into),
+            37 if nests => self.chain(scope, around, into),
+            38 if nests => self.state_machine(scope, around, into),
+            39 if nests => self.leave_two_loops(scope, around, into),
+            40 => self.array_pointer(scope, into),
+            41 => self.indirect_pointer(scope, into),
+            42 => self.array_of_arrays(scope, into),
+            43 if nests => self.jump_into_loop(scope, around, into),
+            44 if around.uniform => self.sub_group(scope, into),
             _ => self.assignment(scope, into),
         }
     }
@@ -84,6 +99,7 @@ impl Generator {
     pub fn any_type(&mut self) -> Type {
         let width = self.dice.width();
         let base = match self.dice.below(8) {
+            _ if self.features.plain => self.dice.integer(),
             0 => Base::Float,
             1 if self.features.double && self.dice.percent(30) => Base::Double,
             _ => self.dice.integer(),
@@ -93,6 +109,10 @@ impl Generator {
 
     pub fn declaration(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
         let ty = self.any_type();
+        self.declaration_of(ty, scope, into);
+    }
+
+    fn declaration_of(&mut self, ty: Type, scope: &mut Scope, into: &mut Vec<Stmt>) {
         let value = self.initializer(scope, ty);
         let name = self.name("v");
         let text = format!("{} {name} = @;", ty.name());
@@ -111,6 +131,10 @@ impl Generator {
             width: self.dice.width(),
         };
         let length = 1 << self.dice.below(5);
+        self.array_of(ty, length, scope, into);
+    }
+
+    fn array_of(&mut self, ty: Type, length: usize, scope: &mut Scope, into: &mut Vec<Stmt>) {
         let values: Vec<_> = (0..1 + self.dice.below(length.min(5)))
             .map(|_| Piece::Expr(self.expr(scope, ty, 1)))
             .collect();
@@ -128,7 +152,7 @@ impl Generator {
     }
 
     /// Values for the members, in braces.
-    fn members(&mut self, scope: &Scope, structure: usize, values: &mut Vec<Piece>) -> String {
+    pub fn members(&mut self, scope: &Scope, structure: usize, values: &mut Vec<Piece>) -> String {
         let all = self.structures[structure].clone();
         let count = if all.is_union { 1 } else { all.members.len() };
         let one = |(_, member): &(String, Member)| match member {
@@ -155,6 +179,10 @@ impl Generator {
             return;
         }
         let structure = self.dice.below(self.structures.len());
+        self.aggregate_of(structure, scope, into);
+    }
+
+    fn aggregate_of(&mut self, structure: usize, scope: &mut Scope, into: &mut Vec<Stmt>) {
         let name = self.name("s");
         let mut values = Vec::new();
         let initializer = self.members(scope, structure, &mut values);
@@ -231,7 +259,7 @@ impl Generator {
         });
     }
 
-    fn assignment(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
+    pub fn assignment(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
         let Some(Place {
             ty,
             template,
@@ -252,7 +280,10 @@ impl Generator {
             _ => "=",
         };
         let operator = if ty.base.is_float() { "=" } else { operator };
-        let value = self.initializer(scope, ty);
+        let mut value = self.initializer(scope, ty);
+        if self.features.plain && operator.len() == 3 {
+            value = self.shift_amount(ty, value);
+        }
         let mut all: Vec<_> = operands.into_iter().map(Piece::Expr).collect();
         all.push(Piece::Expr(value));
         into.push(Stmt::new(&format!("{template} {operator} @;"), all));
@@ -270,7 +301,7 @@ impl Generator {
     }
 
     /// A loop's counter, which only the loop writes.
-    fn counter(&mut self, scope: &Scope) -> (Scope, String) {
+    pub fn counter(&mut self, scope: &Scope) -> (Scope, String) {
         let name = self.name("i");
         let mut inner = scope.clone();
         inner.variables.push(Variable {
@@ -290,6 +321,7 @@ impl Generator {
                 in_loop: false,
                 in_switch: false,
                 depth: around.depth + 1,
+                trips: around.trips * 4,
                 ..around
             };
             let count = 1 + self.dice.below(4);
@@ -303,6 +335,7 @@ impl Generator {
         let around = Around {
             in_loop: true,
             in_switch: false,
+            trips: around.trips * 4,
             ..around.deeper()
         };
         let bound = self.expr(scope, Type::UINT, 1);
@@ -316,6 +349,7 @@ impl Generator {
         let around = Around {
             in_loop: true,
             in_switch: false,
+            trips: around.trips * 4,
             ..around.deeper()
         };
         let count = 1 + self.dice.below(4);
@@ -388,6 +422,7 @@ impl Generator {
         let around = Around {
             in_loop: false,
             in_switch: false,
+            trips: around.trips * 4,
             ..around.deeper()
         };
         let first = self.block(&inner, around, 2);
@@ -413,9 +448,23 @@ impl Generator {
             0 if around.in_loop => "continue",
             1 if !around.in_kernel => {
                 let condition = Piece::Expr(self.condition(scope, 1));
+                if let Some(returned) = &self.returned {
+                    into.push(Stmt::new(
+                        &format!("if (@) return {returned};"),
+                        [condition],
+                    ));
+                    return;
+                }
                 let ty = self.result;
                 let value = Piece::Expr(self.expr(scope, ty, 1));
                 into.push(Stmt::new("if (@) return @;", [condition, value]));
+                return;
+            }
+            1 if self.free && self.dice.percent(30) => {
+                let condition = Piece::Expr(self.condition(scope, 1));
+                let value = Piece::Expr(self.expr(scope, Type::ULONG, 1));
+                let text = format!("if (@) {{ out[gid * {RESULTS}] = @; return; }}");
+                into.push(Stmt::new(&text, [condition, value]));
                 return;
             }
             _ if around.in_loop || around.in_switch => "break",
@@ -439,7 +488,13 @@ impl Generator {
         let Some(from) = self.dice.pick(&from) else {
             return;
         };
-        into.push(Stmt::new(&format!("{} = {};", to.name, from.name), []));
+        let mut changing = self.changing.iter();
+        let change = changing.find(|(_, structure)| *structure == to.structure);
+        let text = match change.filter(|_| self.may_call) {
+            Some((name, _)) => format!("{} = {name}({});", to.name, from.name),
+            None => format!("{} = {};", to.name, from.name),
+        };
+        into.push(Stmt::new(&text, []));
     }
 
     fn vector_store(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
@@ -526,38 +581,14 @@ impl Generator {
         let mut operands = Vec::new();
         let mut places = Vec::new();
         for parameter in &callee.parameters {
-            match parameter {
-                Parameter::Value(ty) => {
-                    operands.push(Piece::Expr(self.expr(scope, *ty, 1)));
-                    places.push("@".to_owned());
-                }
-                Parameter::Pointer(ty) => {
-                    let variables = scope
-                        .variables
-                        .iter()
-                        .filter(|v| v.ty == *ty && v.writable && v.addressable);
-                    let mut all: Vec<_> = variables.map(|v| format!("&{}", v.name)).collect();
-                    for array in scope.arrays.iter().filter(|a| a.ty == *ty && a.writable) {
-                        if self.features.generic || array.space == "private" {
-                            all.push(format!("&{}[{}]", array.name, array.length / 2));
-                        }
-                    }
-                    let Some(argument) = self.dice.pick(&all) else {
-                        return self.assignment(scope, into);
-                    };
-                    places.push(argument);
-                }
-                Parameter::Structure(structure) => {
-                    let all: Vec<_> = scope
-                        .aggregates
-                        .iter()
-                        .filter(|a| a.structure == *structure)
-                        .collect();
-                    let Some(argument) = self.dice.pick(&all) else {
-                        return self.assignment(scope, into);
-                    };
-                    places.push(argument.name.clone());
-                }
+            if let Parameter::Value(ty) = parameter {
+                operands.push(Piece::Expr(self.expr(scope, *ty, 1)));
+                places.push("@".to_owned());
+                continue;
+            }
+            match self.argument(scope, parameter, into) {
+                Some(argument) => places.push(argument),
+                None => return self.assignment(scope, into),
             }
         }
         let name = self.name("v");
@@ -576,57 +607,60 @@ impl Generator {
         });
     }
 
-    /// Each work-item writes its element of local memory and reads another's.
-    fn exchange(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
-        let Some((array, ty)) = self.dice.pick(&self.exchanges.clone()) else {
-            return self.assignment(scope, into);
+    /// Something that can be given for a parameter that is no value; declares it if there is nothing.
+    fn argument(
+        &mut self,
+        scope: &mut Scope,
+        parameter: &Parameter,
+        into: &mut Vec<Stmt>,
+    ) -> Option<String> {
+        let mut all = self.arguments(scope, parameter);
+        if all.is_empty() || self.dice.percent(15) {
+            self.declare_argument(scope, parameter, into);
+            all = self.arguments(scope, parameter);
+        }
+        self.dice.pick(&all)
+    }
+
+    fn arguments(&self, scope: &Scope, parameter: &Parameter) -> Vec<String> {
+        let usable = |array: &&Array, ty: Type, space: &str| {
+            let any = self.features.generic && space.is_empty();
+            array.ty == ty && array.writable && (any || array.space == space)
         };
-        let value = self.initializer(scope, ty);
-        let other = self.expr(scope, Type::UINT, 1);
-        let name = self.name("v");
-        let text = format!(
-            "barrier(CLK_LOCAL_MEM_FENCE); {array}[lid] = @; barrier(CLK_LOCAL_MEM_FENCE); \
-             {} {name} = {array}[@ % {}u];",
-            ty.name(),
-            self.local_size
-        );
-        into.push(Stmt::new(&text, [Piece::Expr(value), Piece::Expr(other)]));
-        scope.variables.push(Variable {
-            name,
-            ty,
-            writable: true,
-            addressable: true,
-        });
+        match parameter {
+            Parameter::Value(_) => Vec::new(),
+            Parameter::Pointer(ty) => {
+                let space = if self.features.generic { "" } else { "private" };
+                let variables = scope.variables.iter();
+                let variables = variables.filter(|v| v.ty == *ty && v.writable && v.addressable);
+                let arrays = scope.arrays.iter().filter(|a| usable(a, *ty, space));
+                variables
+                    .map(|v| format!("&{}", v.name))
+                    .chain(arrays.map(|a| format!("&{}[{}]", a.name, a.length / 2)))
+                    .collect()
+            }
+            Parameter::Structure(structure) => {
+                let all = scope.aggregates.iter();
+                let all = all.filter(|a| a.structure == *structure);
+                all.map(|a| a.name.clone()).collect()
+            }
+            Parameter::Array(ty, length, space) => {
+                let all = scope.arrays.iter().filter(|a| usable(a, *ty, space));
+                let all = all.filter(|a| a.length >= *length);
+                all.map(|a| a.name.clone()).collect()
+            }
+        }
     }
 
-    /// On counters of the whole range; each has one operation, so that their order is nobody's business.
-    fn atomic(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
-        let value = self.expr(scope, Type::UINT, 2);
-        let index = self.index(scope, 4, 1);
-        let operations = ["add", "or", "and", "xor", "min", "max", "sub"];
-        let at = self.dice.below(operations.len());
-        let text = format!("atomic_{}(&counters[{} + @], @);", operations[at], 4 * at);
-        into.push(Stmt::new(&text, [Piece::Expr(index), Piece::Expr(value)]));
-    }
-
-    fn local_atomics(&mut self, scope: &mut Scope, into: &mut Vec<Stmt>) {
-        let value = self.expr(scope, Type::UINT, 2);
-        let index = self.index(scope, GROUP_SLOTS, 1);
-        let operation = ["add", "or", "xor", "min", "max"][self.dice.below(5)];
-        let name = self.name("v");
-        let text = format!(
-            "barrier(CLK_LOCAL_MEM_FENCE); if (lid < 1) for (uint i = 0; i < {GROUP_SLOTS}; ++i) group_slots[i] = i * 77u; \
-             barrier(CLK_LOCAL_MEM_FENCE); atomic_{operation}(&group_slots[@], @); \
-             barrier(CLK_LOCAL_MEM_FENCE); uint {name} = group_slots[{}];",
-            self.dice.below(GROUP_SLOTS as usize)
-        );
-        into.push(Stmt::new(&text, [Piece::Expr(index), Piece::Expr(value)]));
-        scope.variables.push(Variable {
-            name,
-            ty: Type::UINT,
-            writable: true,
-            addressable: true,
-        });
+    fn declare_argument(&mut self, scope: &mut Scope, parameter: &Parameter, into: &mut Vec<Stmt>) {
+        match parameter {
+            Parameter::Pointer(ty) => self.declaration_of(*ty, scope, into),
+            Parameter::Structure(structure) => self.aggregate_of(*structure, scope, into),
+            Parameter::Array(ty, length, "private" | "") => {
+                self.array_of(*ty, *length as usize, scope, into);
+            }
+            Parameter::Array(..) | Parameter::Value(_) => {}
+        }
     }
 
     /// The elements of a kernel's buffers and local memory that are a work-item's own.

@@ -1,10 +1,14 @@
 //! Runs kernels on one OpenCL platform, in a process of its own: a platform that crashes or hangs takes
 //! nothing else along, and no two of them share a loader.
 //!
-//! On standard input a line for each program: `FILE NAME:LOCAL_SIZE…`, with its kernels. On standard output a line for each kernel: `@ok HEX`, with what its buffers hold in the end, or
-//! `@error REASON`. The first line is `@features …`.
+//! On standard input a line for each program: `FILE NAME:LOCAL_SIZE:FREE…`, with its kernels (`FREE` is 1 where
+//! work-items know nothing of their groups). On standard output a line for each kernel: `@ok HEX`, with what its
+//! buffers hold in the end, or `@error REASON`. The first line is `@features …`.
 
+use crate::form::Form;
 use crate::generator::{COUNTERS, INPUTS, ITEM_SLOTS, ITEMS, RESULTS};
+use crate::host;
+use crate::platform::HOST;
 use crate::random::Random;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
@@ -15,12 +19,82 @@ use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 use std::io::{BufRead, Write};
+use std::path::Path;
 use std::ptr;
 
 /// Options that the programs are built with.
 pub const OPTIONS: &str = "PUMICE_RANDOM_OPTIONS";
 
+/// Arguments of all kernels after their buffers.
+pub const NUMBER: u32 = 0x9876_5432;
+pub const VECTOR: [i16; 4] = [-3, 77, 32000, -32768];
+
+/// A kernel that is asked for.
+pub struct Wanted<'a> {
+    pub name: &'a str,
+    pub local_size: usize,
+    /// Whether any other local size will do, and several launches.
+    pub free: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn parse(word: &'a str) -> Option<Self> {
+        let mut parts = word.split(':');
+        Some(Self {
+            name: parts.next()?,
+            local_size: parts.next()?.parse().ok()?,
+            free: parts.next()? == "1",
+        })
+    }
+}
+
+/// What the buffers of a kernel hold before it runs.
+pub fn contents() -> [Vec<u8>; 4] {
+    let words = |count: u32, seed: u64| {
+        let mut random = Random::new(seed);
+        let numbers = (0..count).map(|_| random.number() as u32);
+        numbers.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
+    };
+    [
+        vec![0; (ITEMS * RESULTS * 8) as usize],
+        words(INPUTS, 1),
+        words(ITEMS * ITEM_SLOTS, 2),
+        words(COUNTERS, 3),
+    ]
+}
+
+/// Answers for each program with what `run` makes of its kernels, one after the other.
+pub fn serve<P>(
+    build: impl Fn(&Path) -> Result<P, String>,
+    run: impl Fn(&P, &Wanted) -> Result<Vec<u8>, String>,
+) -> Result<(), String> {
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        let mut words = line.split_whitespace();
+        let path = words.next().ok_or("a line without a file")?;
+        let program = build(Path::new(path));
+        for kernel in words.filter_map(Wanted::parse) {
+            let result = match &program {
+                Ok(program) => run(program, &kernel),
+                Err(log) => Err(format!("the program does not build: {log}")),
+            };
+            match result {
+                Ok(bytes) => {
+                    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                    say(&format!("@ok {hex}"));
+                }
+                Err(error) => say(&format!("@error {}", error.replace('\n', " | "))),
+            }
+        }
+    }
+    Ok(())
+}
+
 pub fn run() -> Result<(), String> {
+    if std::env::var_os(HOST).is_some() {
+        say("@features 1 0 gcc");
+        return serve(host::build, host::run);
+    }
     let platforms = get_platforms().map_err(|error| format!("clGetPlatformIDs: {error}"))?;
     let platform = platforms.first().ok_or("no platform")?;
     let ids = platform
@@ -39,31 +113,11 @@ pub fn run() -> Result<(), String> {
         u8::from(double)
     ));
     let options = std::env::var(OPTIONS).unwrap_or_default();
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|error| error.to_string())?;
-        let mut words = line.split_whitespace();
-        let path = words.next().ok_or("a line without a file")?;
-        let kernels: Vec<(&str, usize)> = words
-            .filter_map(|word| word.split_once(':'))
-            .filter_map(|(name, size)| Some((name, size.parse().ok()?)))
-            .collect();
-        let source = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let program = Program::create_and_build_from_source(&context, &source, &options);
-        for &(name, size) in &kernels {
-            let result = match &program {
-                Ok(program) => launch(&context, &queue, program, name, size),
-                Err(log) => Err(format!("the program does not build: {log}")),
-            };
-            match result {
-                Ok(bytes) => {
-                    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                    say(&format!("@ok {hex}"));
-                }
-                Err(error) => say(&format!("@error {}", error.replace('\n', " | "))),
-            }
-        }
-    }
-    Ok(())
+    let form = Form::of_environment();
+    serve(
+        |path| form.build(&context, path, &options),
+        |program, kernel| launch(&context, &queue, program, kernel, form),
+    )
 }
 
 fn say(line: &str) {
@@ -77,45 +131,37 @@ fn launch(
     context: &Context,
     queue: &CommandQueue,
     program: &Program,
-    name: &str,
-    local_size: usize,
+    wanted: &Wanted,
+    form: Form,
 ) -> Result<Vec<u8>, String> {
+    let name = wanted.name;
     let kernel =
         Kernel::create(program, name).map_err(|error| format!("clCreateKernel: {error}"))?;
-    let words = |count: u32, seed: u64| {
-        let mut random = Random::new(seed);
-        let numbers = (0..count).map(|_| random.number() as u32);
-        numbers.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
-    };
-    let contents = [
-        vec![0; (ITEMS * RESULTS * 8) as usize],
-        words(INPUTS, 1),
-        words(ITEMS * ITEM_SLOTS, 2),
-        words(COUNTERS, 3),
-    ];
+    let contents = contents();
     let mut buffers = Vec::new();
     for bytes in &contents {
         buffers.push(upload(context, queue, bytes)?);
     }
-    let mut launch = ExecuteKernel::new(&kernel);
-    // SAFETY: these are the arguments of all kernels that the generator makes, and they outlive the launch.
-    let event = unsafe {
-        buffers.iter().for_each(|buffer| {
-            launch.set_arg(buffer);
-        });
-        launch.set_arg_local_buffer(local_size * ITEM_SLOTS as usize * 2);
-        launch
-            .set_arg(&0x9876_5432u32)
-            .set_arg(&[-3i16, 77, 32000, -32768]);
-        launch
-            .set_global_work_size(ITEMS as usize)
-            .set_local_work_size(local_size);
-        launch.enqueue_nd_range(queue)
-    };
-    let event = event.map_err(|error| format!("clEnqueueNDRangeKernel: {error}"))?;
-    event
-        .wait()
-        .map_err(|error| format!("the kernel: {error}"))?;
+    for part in form.parts(wanted) {
+        let mut launch = ExecuteKernel::new(&kernel);
+        // SAFETY: these are the arguments of all kernels that the generator makes, and they outlive the launch.
+        let event = unsafe {
+            buffers.iter().for_each(|buffer| {
+                launch.set_arg(buffer);
+            });
+            launch.set_arg_local_buffer(part.local_size * ITEM_SLOTS as usize * 2);
+            launch.set_arg(&NUMBER).set_arg(&VECTOR);
+            launch
+                .set_global_work_offset(part.first)
+                .set_global_work_size(part.count)
+                .set_local_work_size(part.local_size);
+            launch.enqueue_nd_range(queue)
+        };
+        let event = event.map_err(|error| format!("clEnqueueNDRangeKernel: {error}"))?;
+        event
+            .wait()
+            .map_err(|error| format!("the kernel: {error}"))?;
+    }
     let mut all = Vec::new();
     for (buffer, contents) in buffers.iter().zip(&contents) {
         let mut bytes = vec![0; contents.len()];
