@@ -21,7 +21,7 @@ const HOST_NAME: &str = "gcc";
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What it may take of anything, which tells a device that hangs.
+/// How long a process may take no processor time, which tells a device that hangs.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// What a kernel's buffers held in the end, or why there is nothing.
@@ -51,18 +51,23 @@ struct Process {
 impl Process {
     /// The next line, or why there is none: the process is gone, or takes longer than anyone would wait.
     fn next(&self, patience: Duration) -> Result<String, String> {
-        let (before, since) = (self.processor_time(), Instant::now());
+        let before = self.processor_time();
+        let (mut taken, mut since) = (before, Instant::now());
         loop {
             match self.lines.recv_timeout(LOOK) {
                 Ok(line) => return Ok(line),
                 Err(RecvTimeoutError::Disconnected) => return Err("the process has ended".into()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if self.processor_time() > before + patience {
+            let now = self.processor_time();
+            if now != taken {
+                (taken, since) = (now, Instant::now());
+            }
+            if now > before + patience {
                 return Err(format!("no result within {patience:?} of processor time"));
             }
             if since.elapsed() > HANGS {
-                return Err(format!("no result within {HANGS:?}"));
+                return Err(format!("no result within {HANGS:?} of doing nothing"));
             }
         }
     }
