@@ -334,7 +334,7 @@ fn loops_of_few_iterations_stay_where_the_device_makes_few() {
         (24, 1),
         (64, 1),
         (1000, 1),
-        (8 * 4096, 1),
+        (8 * 4000, 1),
         (8 * 4097, 32 + 1),
     ] {
         let mut module = kernel(
