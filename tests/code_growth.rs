@@ -24,12 +24,12 @@ fn size(name: &str, body: &str, device: &str) -> [usize; 2] {
     [text.lines().count(), text.lines().filter(is_access).count()]
 }
 
-/// Twice as long, and what joined iterations of a loop or two add.
+/// Twice as long, and what joined iterations of a loop or two add, and indices of private arrays that are computed apart.
 #[track_caller]
 fn check(name: &str, body: &str) {
     let [lines, accesses] = size(name, body, "lavapipe");
     let [few_lines, few_accesses] = size(name, body, "swiftshader");
-    assert!(lines <= 2 * few_lines + 1000, "{lines} {few_lines}");
+    assert!(lines <= 2 * few_lines + 1200, "{lines} {few_lines}");
     assert!(
         accesses <= 2 * few_accesses + 250,
         "{accesses} {few_accesses}"

@@ -33,7 +33,7 @@ const MANY: u32 = 4_000_000;
 const WORDS: usize = 20;
 
 fn start() -> [u32; WORDS] {
-    let mut state = std::array::from_fn(|at| at as u32 * 2_654_435_761);
+    let mut state = std::array::from_fn(|at| (at as u32).wrapping_mul(2_654_435_761));
     state[..4].fill(0);
     state
 }

@@ -143,6 +143,9 @@ pub struct Capabilities {
     /// component of a vector in device memory, as llvmpipe does (seen in Mesa 22.3, about 80 cycles each): few wide
     /// accesses are better than many narrow ones, and exchanges between work-items better than either.
     pub serial_memory: bool,
+    /// Whether the driver's compiler takes much longer than in proportion to the size of a kernel, as those for processors
+    /// do: large kernels hold bodies that calls share.
+    pub compiles_slowly: bool,
     /// Whether loops count addresses on, rather than compute them anew in each round, and several rounds of loops that
     /// access memory are joined: for drivers that do neither, as NVIDIA's for Vulkan. Its OpenCL does both, and ran a sum in
     /// the strides of the grid in 0.4 of the time, a filter in 0.7, a plain matrix product in 0.8, before this was asked for
@@ -264,6 +267,7 @@ impl Capabilities {
             max_nesting: None,
             defects: Defects::empty(),
             serial_memory: false,
+            compiles_slowly: false,
             counts_addresses: false,
             indexes_addresses: false,
             extracts_fields: false,
@@ -283,6 +287,7 @@ impl Capabilities {
             defects: llvmpipe::defects(Some(llvmpipe::DEBIAN_12)),
             max_nesting: Some(llvmpipe::MAX_NESTING),
             serial_memory: true,
+            compiles_slowly: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
             rounds_to_nearest32: false,
             fused_fma32: false,
@@ -318,6 +323,7 @@ impl Capabilities {
     /// The least device that Pumice accepts: 32-bit integers and floats only, as SwiftShader is.
     pub fn minimal() -> Self {
         Self {
+            compiles_slowly: true,
             int8: false,
             int16: false,
             int64: false,

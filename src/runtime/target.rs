@@ -61,6 +61,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         max_nesting: (info.driver_id == llvmpipe::ID).then_some(llvmpipe::MAX_NESTING),
         defects: defects(info),
         serial_memory: info.driver_id == llvmpipe::ID,
+        compiles_slowly: info.device_type == DeviceType::Cpu,
         // On llvmpipe a convolution takes 3 times as long with it.
         counts_addresses: info.driver_id == nvidia::ID,
         indexes_addresses: info.driver_id == nvidia::ID,

@@ -23,6 +23,9 @@ const GROUP: usize = 8;
 /// Words of a row of memory that belongs to one work-item.
 const ROW: usize = 8;
 const WORDS: usize = 5;
+/// States that a work-item has room for in local and in global memory.
+const NEAR: usize = 128;
+const FAR: usize = 1024;
 
 type State = [u32; WORDS];
 
@@ -51,7 +54,8 @@ fn node(level: usize, steps: [usize; 3], s: &mut State, row: &mut [u32]) {
     call(steps[2], s, row);
 }
 
-/// The functions `f_0` to `f_depth`. `own` declares `t`, a pointer to a copy of what `s` points to.
+/// The functions `f_0` to `f_depth`. `own` declares `t`, a pointer to a copy of what `s` points to; `LEVEL` in it is the
+/// function's.
 fn functions(depth: usize, steps: [usize; 3], space: &str, own: &str) -> String {
     let mut source = format!(
         "typedef struct {{ uint a[4]; uint n; }} S;
@@ -60,6 +64,7 @@ fn functions(depth: usize, steps: [usize; 3], space: &str, own: &str) -> String 
     );
     for level in 1..=depth {
         let [x, y, z] = steps.map(|step| level.saturating_sub(step));
+        let own = own.replace("LEVEL", &level.to_string());
         writeln!(
             source,
             "void f_{level}({space} S *s, global uint *p) {{
@@ -105,8 +110,8 @@ fn check(functions: &str, body: &str, item: impl Fn(usize, &mut State, &mut [u32
     let found = Launch::new(&source)
         .buffer(&rows)
         .output::<u32>(ITEMS * WORDS)
-        .output::<u32>(ITEMS * WORDS * 12)
-        .local(GROUP * WORDS * 4 * 12)
+        .output::<u32>(ITEMS * WORDS * FAR)
+        .local(GROUP * WORDS * 4 * NEAR)
         .run(&[ITEMS], &[GROUP]);
     let mut states = Vec::new();
     for (i, row) in rows.chunks_mut(ROW).enumerate() {
@@ -124,27 +129,27 @@ fn check_chain(depth: usize, space: &str, own: &str, body: &str) {
 }
 
 fn private() {
-    for depth in [3, 5, 8, 10] {
+    for depth in [3, 5, 10] {
         check_chain(depth, "", PRIVATE, &format!("f_{depth}(s, p);"));
     }
 }
 
-/// States of all levels lie one after the other.
-const NEXT: &str = "S *t = s + 1; *t = *s;";
+/// What a level calls lies between its state and its copy.
+const NEXT: &str = "S *t = s + (1 << LEVEL); *t = *s;";
 
 fn local() {
-    for depth in [4, 9] {
+    for depth in [3, 6] {
         let body = format!(
-            "local S *mine = shared + get_local_id(0) * 12; *mine = first; f_{depth}(mine, p); first = *mine;"
+            "local S *mine = shared + get_local_id(0) * {NEAR}; *mine = first; f_{depth}(mine, p); first = *mine;"
         );
         check_chain(depth, "local", &format!("local {NEXT}"), &body);
     }
 }
 
 fn global() {
-    for depth in [4, 9] {
+    for depth in [3, 9] {
         let body = format!(
-            "global S *mine = spare + i * 12; *mine = first; f_{depth}(mine, p); first = *mine;"
+            "global S *mine = spare + i * {FAR}; *mine = first; f_{depth}(mine, p); first = *mine;"
         );
         check_chain(depth, "global", &format!("global {NEXT}"), &body);
     }
@@ -156,7 +161,7 @@ fn generic() {
     }
     for depth in [3, 7] {
         let body = format!(
-            "global S *far = spare + i * 12; local S *near = shared + get_local_id(0) * 12; *far = *near = first;
+            "global S *far = spare + i * {FAR}; local S *near = shared + get_local_id(0) * {NEAR}; *far = *near = first;
              S *any = i % 3 == 0 ? s : i % 3 == 1 ? (S *)far : (S *)near;
              f_{depth}(any, p); first = *any;"
         );

@@ -150,11 +150,11 @@ mod tests {
         testing::run(&mut module, run).unwrap();
         let function = &module.functions[0];
         let copies = function.block(meet).insts.iter();
-        let found = copies.filter_map(|&inst| match function.inst(inst).op {
+        let mut found = copies.filter_map(|&inst| match function.inst(inst).op {
             Op::Copy { from_access, .. } => Some(from_access.align_bytes),
             _ => None,
         });
-        found.last().unwrap()
+        found.next_back().unwrap()
     }
 
     #[test]

@@ -2,18 +2,43 @@
 //!
 //! Where a function calls another twice, which calls a third twice, inlining makes four copies of the third: copies
 //! multiply. Drivers inline what is left as functions in the same way, so that calls cost as much as copies do. A kernel
-//! that would get larger than [`LARGE`] is given bodies that all calls share ([`super::share`]), the largest
-//! first: those near the kernel, which are called least.
+//! that would get larger than its device bears ([`Limits`]) is given bodies that all calls share ([`super::share`]), the
+//! largest first: those near the kernel, which are called least.
 
 use super::call_graph::callees;
-use crate::compiler::CompileError;
 use crate::compiler::ir::{FuncId, Function, Module, Op};
+use crate::compiler::{Capabilities, CompileError};
 
-/// A kernel of at most so many instructions is inlined whole.
-const LARGE: u64 = 5000;
+/// How large a kernel may get by inlining, in instructions.
+struct Limits {
+    /// A kernel of at most so many is inlined whole: code in one piece runs faster than shared bodies.
+    whole: u64,
+    /// What a larger one is brought down to by sharing bodies, where that is possible.
+    aim: u64,
+}
 
-/// What a larger one is brought down to by sharing bodies, where that is possible.
-const AIM: u64 = 1000;
+/// What drivers of GPUs compile in seconds.
+const USUAL: Limits = Limits {
+    whole: 1 << 15,
+    aim: 4000,
+};
+
+/// What those of processors do: llvmpipe's time grows with the square of the accesses to memory, each of which is a loop,
+/// and SwiftShader's with the paths through a loop.
+const SLOW: Limits = Limits {
+    whole: 5000,
+    aim: 1000,
+};
+
+impl Limits {
+    fn of(capabilities: &Capabilities) -> &'static Self {
+        if capabilities.compiles_slowly {
+            &SLOW
+        } else {
+            &USUAL
+        }
+    }
+}
 
 /// A kernel that stays larger than so many instructions is refused.
 const LARGEST: u64 = 1 << 18;
@@ -39,7 +64,15 @@ pub struct Budget {
 
 impl Budget {
     /// Decides for the functions of a module, of which `order` has those in use, callees first.
-    pub fn new(module: &Module, order: &[FuncId]) -> Result<Self, CompileError> {
+    ///
+    /// # Errors
+    /// A kernel has more than [`LARGEST`] instructions whatever is shared.
+    pub fn new(
+        module: &Module,
+        order: &[FuncId],
+        capabilities: &Capabilities,
+    ) -> Result<Self, CompileError> {
+        let limits = Limits::of(capabilities);
         let count = module.functions.len();
         let mut budget = Self {
             own: vec![0; count],
@@ -53,8 +86,8 @@ impl Budget {
             budget.add(module, id);
         }
         let whole = budget.size(module, order).total;
-        if whole > LARGE {
-            budget.share(module, order, whole);
+        if whole > limits.whole {
+            budget.share(module, order, whole, limits.aim);
         }
         budget.find_open(order);
         match budget.size(module, order).total {
@@ -103,12 +136,12 @@ impl Budget {
         self.sharable[index] = !self.convergent[index] && !samples && called.iter().all(may_be);
     }
 
-    /// Shares the largest bodies until the kernel is small; none, where that does not halve it.
-    fn share(&mut self, module: &Module, order: &[FuncId], whole: u64) {
+    /// Shares the largest bodies until the kernel has at most `aim` instructions; none, where that does not halve it.
+    fn share(&mut self, module: &Module, order: &[FuncId], whole: u64, aim: u64) {
         let mut total = whole;
         let mut pending: Vec<FuncId> = order.to_vec();
         pending.retain(|id| self.sharable[id.index()]);
-        while total > AIM {
+        while total > aim {
             let bodies = self.size(module, order).bodies;
             let by_size = |id: &FuncId| bodies[id.index()];
             pending.sort_by_key(|id| (by_size(id), id.index()));

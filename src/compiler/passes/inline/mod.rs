@@ -45,7 +45,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         }
     }
     let mut inliner = Inliner {
-        budget: Budget::new(module, &order)?,
+        budget: Budget::new(module, &order, cx.capabilities)?,
         calls,
         whole: HashMap::new(),
         even_if_asked_not_to: cx.capabilities.has(Defects::MISTAKES_SIGNS),

@@ -1,6 +1,7 @@
 //! Tests of the pass, by what functions compute before and after it.
 
 use super::*;
+use crate::compiler::Capabilities;
 use crate::compiler::analysis::cycles;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
@@ -246,7 +247,11 @@ fn check_tree(mut module: Module) -> usize {
         |module: &Module| [0, 7, 12345].map(|x| Interpreter::new(module).run(FuncId(0), &[x]));
     let before = compute(&module);
     assert!(before.iter().all(Result::is_ok), "{before:?}");
-    testing::run(&mut module, run).unwrap();
+    let slow = Capabilities {
+        compiles_slowly: true,
+        ..Capabilities::full()
+    };
+    testing::run_on(&mut module, &slow, run).unwrap();
     verify::module(&module, Stage::ImagesLowered).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(module.functions.len(), 1);
     assert_eq!(compute(&module), before);
