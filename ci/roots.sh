@@ -1,4 +1,4 @@
-# Sourced by ci/test and ci/in-root: root folders with other releases of Debian, for their drivers.
+# Sourced by ci/test-newer and ci/in-root: root folders with other releases of Debian, for their drivers.
 #
 # They are made once, outside of the clone, from packages by name. What runs there sees the clone, the build's folder and
 # /tmp at their own paths.
