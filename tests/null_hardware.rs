@@ -19,6 +19,12 @@ mod floats;
 #[path = "random_kernels/generator.rs"]
 #[allow(dead_code, reason = "nothing is run here, and nothing reduced")]
 mod generator;
+#[path = "random_kernels/groups.rs"]
+mod groups;
+#[path = "random_kernels/loops.rs"]
+mod loops;
+#[path = "random_kernels/pointers.rs"]
+mod pointers;
 #[path = "random_kernels/scope.rs"]
 mod scope;
 #[path = "random_kernels/statements.rs"]
@@ -157,7 +163,15 @@ fn sources(device: &Device) -> Vec<(String, String)> {
     let double = device.double_fp_config().is_ok_and(|config| config != 0);
     for seed in 0..RANDOM_KERNELS {
         let generic = seed % 2 == 1;
-        let kernel = generator::kernel(seed, "random", Features { generic, double });
+        let kernel = generator::kernel(
+            seed,
+            "random",
+            Features {
+                generic,
+                double,
+                plain: false,
+            },
+        );
         sources.push((
             format!("random kernel {seed}"),
             format!("{PREAMBLE}{}", kernel.text()),

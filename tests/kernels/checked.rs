@@ -41,18 +41,17 @@ fn wrapped(number: i128, (_, bits, signed): (&str, u32, bool)) -> i128 {
     }
 }
 
-const OPERATIONS: [(&str, fn(i128, i128) -> Option<i128>); 3] = [
+/// The name of an operation, and what it makes of two numbers; `None` where that is too large.
+type Operation = (&'static str, fn(i128, i128) -> Option<i128>);
+
+const OPERATIONS: [Operation; 3] = [
     ("add", i128::checked_add),
     ("sub", i128::checked_sub),
     ("mul", i128::checked_mul),
 ];
 
 /// Whether a result of each pair of numbers overflows, and what is left of it, as the kernel and as the host find.
-fn check(
-    operation: (&str, fn(i128, i128) -> Option<i128>),
-    types: [(&str, u32, bool); 3],
-    function: &str,
-) {
+fn check(operation: Operation, types: [(&str, u32, bool); 3], function: &str) {
     let [x_type, y_type, to] = types;
     let (name, compute) = operation;
     let (x_name, y_name, to_name) = (x_type.0, y_type.0, to.0);

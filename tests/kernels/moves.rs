@@ -47,7 +47,7 @@ fn moves(element_bytes: usize) -> (Vec<Move>, usize) {
         let count = (bytes / element_bytes).max(2);
         for by in [1, 5, count] {
             // A third of them, others for each type, would make the program longer only.
-            if (bytes + by + element_bytes) % 3 == 0 {
+            if (bytes + by + element_bytes).is_multiple_of(3) {
                 continue;
             }
             let (to, from) = match (bytes + by) % 2 {
