@@ -47,6 +47,7 @@ const LARGEST: u64 = 1 << 18;
 const CALL: u64 = 8;
 
 /// The call tree of a module, and which functions are shared.
+#[derive(Clone)]
 pub struct Budget {
     /// Instructions of each function itself.
     own: Vec<u64>,
@@ -89,16 +90,40 @@ impl Budget {
         if whole > limits.whole {
             budget.share(module, order, whole, limits.aim);
         }
-        budget.find_open(order);
-        match budget.size(module, order).total {
+        budget.settle(module, order)?;
+        Ok(budget)
+    }
+
+    /// The same without shared bodies.
+    ///
+    /// # Errors
+    /// A kernel is too large then.
+    pub fn without_sharing(
+        mut self,
+        module: &Module,
+        order: &[FuncId],
+    ) -> Result<Self, CompileError> {
+        self.shared.fill(false);
+        self.settle(module, order)?;
+        Ok(self)
+    }
+
+    fn settle(&mut self, module: &Module, order: &[FuncId]) -> Result<(), CompileError> {
+        self.find_open(order);
+        match self.size(module, order).total {
             size @ ..=LARGEST => {
-                log::debug!("inlined: {whole} instructions, with shared functions {size}");
-                Ok(budget)
+                log::debug!("inlined: {size} instructions");
+                Ok(())
             }
             size => Err(CompileError::new(format!(
                 "the kernel is too large: with its functions it has {size} instructions, of which {LARGEST} are supported"
             ))),
         }
+    }
+
+    /// Whether there are shared bodies.
+    pub fn shares(&self) -> bool {
+        self.shared.contains(&true)
     }
 
     /// Whether all calls of a function go to one body.

@@ -35,22 +35,58 @@ const SMALL: usize = 80;
 /// Larger ones are, as long as all their copies together have at most so many instructions.
 const COPIES: usize = 1500;
 
+/// Parameters that the blocks of a module with shared bodies have at most. What lives across a call is handed on through the
+/// shared body: where very much does, that costs more than copies.
+const PARAMETERS: usize = 4000;
+
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let order = callees_first(module)?;
+    let budget = Budget::new(module, &order, cx.capabilities)?;
+    if !budget.shares() {
+        return inline(module, &order, budget, cx);
+    }
+    let mut shared = module.clone();
+    inline(&mut shared, &order, budget.clone(), cx)?;
+    let parameters = parameters(&shared);
+    if parameters <= PARAMETERS {
+        *module = shared;
+        return Ok(());
+    }
+    log::debug!("shared bodies take {parameters} parameters");
+    inline(module, &order, budget.without_sharing(module, &order)?, cx)
+}
+
+/// How many parameters all blocks have.
+fn parameters(module: &Module) -> usize {
+    let of = |function: &Function| -> usize {
+        let blocks = function.layout.iter();
+        blocks
+            .map(|&block| function.block(block).params.len())
+            .sum()
+    };
+    module.functions.iter().map(of).sum()
+}
+
+fn inline(
+    module: &mut Module,
+    order: &[FuncId],
+    budget: Budget,
+    cx: &Context<'_>,
+) -> Result<(), CompileError> {
     let mut calls: HashMap<FuncId, usize> = HashMap::new();
-    for &id in &order {
+    for &id in order {
         for callee in callees(module.function(id)) {
             *calls.entry(callee).or_default() += 1;
         }
     }
     let mut inliner = Inliner {
-        budget: Budget::new(module, &order, cx.capabilities)?,
+        budget,
         calls,
         whole: HashMap::new(),
         even_if_asked_not_to: cx.capabilities.has(Defects::MISTAKES_SIGNS),
     };
-    for &id in &order {
+    for &id in order {
         let mut function = std::mem::replace(module.function_mut(id), Function::new(""));
         let name = function.name.clone();
         let result = inliner.inline_calls(module, id, &mut function);
