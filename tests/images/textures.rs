@@ -48,39 +48,40 @@ fn launch_on(kernel: &Kernel, queue: &CommandQueue, image: usize, out: &Buffer<u
     }
 }
 
-/// A kernel that keeps a device busy for about so long, started.
+/// A kernel that keeps a device busy for about so long, started. It has many work-items of few iterations, as some devices
+/// make no more of them.
 fn keep_busy(s: &Session, wanted: Duration) -> Event {
     let kernel = s.kernel(
-        "kernel void test(global uint *out, uint rounds) {\n\
+        "kernel void test(global uint *out) {\n\
          uint x = get_global_id(0);\n\
-         for (uint i = 0; i < rounds; i++) x = x * 1664525u + (x >> 7) + i;\n\
-         out[get_global_id(0)] = x;\n}",
+         for (uint i = 0; i < 10000; i++) x = x * 1664525u + (x >> 7) + i;\n\
+         if (x == 0) out[0] = get_global_id(0);\n}",
     );
-    let out = s.buffer_of(&[0_u32; 64]);
-    let start = |rounds: u32| {
+    let out = s.buffer_of(&[0_u32; 1]);
+    let start = |items: usize| {
         // SAFETY: the arguments are the kernel's.
         let event = unsafe {
             ExecuteKernel::new(&kernel)
                 .set_arg(&out)
-                .set_arg(&rounds)
-                .set_global_work_size(64)
+                .set_global_work_size(items)
                 .enqueue_nd_range(&s.queue)
                 .expect("a launch")
         };
         s.queue.flush().expect("a flush");
         event
     };
-    start(1).wait().expect("the first has the pipeline made");
-    let mut rounds = 1_u32 << 16;
+    start(64).wait().expect("the first has the pipeline made");
+    let mut items = 1 << 10;
     loop {
         let begin = Instant::now();
-        start(rounds).wait().expect("an end");
+        start(items).wait().expect("an end");
         let took = begin.elapsed();
-        if took > Duration::from_millis(20) || rounds > 1 << 27 {
+        if took > Duration::from_millis(20) || items > 1 << 24 {
             let factor = wanted.as_secs_f64() / took.as_secs_f64();
-            return start((f64::from(rounds) * factor) as u32);
+            // Whole work-groups.
+            return start(((items as f64 * factor) as usize).next_multiple_of(64));
         }
-        rounds *= 4;
+        items *= 4;
     }
 }
 
