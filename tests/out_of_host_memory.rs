@@ -68,13 +68,22 @@ fn a_program_is_refused() {
         return;
     };
     let context = Context::from_device(&device).unwrap();
-    // A SPIR-V module: header, OpMemoryModel, and then OpNop.
-    let start = [0x0723_0203, 0x0001_0000, 0, 1, 0, 0x0003_000e, 2, 2];
-    let mut large: Vec<u8> = start.into_iter().flat_map(u32::to_le_bytes).collect();
+    // A SPIR-V module: header, OpMemoryModel, then OpNop, and a function that does nothing.
+    let start = [0x0723_0203, 0x0001_0000, 0, 5, 0, 0x0003_000e, 2, 2];
+    let end = [
+        [0x0002_0013, 1, 0x0003_0021, 2],
+        [1, 0x0005_0036, 1, 3],
+        [0, 2, 0x0002_00f8, 4],
+        [0x0001_00fd, 0x0001_0038, 0x0001_0000, 0x0001_0000],
+    ];
+    let bytes = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let mut large = bytes(&start);
     large.resize(LARGE_BYTES, 0);
     for word in large[4 * start.len()..].chunks_exact_mut(4) {
         word.copy_from_slice(&0x0001_0000_u32.to_le_bytes());
     }
+    let end = bytes(end.as_flattened());
+    large[LARGE_BYTES - end.len()..].copy_from_slice(&end);
     limit_memory();
     // SAFETY: not read as text before it has been copied.
     let text = unsafe { std::str::from_utf8_unchecked(&large) };
