@@ -17,9 +17,6 @@ use std::collections::HashMap;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if std::env::var("PUMICE_VARIANT").is_ok_and(|v| v.contains("I0")) {
-        return Ok(());
-    }
     if !(cx.capabilities.indexes_addresses && cx.capabilities.int64) {
         return Ok(());
     }
