@@ -39,10 +39,12 @@ pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with, what it
-    // says with which sums do not wrap around, and how it writes constants of more than 65,532 parts.
+    // says with which sums do not wrap around, how it writes constants of more than 65,532 parts, and integers of other
+    // widths than those of OpenCL C: it would make them wider, and not cut them.
     "-spirv-ext=+SPV_EXT_relaxed_printf_string_address_space,+SPV_KHR_subgroup_rotate,\
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
-     +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups,+SPV_INTEL_long_composites",
+     +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups,+SPV_INTEL_long_composites,\
+     +SPV_ALTERA_arbitrary_precision_integers",
     // It counts loops in integers of as many bits as a mask leaves of the counter, of which the back end of clang-22
     // loses the mask: `for (uint i = -n & 3; i != ~0u; --i)` began at `(uchar)-n`.
     "-mllvm",

@@ -13,6 +13,7 @@ pub mod opcode {
     pub const ENTRY_POINT: u16 = 15;
     pub const EXECUTION_MODE: u16 = 16;
     pub const CAPABILITY: u16 = 17;
+    pub const TYPE_INT: u16 = 21;
     pub const TYPE_ARRAY: u16 = 28;
     pub const TYPE_STRUCT: u16 = 30;
     pub const TYPE_POINTER: u16 = 32;

@@ -299,6 +299,7 @@ impl<'a> Job<'a> {
             log = diagnostics::readable(&finished.stderr, self.header_path());
             if has_ended_well(&finished)
                 && let Some(module) = words::from_bytes(&finished.stdout)
+                && !has_wide_integers(&module)
                 && let Some(module) = tables.put_into(module)
             {
                 if self.is_linked && !has_functions(&module) {
@@ -319,7 +320,8 @@ impl<'a> Job<'a> {
                     Err(reason) => SourceOutcome::failed(log + &reason),
                 };
             }
-            let is_crash = diagnostics::is_crash(finished.end, &log);
+            // Integers of 65 or 128 bits are what its back end breaks down on, too, unless it may write them.
+            let is_crash = has_ended_well(&finished) || diagnostics::is_crash(finished.end, &log);
             if is_crash {
                 log::debug!("clang broke down:\n{log}");
                 diagnostics::leave_out_stack(&mut log);
@@ -383,6 +385,14 @@ impl From<Finished> for Emitted {
             tables: Tables::default(),
         }
     }
+}
+
+/// Whether optimization made integers that no OpenCL C has and no device.
+fn has_wide_integers(module: &[u32]) -> bool {
+    instructions::all(module).any(|one| {
+        one.opcode == instructions::opcode::TYPE_INT
+            && one.words.get(2).is_some_and(|&bits| bits > 64)
+    })
 }
 
 fn has_functions(module: &[u32]) -> bool {

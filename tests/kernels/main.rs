@@ -40,6 +40,7 @@ mod nesting;
 mod non_uniform_groups;
 mod options;
 mod overloads;
+mod parts;
 mod pipes;
 mod pointers;
 mod printf;
@@ -79,6 +80,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),
     ("moves", moves::TESTS),
+    ("parts", parts::TESTS),
     ("private_arrays", private_arrays::TESTS),
     ("pointers", pointers::TESTS),
     ("local_memory", local_memory::TESTS),

@@ -2,6 +2,7 @@
 
 use super::decode::{Id, Instruction};
 use super::types::{Kind, Types};
+use super::widths;
 use crate::compiler::ir::{GlobalId, Relocation, Type};
 use crate::compiler::{CompileError, Options};
 use rspirv::spirv::Op;
@@ -134,8 +135,9 @@ impl Constants {
             Op::SpecConstantTrue => boolean(true),
             Op::SpecConstantFalse => boolean(false),
             Op::Constant | Op::SpecConstant => {
-                let ty = match types.get(inst.result_type()?)?.kind {
-                    Kind::Scalar(ty) if ty != Type::Bool => ty,
+                let (ty, width) = match types.get(inst.result_type()?)?.kind {
+                    Kind::Scalar(ty) if ty != Type::Bool => (ty, ty.bits()),
+                    Kind::Integer(bits, ty) => (ty, bits),
                     _ => return Err(inst.error("the type is not a number")),
                 };
                 let low = u64::from(inst.word(0)?);
@@ -150,7 +152,7 @@ impl Constants {
                     }
                     bits = u64::from_le_bytes(value);
                 }
-                Data::Scalar(Scalar::Bits(bits & ty.mask()))
+                Data::Scalar(Scalar::Bits(bits & widths::mask(width)))
             }
             Op::ConstantSampler => {
                 Data::Scalar(Scalar::Bits(super::images::literal_sampler(inst)?))

@@ -171,7 +171,9 @@ impl<'a> FunctionParser<'_, 'a> {
             .iter()
             .map(|slot| self.function.add_param(block, slot.ty))
             .collect();
-        self.define(inst, &params)
+        let ty = inst.result_type()?;
+        self.spend(params.len())?;
+        self.define_local(inst, ty, Local::Values(params.as_slice().into()))
     }
 
     /// Gives every edge the values of its target's phis.
@@ -222,6 +224,7 @@ impl<'a> FunctionParser<'_, 'a> {
 
     fn instruction(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
         self.flags = self.flags_of(inst);
+        self.check_widths(inst)?;
         match inst.op {
             Op::Phi
             | Op::Label
@@ -311,6 +314,8 @@ impl<'a> FunctionParser<'_, 'a> {
             return Err(inst.error("the operands do not match the result's type"));
         }
         self.spend(values.len())?;
+        let cut = self.cut(&slots, values);
+        let values = cut.as_deref().unwrap_or(values);
         self.define_local(inst, ty, Local::Values(values.into()))
     }
 
@@ -356,13 +361,18 @@ impl<'a> FunctionParser<'_, 'a> {
         }
     }
 
-    /// The scalars of operand `index`.
+    /// The scalars of operand `index`, with signs where the instruction reads them.
     pub fn operand(
         &mut self,
         inst: &Instruction<'a>,
         index: usize,
     ) -> Result<Rc<[Value]>, CompileError> {
-        Ok(self.values(inst.id(index)?)?.1)
+        let (ty, values) = self.values(inst.id(index)?)?;
+        if !self.source.types.has_other_widths() {
+            return Ok(values);
+        }
+        let slots = self.slots(ty)?;
+        Ok(self.with_signs(inst.op, &slots, values))
     }
 
     /// The only scalar of operand `index`.

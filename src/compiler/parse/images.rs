@@ -27,10 +27,7 @@ pub(super) const LAYOUT: Layout = Layout {
 /// The scalars of an image, or of an image with a sampler.
 pub(super) fn slots(sampled: bool) -> Rc<[Slot]> {
     let fields = ImageField::ALL.into_iter().enumerate();
-    let slot = |index: usize, ty| Slot {
-        ty,
-        offset_bytes: 8 * index as u64,
-    };
+    let slot = |index: usize, ty| Slot::new(ty, 8 * index as u64);
     let image = fields.map(|(index, field)| slot(index, field_type(field)));
     let sampler = sampled.then(|| slot(ImageField::ALL.len(), Type::I32));
     image.chain(sampler).collect()

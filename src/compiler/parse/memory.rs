@@ -4,6 +4,7 @@ use super::composites::{bool_to_byte, byte_to_bool};
 use super::decode::{Id, Instruction};
 use super::function::{FunctionParser, Local};
 use super::types::{Slot, Storage};
+use super::widths;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, AddressSpace, Op as IrOp, Place, PrivateVariable, Type, Value, Values,
@@ -231,11 +232,18 @@ impl<'a> FunctionParser<'_, 'a> {
         let mut values = Values::new();
         for run in runs(slots) {
             let start = run.first().map_or(0, |slot| slot.offset_bytes);
-            let place = Place::Pointer(b.ptr_add_const(pointer, start as i64));
+            let pointer = b.ptr_add_const(pointer, start as i64);
+            let place = Place::Pointer(pointer);
             let access = Access {
                 align_bytes: align_at(access.align_bytes, start),
                 ..access
             };
+            if let [slot] = run
+                && slot.is_cut()
+            {
+                values.push(widths::load(&mut b, pointer, slot, access));
+                continue;
+            }
             let types = run.iter().map(|slot| in_memory(slot.ty));
             let loaded = b.op(IrOp::Load(place, access), types);
             for (slot, value) in run.iter().zip(loaded) {
@@ -261,11 +269,21 @@ impl<'a> FunctionParser<'_, 'a> {
         let mut rest = values.iter();
         for run in runs(slots) {
             let start = run.first().map_or(0, |slot| slot.offset_bytes);
-            let place = Place::Pointer(b.ptr_add_const(pointer, start as i64));
+            let pointer = b.ptr_add_const(pointer, start as i64);
+            let place = Place::Pointer(pointer);
             let access = Access {
                 align_bytes: align_at(access.align_bytes, start),
                 ..access
             };
+            if let [slot] = run
+                && slot.is_cut()
+            {
+                let value = rest.next().copied();
+                let value =
+                    value.ok_or_else(|| CompileError::new("a stored value is too short"))?;
+                widths::store(&mut b, pointer, slot, value, access);
+                continue;
+            }
             let stored: Values = run
                 .iter()
                 .zip(&mut rest)
@@ -288,12 +306,13 @@ fn in_memory(ty: Type) -> Type {
     }
 }
 
-/// Scalars of one type that follow each other, cut into accesses.
+/// Scalars of one type that follow each other, cut into accesses; integers of other widths alone.
 fn runs(slots: &[Slot]) -> impl Iterator<Item = &[Slot]> {
     slots
         .chunk_by(|a, b| {
             let size = u64::from(a.ty.size_bytes());
-            a.ty == b.ty && a.offset_bytes + size == b.offset_bytes
+            let is_whole = !a.is_cut() && !b.is_cut();
+            is_whole && a.ty == b.ty && a.offset_bytes + size == b.offset_bytes
         })
         .flat_map(|run| run.chunks(MAX_ACCESS_SCALARS))
 }

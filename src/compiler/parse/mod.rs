@@ -44,6 +44,7 @@ mod spec_ops;
 mod tests;
 mod types;
 mod vector_memory;
+mod widths;
 
 pub(crate) use images::field_type as image_field_type;
 

@@ -2,6 +2,7 @@
 
 use super::decode::{Id, Instruction};
 use super::decorations::Decorations;
+use super::widths;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Type};
 use crate::compiler::program::{AccessQualifier, ImageType};
@@ -19,8 +20,26 @@ const MAX_LISTED_SLOTS: usize = 1 << 21;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub ty: Type,
+    /// The bits that count: fewer than its type has of an integer of another width ([`widths`]).
+    pub bits: u32,
     /// Where it lies in memory from the start of the value.
     pub offset_bytes: u64,
+}
+
+impl Slot {
+    /// A scalar of which all bits count.
+    pub fn new(ty: Type, offset_bytes: u64) -> Self {
+        Self {
+            ty,
+            bits: ty.bits(),
+            offset_bytes,
+        }
+    }
+
+    /// Whether it is an integer of another width than its type.
+    pub fn is_cut(&self) -> bool {
+        self.bits != self.ty.bits()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +59,8 @@ pub(super) enum Storage {
 pub(super) enum Kind {
     Void,
     Scalar(Type),
+    /// An integer of a width of its own, and the integer that holds it.
+    Integer(u32, Type),
     Event,
     /// `reserve_id_t`
     ReserveId,
@@ -94,9 +115,15 @@ pub(super) struct Types {
     pub physical32: bool,
     /// Scalars listed for all types so far.
     listed_slots: usize,
+    has_other_widths: bool,
 }
 
 impl Types {
+    /// Whether there are integers of other widths than 8, 16, 32 and 64 bits.
+    pub fn has_other_widths(&self) -> bool {
+        self.has_other_widths
+    }
+
     pub fn get(&self, id: Id) -> Result<&Rc<TypeData>, CompileError> {
         self.by_id
             .get(&id)
@@ -157,9 +184,10 @@ impl Types {
     pub fn scalar(&self, id: Id) -> Result<Type, CompileError> {
         let data = self.get(id)?;
         match (&data.kind, data.slots.as_deref()) {
-            (Kind::Scalar(_) | Kind::Vector { .. } | Kind::Pointer { .. }, Some([first, ..])) => {
-                Ok(first.ty)
-            }
+            (
+                Kind::Scalar(_) | Kind::Integer(..) | Kind::Vector { .. } | Kind::Pointer { .. },
+                Some([first, ..]),
+            ) => Ok(first.ty),
             _ => Err(CompileError::new(format!(
                 "type {id} is no scalar or vector"
             ))),
@@ -188,7 +216,7 @@ impl Types {
         let kind = match inst.op {
             Op::TypeVoid => Kind::Void,
             Op::TypeBool => Kind::Scalar(Type::Bool),
-            Op::TypeInt => Kind::Scalar(self.int(inst)?),
+            Op::TypeInt => self.int(inst)?,
             Op::TypeFloat => Kind::Scalar(
                 Type::float(inst.word(0)?)
                     .filter(|_| inst.operands.len() == 1)
@@ -197,7 +225,10 @@ impl Types {
             Op::TypeVector => {
                 let (element, count) = (inst.id(0)?, inst.word(1)?);
                 let element_kind = &self.get(element)?.kind;
-                if !matches!(element_kind, Kind::Scalar(_) | Kind::Pointer { .. }) {
+                if !matches!(
+                    element_kind,
+                    Kind::Scalar(_) | Kind::Integer(..) | Kind::Pointer { .. }
+                ) {
                     return Err(inst.error("the components of a vector are scalars"));
                 }
                 // clang-22 makes vectors of one component where its optimizer does.
@@ -266,8 +297,15 @@ impl Types {
         Ok(true)
     }
 
-    fn int(&self, inst: &Instruction<'_>) -> Result<Type, CompileError> {
-        Type::int(inst.word(0)?).ok_or_else(|| inst.error("integers have 8, 16, 32 or 64 bits"))
+    fn int(&mut self, inst: &Instruction<'_>) -> Result<Kind, CompileError> {
+        let bits = inst.word(0)?;
+        if let Some(ty) = Type::int(bits) {
+            return Ok(Kind::Scalar(ty));
+        }
+        let container = widths::container(bits)
+            .ok_or_else(|| inst.error("integers have at least one and at most 64 bits"))?;
+        self.has_other_widths = true;
+        Ok(Kind::Integer(bits, container))
     }
 
     fn structure(
@@ -342,7 +380,7 @@ impl Types {
             })
         };
         Ok(match kind {
-            Kind::Scalar(ty) => natural(ty.size_bytes()),
+            Kind::Scalar(ty) | Kind::Integer(_, ty) => natural(ty.size_bytes()),
             Kind::Event | Kind::ReserveId | Kind::Pipe(_) => natural(8),
             Kind::Sampler => natural(4),
             Kind::Image(_) => Some(super::images::LAYOUT),
@@ -398,13 +436,7 @@ impl Types {
     }
 
     fn flatten(&self, kind: &Kind) -> Result<Option<Rc<[Slot]>>, CompileError> {
-        let one = |ty| {
-            let slot = Slot {
-                ty,
-                offset_bytes: 0,
-            };
-            Some(Rc::from([slot]))
-        };
+        let one = |ty| Some(Rc::from([Slot::new(ty, 0)]));
         let repeat = |element: Id, count: u64| -> Result<_, CompileError> {
             let data = self.get(element)?;
             let (Some(slots), Some(layout)) = (&data.slots, data.layout) else {
@@ -421,8 +453,8 @@ impl Types {
                     .flat_map(|index| {
                         let start = index * layout.size_bytes;
                         slots.iter().map(move |slot| Slot {
-                            ty: slot.ty,
                             offset_bytes: start + slot.offset_bytes,
+                            ..*slot
                         })
                     })
                     .collect(),
@@ -430,6 +462,10 @@ impl Types {
         };
         Ok(match kind {
             Kind::Scalar(ty) => one(*ty),
+            Kind::Integer(bits, ty) => Some(Rc::from([Slot {
+                bits: *bits,
+                ..Slot::new(*ty, 0)
+            }])),
             Kind::Event | Kind::ReserveId => one(Type::I64),
             Kind::Pipe(_) => one(Type::Ptr(AddressSpace::Global)),
             Kind::Sampler => one(Type::I32),
@@ -456,8 +492,8 @@ impl Types {
                         return Ok(None);
                     }
                     all.extend(slots.iter().map(|slot| Slot {
-                        ty: slot.ty,
                         offset_bytes: offset + slot.offset_bytes,
+                        ..*slot
                     }));
                 }
                 Some(all.into())

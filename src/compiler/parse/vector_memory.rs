@@ -138,10 +138,7 @@ impl<'a> FunctionParser<'_, 'a> {
 
 fn consecutive(ty: Type, count: usize) -> Vec<Slot> {
     (0..count as u64)
-        .map(|index| Slot {
-            ty,
-            offset_bytes: index * u64::from(ty.size_bytes()),
-        })
+        .map(|index| Slot::new(ty, index * u64::from(ty.size_bytes())))
         .collect()
 }
 

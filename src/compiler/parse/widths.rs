@@ -1,0 +1,181 @@
+//! Integers of other widths than 8, 16, 32 and 64 bits (`SPV_ALTERA_arbitrary_precision_integers`).
+//!
+//! OpenCL C has none, but LLVM makes them of variables that are written in parts: of
+//! `((uchar *)&word)[3] = 1` a 24-bit and an 8-bit integer, of a structure of three bytes a load of 24 bits. Its SPIR-V
+//! back end can write them as they are, or as integers of the next width, and then forgets to cut them.
+//!
+//! **Invariant.** An integer of another width is held in the next wider one of the four, with zeros above. What
+//! may leave other bits there is cut ([`FunctionParser::define`]); what reads a sign gets it extended
+//! ([`FunctionParser::operand`]). In memory it takes as many bytes as its bits need.
+
+use super::decode::Instruction;
+use super::function::FunctionParser;
+use super::types::Slot;
+use crate::compiler::CompileError;
+use crate::compiler::ir::{Access, Binary, Builder, Place, Type, Value, Values};
+use rspirv::spirv::Op;
+use std::rc::Rc;
+
+/// The integer that holds one of `bits` bits.
+pub(super) fn container(bits: u32) -> Option<Type> {
+    Type::int(bits.next_power_of_two().max(8)).filter(|_| bits > 0)
+}
+
+/// Whether an instruction takes its operands' highest bits for signs.
+fn reads_signs(op: Op) -> bool {
+    matches!(
+        op,
+        Op::SDiv
+            | Op::SRem
+            | Op::SMod
+            | Op::SLessThan
+            | Op::SLessThanEqual
+            | Op::SGreaterThan
+            | Op::SGreaterThanEqual
+            | Op::ShiftRightArithmetic
+            | Op::SConvert
+            | Op::SatConvertSToU
+            | Op::ConvertSToF
+    )
+}
+
+/// Whether an instruction means the width of its operands in a way that their containers have not.
+fn needs_own_width(op: Op) -> bool {
+    matches!(
+        op,
+        Op::BitReverse
+            | Op::BitFieldInsert
+            | Op::BitFieldSExtract
+            | Op::IAddCarry
+            | Op::ISubBorrow
+            | Op::UMulExtended
+            | Op::SMulExtended
+            | Op::SatConvertUToS
+            | Op::Bitcast
+            | Op::ExtInst
+    )
+}
+
+impl<'a> FunctionParser<'_, 'a> {
+    /// An error where an instruction on integers of another width is none of those that are translated.
+    pub(super) fn check_widths(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
+        if !self.source.types.has_other_widths() || !needs_own_width(inst.op) {
+            return Ok(());
+        }
+        // The set and the number of an extended instruction are no values.
+        let first = if inst.op == Op::ExtInst { 2 } else { 0 };
+        for id in inst.ids_from(first) {
+            let Ok((ty, _)) = self.values(id) else {
+                continue;
+            };
+            if let Some(slot) = self.slots(ty)?.iter().find(|slot| slot.is_cut()) {
+                return Err(inst.error(format!("integers of {} bits are not supported", slot.bits)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Values with zeros above the bits that their slots have.
+    pub(super) fn cut(&mut self, slots: &[Slot], values: &[Value]) -> Option<Values> {
+        if !slots.iter().any(Slot::is_cut) {
+            return None;
+        }
+        let mut b = self.build();
+        let pairs = slots.iter().zip(values);
+        Some(
+            pairs
+                .map(|(slot, &value)| cut(&mut b, slot, value))
+                .collect(),
+        )
+    }
+
+    /// The operands of an instruction that reads signs, with them in the highest bits.
+    pub(super) fn with_signs(
+        &mut self,
+        op: Op,
+        slots: &[Slot],
+        values: Rc<[Value]>,
+    ) -> Rc<[Value]> {
+        if !reads_signs(op) || !slots.iter().any(Slot::is_cut) {
+            return values;
+        }
+        let mut b = self.build();
+        let pairs = slots.iter().zip(values.iter());
+        pairs
+            .map(|(slot, &value)| {
+                let unused = u64::from(slot.ty.bits() - slot.bits);
+                let top = b.binary_const(Binary::Shl, value, unused);
+                b.binary_const(Binary::AShr, top, unused)
+            })
+            .collect()
+    }
+}
+
+fn cut(b: &mut Builder<'_>, slot: &Slot, value: Value) -> Value {
+    match slot.is_cut() {
+        true => b.binary_const(Binary::And, value, mask(slot.bits)),
+        false => value,
+    }
+}
+
+/// The bits of an integer of `bits` bits.
+pub(super) fn mask(bits: u32) -> u64 {
+    u64::MAX >> 64u32.saturating_sub(bits)
+}
+
+/// The integers in memory that an integer of another width is made of, lowest first, and where they lie.
+fn parts(bits: u32) -> impl Iterator<Item = (Type, u64)> {
+    let bytes = u64::from(bits.div_ceil(8));
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let size = (bytes - at).checked_ilog2().map(|log| 1 << log)?;
+        let part = (Type::int(8 * size as u32)?, at);
+        at += size;
+        Some(part)
+    })
+}
+
+/// Loads an integer of another width.
+pub(super) fn load(b: &mut Builder<'_>, pointer: Value, slot: &Slot, access: Access) -> Value {
+    let mut all = None;
+    for (ty, at) in parts(slot.bits) {
+        let (place, access) = part_at(b, pointer, at, access);
+        let part = b.load1(place, ty, access);
+        let part = b.resize_int(part, slot.ty, false);
+        let part = b.binary_const(Binary::Shl, part, 8 * at);
+        all = Some(match all {
+            Some(all) => b.binary(Binary::Or, all, part),
+            None => part,
+        });
+    }
+    let whole = all.unwrap_or_else(|| b.constant(slot.ty, 0));
+    cut(b, slot, whole)
+}
+
+/// Stores an integer of another width, and nothing beside it.
+pub(super) fn store(
+    b: &mut Builder<'_>,
+    pointer: Value,
+    slot: &Slot,
+    value: Value,
+    access: Access,
+) {
+    for (ty, at) in parts(slot.bits) {
+        let (place, access) = part_at(b, pointer, at, access);
+        let part = b.binary_const(Binary::LShr, value, 8 * at);
+        let part = b.resize_int(part, ty, false);
+        b.store1(place, part, access);
+    }
+}
+
+fn part_at(b: &mut Builder<'_>, pointer: Value, at: u64, access: Access) -> (Place, Access) {
+    let place = Place::Pointer(b.ptr_add_const(pointer, at as i64));
+    let align_bytes = super::memory::align_at(access.align_bytes, at);
+    (
+        place,
+        Access {
+            align_bytes,
+            ..access
+        },
+    )
+}
