@@ -23,6 +23,8 @@ pub const TESTS: &[Test] = &[
     ("quotients_by_upsampled_numbers", quotients_by_upsampled),
     ("remainders_by_odd_shorts", remainders_by_odd_shorts),
     ("the_least_short_negated", least_short_negated),
+    ("digits_of_longs_in_bytes", digits_in_bytes),
+    ("digits_of_signed_longs_in_bytes", signed_digits_in_bytes),
     ("a_variable_or_memory", a_variable_or_memory),
     ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
     ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
@@ -340,6 +342,49 @@ fn least_short_negated() {
         vstore4(as_short4(-as_ushort4(vector)), convert_ulong_sat_rtz((char)0xb4u) & 3u, shorts);
         out[i] = (ulong)shorts[3] * 3 + (ulong)shorts[0];";
     check("", 16, body, |_| (-32768i64 * 3 + 3) as u64);
+}
+
+fn digits_in_bytes() {
+    let body = "
+        global uchar *bytes = (global uchar *)mine;
+        ulong x = (ulong)number * 1000003u + i;
+        for (uint j = 0; j < 16; ++j) {
+            bytes[j] = (uchar)(x % 10);
+            x = x / 10 + (j == 8 ? i : 0);
+        }
+        ulong all = 0;
+        for (uint j = 0; j < 16; ++j) all = all * 10 + bytes[j];
+        out[i] = all;";
+    check("", 8, body, |i| {
+        let mut x = 0x9876_5432 * 1_000_003 + i;
+        (0..16).fold(0, |all, j| {
+            let digit = x % 10;
+            x = x / 10 + if j == 8 { i } else { 0 };
+            all * 10 + digit
+        })
+    });
+}
+
+fn signed_digits_in_bytes() {
+    let body = "
+        global char *bytes = (global char *)mine;
+        long x = (long)number * -1000003l - i;
+        for (uint j = 0; j < 16; ++j) {
+            bytes[j] = (char)(x % 10);
+            x /= 10;
+        }
+        long all = 0;
+        for (uint j = 0; j < 16; ++j) all = all * 10 + bytes[j];
+        out[i] = (ulong)all;";
+    check("", 8, body, |i| {
+        let mut x = -0x9876_5432i64 * 1_000_003 - i as i64;
+        let all = (0..16).fold(0, |all, _| {
+            let digit = x % 10;
+            x /= 10;
+            all * 10 + digit
+        });
+        all as u64
+    });
 }
 
 fn a_variable_or_memory() {

@@ -7,12 +7,13 @@
 //! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
 //! - `(long)x << 31` of an `int` is multiplied by -2^31;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
+//! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
 //!   the wrong end.
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
-//! zero out of the exchange. For negations it is the result.
+//! zero out of the exchange. For negations, and words of 64-bit remainders of which a narrow part is used, it is the result.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::MISREADS_RANGES`]), nor in kernels without a buffer.
@@ -29,8 +30,12 @@ use std::collections::{HashMap, HashSet};
 /// How far an operand is followed to where it was a narrow number.
 const DEPTH: u32 = 4;
 
-/// The same for operands that are shifted by a byte.
+/// How far an operand that is shifted by a byte is followed.
 const BYTE_DEPTH: u32 = 2;
+
+/// How far the word of a 64-bit number is followed to the quotient that it was computed of: past the product with the
+/// divisor, the difference, and what gives a signed remainder its sign.
+const QUOTIENT_DEPTH: u32 = 6;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
@@ -51,13 +56,11 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
         rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
             let (flags, mut op) = (data.flags, data.op.clone());
-            if matches!(op, Op::Unary(Unary::Negate, _)) && narrowed.contains(&data.results[0]) {
+            if loses_upper_bits(b.function, &op) && narrowed.contains(&data.results[0]) {
                 b.flags = flags;
-                let negated = b.op1(op, Type::I32);
+                let word = b.op1(op, Type::I32);
                 b.flags = InstFlags::default();
-                return Ok::<_, CompileError>(Rewrite::Replace(smallvec![
-                    zero.added_to(b, negated)
-                ]));
+                return Ok::<_, CompileError>(Rewrite::Replace(smallvec![zero.added_to(b, word)]));
             }
             if has_stored_arguments(b.function, &filled, &op) {
                 b.flags = InstFlags::default();
@@ -107,6 +110,39 @@ fn misread(function: &Function, op: &Op) -> Option<Value> {
         }
         Op::Convert(Convert::UnsignedToFloat(_), a) => is_signed(function, a, DEPTH).then_some(a),
         _ => None,
+    }
+}
+
+/// Whether an operation gives a word whose narrow part the driver computes wrongly.
+fn loses_upper_bits(function: &Function, op: &Op) -> bool {
+    match *op {
+        Op::Unary(Unary::Negate, _) => true,
+        Op::Convert(Convert::Truncate, from) => {
+            function.ty(from) == Type::I64 && is_of_quotient(function, from, QUOTIENT_DEPTH)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a 64-bit number is computed of a quotient or is a remainder.
+fn is_of_quotient(function: &Function, value: Value, depth: u32) -> bool {
+    let further = |from| depth > 0 && is_of_quotient(function, from, depth - 1);
+    match function.op_of(value) {
+        Some(&Op::Binary(Binary::UDiv | Binary::URem | Binary::SDiv | Binary::SRem, ..)) => true,
+        Some(&Op::Binary(
+            Binary::Add
+            | Binary::Sub
+            | Binary::Mul
+            | Binary::Shl
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor,
+            a,
+            b,
+        ))
+        | Some(&Op::Select(_, a, b)) => further(a) || further(b),
+        Some(&Op::Unary(Unary::Negate, a)) => further(a),
+        _ => false,
     }
 }
 
@@ -287,6 +323,8 @@ mod tests {
             "p[0] = p[2] % (uint)(short)s[0];",
             "((global long *)p)[1] = (long)(int)p[0] << 31;",
             "s[1] = -s[0];",
+            "s[1] = *(global ulong *)p % 10;",
+            "s[1] = *(global long *)p % 10;",
             "uint v = n; uint *q = p[1] ? &v : (uint *)p + s[0]; p[2] = v; p[3] = *q;",
         ] {
             assert!(
@@ -305,6 +343,8 @@ mod tests {
             "p[0] = p[1] / p[2];",
             "p[0] = (float)p[1];",
             "p[0] = -p[1];",
+            "p[0] = *(global ulong *)p % 10;",
+            "s[1] = p[0] % 10;",
             "uint v[4]; for (uint i = 0; i < p[8]; ++i) v[i & 3] = p[i]; p[9] = v[1];",
             "uint v[4]; vstore4(m, 0, v); p[0] = v[p[1] & 3];",
         ] {
