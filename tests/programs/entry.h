@@ -24,7 +24,8 @@ kernel void test(global const u32 *in, global u32 *out, global work_t *memory) {
 #else
 const u32 work_bytes = (u32)(sizeof(work_t) * WORKS);
 void host(const u32 *in, u32 *out, u32 units) {
-    static work_t work[WORKS];
+    /* Several threads may run a program at a time. */
+    static _Thread_local work_t work[WORKS];
     for (u32 unit = 0; unit < units; unit++) {
         memset(work, 0x5a, sizeof work);
         program(in + unit * INPUTS, out + unit * OUTPUTS, work);

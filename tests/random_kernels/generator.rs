@@ -250,12 +250,13 @@ impl Generator {
         });
     }
 
-    /// Puts a structure and all its members in scope.
+    /// Puts a structure and all its members in scope, with the address space of its arrays.
     pub fn name_members(
         &mut self,
         scope: &mut Scope,
         name: &str,
         structure: usize,
+        space: &'static str,
         writable: bool,
     ) {
         let all = self.structures[structure].clone();
@@ -276,7 +277,7 @@ impl Generator {
                         ty: *ty,
                         length: *length,
                         writable,
-                        space: "private",
+                        space,
                     });
                 }
                 Member::Array(ty, _) => {
@@ -290,7 +291,9 @@ impl Generator {
                 }
                 // Within a packed structure its members would have to be, too.
                 Member::Nested(_) if all.packed => {}
-                Member::Nested(inner) => self.name_members(scope, &name, *inner, writable),
+                Member::Nested(inner) => {
+                    self.name_members(scope, &name, *inner, space, writable);
+                }
             }
         }
         scope.aggregates.push(Aggregate {
@@ -341,7 +344,7 @@ impl Generator {
                 text
             }
             Parameter::Structure(structure) => {
-                self.name_members(scope, &name, *structure, true);
+                self.name_members(scope, &name, *structure, "private", true);
                 format!("{} {name}", self.structures[*structure].name)
             }
             Parameter::Array(ty, length, space) => {
@@ -423,7 +426,7 @@ impl Generator {
         let structure = self.dice.below(self.structures.len());
         let (name, argument) = (format!("{}_change", self.prefix), self.name("x"));
         let mut scope = Scope::default();
-        self.name_members(&mut scope, &argument, structure, true);
+        self.name_members(&mut scope, &argument, structure, "private", true);
         let around = Around {
             uniform: false,
             in_loop: false,

@@ -99,7 +99,13 @@ impl Generator {
             into.push(Stmt::new(&text, values));
             for _ in 0..2 {
                 let index = self.index_text(scope, length);
-                self.name_members(scope, &format!("{name}[{index}]"), structure, true);
+                self.name_members(
+                    scope,
+                    &format!("{name}[{index}]"),
+                    structure,
+                    "private",
+                    true,
+                );
             }
             return;
         }

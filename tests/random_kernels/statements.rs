@@ -191,7 +191,7 @@ impl Generator {
             self.structures[structure].name
         );
         into.push(Stmt::new(&text, values));
-        self.name_members(scope, &name, structure, true);
+        self.name_members(scope, &name, structure, "private", true);
     }
 
     /// `private` pointers to something that is in scope.
@@ -212,7 +212,8 @@ impl Generator {
                 self.structures[target.structure].name, target.name
             );
             into.push(Stmt::new(&text, []));
-            self.name_members(scope, &format!("(*{name})"), target.structure, true);
+            let space = if self.features.generic { "" } else { "private" };
+            self.name_members(scope, &format!("(*{name})"), target.structure, space, true);
             return;
         }
         let all: Vec<_> = scope
