@@ -54,6 +54,10 @@ impl Lower<'_, '_> {
                 let value = self.library(name, args, ty)?;
                 Some(self.zero_signed_as(value, x))
             }
+            (Std::atan | Std::erf | Std::expm1 | Std::sin | Std::tan, &[x]) if !single => {
+                let value = self.library(name, args, ty)?;
+                Some(self.zero_signed_as(value, x))
+            }
             (Std::cospi, _) => {
                 let value = self.library(name, args, ty)?;
                 let zero = self.float(ty, 0.0);
@@ -172,6 +176,39 @@ impl Lower<'_, '_> {
 mod tests {
     use super::super::tests::{Lowered, plain};
     use super::*;
+    use crate::compiler::Capabilities;
+
+    /// Annex F of C99, to which OpenCL C section 7.5 refers.
+    #[test]
+    fn odd_functions_keep_zeros() {
+        for caps in [plain(), Capabilities::full()] {
+            for op in [
+                Std::asin,
+                Std::asinh,
+                Std::asinpi,
+                Std::atan,
+                Std::atanh,
+                Std::atanpi,
+                Std::cbrt,
+                Std::erf,
+                Std::expm1,
+                Std::log1p,
+                Std::sin,
+                Std::sinh,
+                Std::sinpi,
+                Std::tan,
+                Std::tanh,
+                Std::tanpi,
+            ] {
+                for (ty, sign) in [(Type::F32, 1 << 31), (Type::F64, 1 << 63)] {
+                    let lowered = Lowered::new(&caps, op, &[ty], &[ty]);
+                    for zero in [0, sign] {
+                        assert_eq!(lowered.run(&[zero])[0], zero, "{op:?} of {ty:?}");
+                    }
+                }
+            }
+        }
+    }
 
     fn single(op: Std, x: f32) -> f32 {
         let lowered = Lowered::new(&plain(), op, &[Type::F32], &[Type::F32]);

@@ -182,11 +182,17 @@ impl Lower<'_, '_> {
             self.binary_const(Binary::Add, from, 1),
             self.binary_const(Binary::Sub, from, 1),
         );
-        let next = self.select(up, higher, to);
-        let next = self.select(down, lower, next);
-        // The mapping is its own inverse.
+        let next = self.select(up, higher, lower);
+        // The mapping is its own inverse, but loses -0: what follows the greatest negative number, -1 here.
         let bits = self.flip_negative(next);
+        let greatest = self.compare_const(Compare::Equal, from, u64::MAX);
+        let to_zero = self.binary(Binary::And, up, greatest);
+        let int = self.b.ty(bits);
+        let zero = self.b.constant(int, FloatFormat::of(ty).sign());
+        let bits = self.select(to_zero, zero, bits);
         let value = self.b.bitcast(bits, ty);
+        let different = self.binary(Binary::Or, up, down);
+        let value = self.select(different, value, y);
         self.select(unordered, sum, value)
     }
 

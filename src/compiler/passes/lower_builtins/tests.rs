@@ -180,8 +180,7 @@ fn floats_of_two_operands() {
             if x.is_nan() || y.is_nan() {
                 f32::NAN
             } else if x == y {
-                // Which zero is not said.
-                if x == 0.0 { 0.0 } else { y }
+                y
             } else if x < y {
                 x.next_up()
             } else {
@@ -195,7 +194,7 @@ fn floats_of_two_operands() {
             for y in floats() {
                 let mut actual = lowered.run(&[x.to_bits().into(), y.to_bits().into()])[0];
                 let mut expected = oracle(x, y);
-                if op != Std::copysign && expected == 0.0 {
+                if !matches!(op, Std::copysign | Std::nextafter) && expected == 0.0 {
                     (actual, expected) = (actual & 0x7fff_ffff, 0.0);
                 }
                 check(op, &[x, y], actual, expected);
