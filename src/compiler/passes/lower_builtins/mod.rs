@@ -9,6 +9,8 @@ mod common;
 mod corrections;
 #[cfg(test)]
 mod doubles_tests;
+#[cfg(test)]
+mod edges_tests;
 mod error_free;
 mod exact;
 mod exponential;
