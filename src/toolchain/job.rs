@@ -326,6 +326,7 @@ impl<'a> Job<'a> {
                 log::debug!("clang broke down:\n{log}");
                 diagnostics::leave_out_stack(&mut log);
             }
+            log.extend(diagnostics::cause_note(&log).map(str::to_owned));
             log.extend(diagnostics::end_note(finished.end, &self.clang.path));
             if !is_crash {
                 break;
