@@ -12,6 +12,7 @@ use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_int};
+use std::process::Command;
 use std::ptr;
 
 /// A walk that no counter bounds, so that its iterations can be joined a few at a time only.
@@ -150,4 +151,43 @@ fn what_comes_behind_such_a_launch_fails_with_it() {
     let waited = behind.wait();
     let status = launch.command_execution_status().unwrap().0;
     assert_eq!(status == CL_COMPLETE, waited.is_ok(), "{status} {waited:?}");
+}
+
+/// Set in the process that ends as soon as its launch is done.
+const ENDING: &str = "PUMICE_TEST_ENDING";
+
+/// Exit code of a process whose launch has failed.
+const FAILED: i32 = 3;
+
+#[test]
+fn a_process_that_ends_at_once_has_logged_it() {
+    if std::env::var_os(ENDING).is_some() {
+        let code = common::device().map_or(0, |device| {
+            let mut setup = Setup::new(&device);
+            setup.launch(MANY);
+            setup.queue.finish().map_or(FAILED, |()| 0)
+        });
+        std::process::exit(code);
+    }
+    // What is logged by another thread may just be in time.
+    for _ in 0..4 {
+        let output = Command::new(std::env::current_exe().expect("a running test has a path"))
+            .args([
+                "--exact",
+                "--nocapture",
+                "a_process_that_ends_at_once_has_logged_it",
+            ])
+            .env(ENDING, "1")
+            .output()
+            .expect("the test starts once more");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => {}
+            Some(FAILED) => assert!(
+                errors.contains("a work-item of 'walk' needs more"),
+                "{errors}"
+            ),
+            _ => panic!("{}\n{errors}", output.status),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::callback::{ContextDestructor, ContextNotify, UserData};
 use super::device::Device;
 use super::memory::Memory;
+use super::notifier;
 use super::object::{Handle, Kind, Object};
 use super::pinned::Pinned;
 use super::process;
@@ -123,9 +124,19 @@ impl Context {
         &self.properties
     }
 
-    /// Tells the application's `pfn_notify` about an error that no call can report. Hold no lock.
-    pub fn report(&self, message: &str) {
+    /// Logs an error that no call can report, and has the application's `pfn_notify` told of it soon, by a thread that
+    /// holds no lock of ours.
+    pub fn report(self: &Arc<Self>, message: String) {
+        // The process may end before that thread comes to it.
         log::error!("{message}");
+        if self.notify.0.is_some() {
+            let context = Arc::clone(self);
+            notifier::send(Box::new(move || context.notify(&message)));
+        }
+    }
+
+    /// Calls the application's `pfn_notify`. Hold no lock.
+    fn notify(&self, message: &str) {
         if let (Some(notify), UserData(user_data)) = self.notify {
             let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
             // SAFETY: the application's function, called as the specification says: a message, no

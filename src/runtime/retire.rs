@@ -8,7 +8,6 @@
 use super::batch::Batch;
 use super::destruction::Kept;
 use super::event::{Aftermath, Event};
-use super::notifier;
 use super::process::AtWork;
 use super::queue::Queue;
 use super::trace::CommandTimes;
@@ -164,12 +163,8 @@ impl Queue {
             return;
         }
         self.failure.die_from(value);
-        let context = Arc::clone(self.context());
-        // No lock of ours is held there.
-        notifier::send(Box::new(move || {
-            context
-                .report("the device was lost: nothing that is enqueued on it completes any more");
-        }));
+        let message = "the device was lost: nothing that is enqueued on it completes any more";
+        self.context().report(message.to_owned());
     }
 
     fn retire_one(self: &Arc<Self>, last: u64) -> Option<Aftermath> {
@@ -252,9 +247,7 @@ impl Queue {
     /// A kernel has lost iterations: the application is told, and once more when it next waits for all of the queue.
     fn report_lost(&self, message: String) {
         self.has_lost.store(true, Ordering::Release);
-        let context = Arc::clone(self.context());
-        // No lock of ours is held there.
-        notifier::send(Box::new(move || context.report(&message)));
+        self.context().report(message);
     }
 
     /// Writes the commands of `batch`, which are done, to the trace.
