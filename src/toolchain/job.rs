@@ -297,9 +297,9 @@ impl<'a> Job<'a> {
             };
             // What an attempt before this had to say of the source is said again.
             log = diagnostics::readable(&finished.stderr, self.header_path());
-            if has_ended_well(&finished)
-                && let Some(module) = words::from_bytes(&finished.stdout)
-                && !has_wide_integers(&module)
+            let module = words::from_bytes(&finished.stdout).filter(|_| has_ended_well(&finished));
+            let is_wide = module.as_deref().is_some_and(has_wide_integers);
+            if let Some(module) = module.filter(|_| !is_wide)
                 && let Some(module) = tables.put_into(module)
             {
                 if self.is_linked && !has_functions(&module) {
@@ -320,15 +320,17 @@ impl<'a> Job<'a> {
                     Err(reason) => SourceOutcome::failed(log + &reason),
                 };
             }
-            // Integers of 65 or 128 bits are what its back end breaks down on, too, unless it may write them.
-            let is_crash = has_ended_well(&finished) || diagnostics::is_crash(finished.end, &log);
+            let is_crash = diagnostics::is_crash(finished.end, &log);
             if is_crash {
                 log::debug!("clang broke down:\n{log}");
                 diagnostics::leave_out_stack(&mut log);
             }
-            log.extend(diagnostics::cause_note(&log).map(str::to_owned));
+            if is_wide {
+                log.push_str(diagnostics::WIDE_INTEGER);
+            }
             log.extend(diagnostics::end_note(finished.end, &self.clang.path));
-            if !is_crash {
+            // Of 65 bits the optimizer makes integers, too.
+            if !is_crash && !is_wide {
                 break;
             }
         }
@@ -388,7 +390,7 @@ impl From<Finished> for Emitted {
     }
 }
 
-/// Whether optimization made integers that no OpenCL C has and no device.
+/// Whether there are integers that no device has.
 fn has_wide_integers(module: &[u32]) -> bool {
     instructions::all(module).any(|one| {
         one.opcode == instructions::opcode::TYPE_INT
