@@ -1,5 +1,5 @@
 # Sourced by ci/demo and ci/test: installs what is missing on a machine with Debian 12 or later and Rust.
-# Everything comes from packages by name; nothing is kept outside the package managers, .cache/ and the folder of ci/roots.sh.
+# Everything comes from packages by name; nothing is kept outside the package managers, .cache/ and the folder of ci/mesas.sh.
 
 export DEBIAN_FRONTEND=noninteractive
 ROOT=$(git rev-parse --show-toplevel 2>/dev/null || (cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd))
