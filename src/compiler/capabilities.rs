@@ -103,6 +103,8 @@ pub struct Capabilities {
     /// Whether arithmetic on 32-bit floats keeps denormals: where the device can be told so, or where its
     /// driver is known to.
     pub keeps_denormals32: bool,
+    /// Whether arithmetic on 64-bit floats keeps denormals.
+    pub keeps_denormals64: bool,
     /// Whether the conversion of a denormal 32-bit float to 64 bits is exact: NVIDIA's takes it for zero
     /// even where it was told to preserve denormals.
     pub widens_denormals: bool,
@@ -240,6 +242,7 @@ impl Capabilities {
             float64_controls: controls,
             keeps_denormals16: true,
             keeps_denormals32: true,
+            keeps_denormals64: true,
             widens_denormals: true,
             rounds_to_nearest32: false,
             marks_loops: false,
@@ -284,6 +287,7 @@ impl Capabilities {
             workgroup_explicit_layout: false,
             keeps_denormals16: true,
             keeps_denormals32: true,
+            keeps_denormals64: true,
             defects: llvmpipe::defects(Some(llvmpipe::DEBIAN_12)),
             max_nesting: Some(llvmpipe::MAX_NESTING),
             serial_memory: true,
@@ -341,6 +345,7 @@ impl Capabilities {
             float64_controls: FloatControls::default(),
             keeps_denormals16: true,
             keeps_denormals32: false,
+            keeps_denormals64: false,
             widens_denormals: false,
             rounds_to_nearest32: false,
             fused_fma32: false,

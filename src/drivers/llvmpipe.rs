@@ -15,6 +15,11 @@ pub const DEBIAN_12: Version = Version(22, 3, 6);
 /// Some levels are left to what Mesa makes itself.
 pub const MAX_NESTING: u32 = 72;
 
+/// The first version that may flush denormals to zero in compute shaders, singles and doubles alike: 26.2 turns the
+/// processor's flushing on for all but OpenCL's own kernels (`lp_cs_tpool_worker`), whatever a shader asks for; 25.0 leaves
+/// it off.
+const FLUSHES_DENORMALS: Version = Version(25, 1, 0);
+
 /// What is always there was found on 22.3.6, and nothing is known to be without.
 const RANGES: &[Range] = &[
     Range::always(Defects::LOSES_LOOP_RESULTS),
@@ -45,6 +50,11 @@ pub fn defects(version: Option<Version>) -> Defects {
     Range::all_of(RANGES, version)
 }
 
+/// Whether arithmetic of singles and doubles keeps denormals; no version says so. That of halves always does.
+pub fn keeps_denormals(version: Option<Version>) -> bool {
+    version.is_some_and(|version| version < FLUSHES_DENORMALS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +66,13 @@ mod tests {
         assert!(!limits(Some(Version(25, 0, 7))));
         assert!(!limits(Some(Version(99, 0, 0))));
         assert!(limits(None));
+    }
+
+    #[test]
+    fn denormals_are_kept_in_old_versions_only() {
+        assert!(keeps_denormals(Some(DEBIAN_12)));
+        assert!(keeps_denormals(Some(Version(25, 0, 7))));
+        assert!(!keeps_denormals(Some(Version(26, 2, 6))));
+        assert!(!keeps_denormals(None));
     }
 }

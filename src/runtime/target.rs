@@ -10,6 +10,8 @@ use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     let features = &info.features;
     let fused = rounds_fma_once(info.driver_id);
+    let keeps_denormals = info.driver_id == llvmpipe::ID
+        && llvmpipe::keeps_denormals(Version::of_mesa(&info.driver_info));
     Capabilities {
         // Vulkan 1.2, the least that is accepted, takes SPIR-V 1.5.
         spirv_version: (1, 5),
@@ -37,14 +39,18 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         float16_controls: map_float_controls(info.float16_controls),
         float32_controls: map_float_controls(info.float32_controls),
         float64_controls: map_float_controls(info.float64_controls),
-        // llvmpipe has no float control for denormals, but compiles to the processor's own arithmetic, and runs compute
-        // shaders in threads that leave the processor's flushing modes off.
+        // llvmpipe has no float control for denormals, but compiles to the processor's own arithmetic; what that makes of
+        // denormals is known of versions. Those of halves are normal singles, or never flushed.
         keeps_denormals16: info.float16_controls.denorm_preserve
             || info.driver_id == llvmpipe::ID
             || !(features.shader_float16 && info.float16_controls.rounding_rte),
-        keeps_denormals32: info.float32_controls.denorm_preserve || info.driver_id == llvmpipe::ID,
+        keeps_denormals32: info.float32_controls.denorm_preserve || keeps_denormals,
+        // NVIDIA's GPUs have doubles as IEEE 754 says, and the driver no float control for them.
+        keeps_denormals64: info.float64_controls.denorm_preserve
+            || info.driver_id == nvidia::ID
+            || keeps_denormals,
         // Of other drivers it is not known: they get by without.
-        widens_denormals: info.driver_id == llvmpipe::ID,
+        widens_denormals: keeps_denormals,
         rounds_to_nearest32: info.driver_id == nvidia::ID,
         marks_loops: info.driver_id == nvidia::ID,
         fused_fma32: fused,
@@ -216,9 +222,16 @@ mod tests {
         let mut info = software_device();
         assert!(!capabilities(&info).keeps_denormals32);
         info.driver_id = llvmpipe::ID;
+        info.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".to_owned();
         assert!(capabilities(&info).keeps_denormals32);
-        info.driver_id = 4;
+        assert!(capabilities(&info).keeps_denormals64);
+        info.driver_info = "Mesa 26.2.6 (LLVM 22.1.8)".to_owned();
         assert!(!capabilities(&info).keeps_denormals32);
+        assert!(!capabilities(&info).keeps_denormals64);
+        assert!(capabilities(&info).keeps_denormals16);
+        info.driver_id = nvidia::ID;
+        assert!(!capabilities(&info).keeps_denormals32);
+        assert!(capabilities(&info).keeps_denormals64);
         info.float32_controls.denorm_preserve = true;
         assert!(capabilities(&info).keeps_denormals32);
     }

@@ -13,6 +13,7 @@ mod call_trees;
 mod checked;
 mod control_flow;
 mod conversions;
+mod denormals;
 mod documents;
 mod doubles;
 mod finished_work;
@@ -76,6 +77,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("conversions", conversions::TESTS),
     ("floats", floats::TESTS),
     ("doubles", doubles::TESTS),
+    ("denormals", denormals::TESTS),
     ("halves", halves::TESTS),
     ("vectors", vectors::TESTS),
     ("memory", memory::TESTS),
