@@ -1,0 +1,9 @@
+# gputools (PyPI): its own tests of filters on volumes of an image.
+prepare() {
+    python_packages pytest gputools matplotlib
+    python_source gputools
+}
+check() {
+    cp -r "$KEEP/source/tests" tests
+    own_tests tests
+}

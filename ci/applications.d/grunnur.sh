@@ -1,0 +1,9 @@
+# grunnur (PyPI): its own tests.
+prepare() {
+    python_packages pytest grunnur pyopencl mako numpy
+    python_source grunnur
+}
+check() {
+    cp -r "$KEEP/source/tests" tests
+    own_tests tests
+}

@@ -1,0 +1,3 @@
+# pyFAI (PyPI): its own tests of its OpenCL part (integration of diffraction pictures).
+prepare() { python_packages pytest pyFAI pyopencl mako; }
+check() { own_tests --pyargs pyFAI.opencl.test; }
