@@ -1,6 +1,6 @@
 # gputools (PyPI): its own tests of filters on volumes of an image.
 prepare() {
-    python_packages pytest gputools matplotlib
+    python_packages pytest gputools matplotlib scikit-image
     python_source gputools
 }
 check() {

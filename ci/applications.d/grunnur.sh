@@ -1,6 +1,6 @@
 # grunnur (PyPI): its own tests.
 prepare() {
-    python_packages pytest grunnur pyopencl mako numpy
+    python_packages pytest pytest-grunnur grunnur pyopencl mako numpy
     python_source grunnur
 }
 check() {
