@@ -1,6 +1,6 @@
 # reikna (PyPI): its own tests of FFT, reductions, scans, matrix products and random numbers.
 prepare() {
-    python_packages pytest pytest-grunnur reikna pyopencl scipy mako
+    python_packages pytest reikna pyopencl scipy mako
     python_source reikna
 }
 check() {
