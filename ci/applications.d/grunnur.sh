@@ -5,5 +5,6 @@ prepare() {
 }
 check() {
     cp -r "$KEEP/source/tests" tests
-    own_tests -p no:pytest_grunnur tests
+    # Two need a file that is left out of the source package.
+    own_tests -p no:pytest_grunnur --ignore tests/test_template.py tests
 }
