@@ -1,5 +1,6 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
+mod access_widths;
 mod cycles;
 mod divergence;
 mod dominators;
@@ -14,6 +15,7 @@ mod testing;
 mod uniformity;
 mod uses;
 
+pub use access_widths::{AccessWidths, Elements, aligned};
 pub use cycles::cycles;
 pub use divergence::loops_left_together;
 pub use dominators::Dominators;

@@ -1,6 +1,7 @@
 //! Which local and private pointers may point into the same memory, and how each such class is accessed.
 
 use crate::compiler::CompileError;
+use crate::compiler::analysis::{AccessWidths, aligned};
 use crate::compiler::ir::{
     Access, AddressSpace, AtomicOp, Convert, FuncId, Function, GlobalId, Module, Op, Place, Type,
     Value, VariableId,
@@ -33,6 +34,8 @@ pub struct Facts {
     pub words: u32,
     pub narrow: u32,
     pub narrow_stores: u32,
+    /// All accesses.
+    pub widths: AccessWidths,
     /// The type of every access, if they agree.
     pub common_type: Option<Type>,
     /// The type of the widest atomic accesses, of at least the 32 bits that Vulkan has atomics on.
@@ -60,6 +63,7 @@ impl Facts {
             words: 0,
             narrow: 0,
             narrow_stores: 0,
+            widths: AccessWidths::default(),
             common_type: None,
             atomic: None,
             has_null: false,
@@ -69,16 +73,8 @@ impl Facts {
 
     /// Notes an access to consecutive scalars.
     fn accesses(&mut self, types: &[Type], access: Access, kind: Kind) {
-        let mut end = 0u32;
-        for &ty in types {
-            // The alignment of one that is not first follows from its offset.
-            let offset = end.next_multiple_of(ty.size_bytes());
-            let align = match offset {
-                0 => access.align_bytes,
-                _ => access.align_bytes.min(1 << offset.trailing_zeros()),
-            };
+        for (ty, align) in aligned(types.iter().copied(), access) {
             self.access(ty, align, kind == Kind::Store);
-            end = offset + ty.size_bytes();
             if kind != Kind::Atomic || self.space != AddressSpace::Local {
                 continue;
             }
@@ -96,6 +92,7 @@ impl Facts {
             other => other,
         };
         let size = ty.size_bytes();
+        self.widths.add_scalar(ty, align_bytes, is_store);
         self.unit_bytes = self.unit_bytes.min(size).min(align_bytes.max(1));
         self.widest_bytes = self.widest_bytes.max(size);
         if size >= 4 {

@@ -195,6 +195,19 @@ fn element(facts: &Facts, capabilities: &Capabilities, may_widen: bool) -> (Type
         }
         _ => {}
     }
+    // A compiler that takes long over each access gets as few as there can be.
+    let is_slow = match facts.space {
+        AddressSpace::Local => capabilities.serial_memory,
+        _ => capabilities.compiles_slowly,
+    };
+    if facts.widest_bytes > unit && is_slow {
+        return match facts.widths.best(facts.space, capabilities) {
+            1 => (Type::I8, 1),
+            2 => (Type::I16, 2),
+            8 => (Type::I64, 8),
+            _ => (Type::I32, 4),
+        };
+    }
     // Words with a few narrow accesses among them stay words. In local memory a narrow store would then be
     // atomic, which costs more than it spares.
     let narrow_is_cheap = facts.space == AddressSpace::Private || facts.narrow_stores == 0;
