@@ -205,7 +205,8 @@ impl FunctionEmitter<'_, '_> {
         let data = self.function.block(block);
         match data.merge {
             Some(Merge::Loop { merge, continues }) => {
-                let control = match self.emitter.capabilities.marks_loops {
+                let keeps = self.emitter.capabilities.marks_loops || data.keeps_loop;
+                let control = match keeps {
                     true => LoopControl::DONT_UNROLL,
                     false => LoopControl::NONE,
                 };

@@ -201,6 +201,8 @@ pub struct BlockData {
     pub insts: Vec<Inst>,
     pub terminator: Terminator,
     pub merge: Option<Merge>,
+    /// Of a loop's header: the driver is not to unroll the loop.
+    pub keeps_loop: bool,
 }
 
 /// A variable in private memory (`OpVariable Function`).
@@ -281,6 +283,7 @@ impl Function {
             insts: Vec::new(),
             terminator: Terminator::Unreachable,
             merge: None,
+            keeps_loop: false,
         });
         block
     }

@@ -12,7 +12,11 @@
 //! looked at gets the same part.
 
 use super::registers::variable_of;
-use crate::compiler::ir::{AddressSpace, Block, Function, Op, Place, Type, Value, VariableId};
+use crate::compiler::Capabilities;
+use crate::compiler::analysis::AccessWidths;
+use crate::compiler::ir::{
+    Access, AddressSpace, Block, Function, Inst, Op, Place, Type, Value, VariableId,
+};
 use std::collections::{HashMap, HashSet};
 
 /// What joined iterations add to a function's cost at most, all loops together.
@@ -26,19 +30,14 @@ const NS_OF_SCALARS: u64 = 5_000;
 /// Of two uses of a private array.
 const NS_OF_USES: u64 = 50;
 
-/// Uses that an access makes of a private array, for each scalar: an address and what is done there, for each of eight
-/// work-items. A store also loads what work-items that take no part are to keep.
-const USES_OF_LOAD: u64 = 16;
-const USES_OF_STORE: u64 = 24;
-
 /// What the back end pays for in some blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
     instructions: u64,
     /// Scalars loaded and stored, other than in private memory.
     scalars: u64,
-    /// By private array that stays one: its uses. `None`: where it is not known which array it is.
-    uses: HashMap<Option<VariableId>, u64>,
+    /// By private array that stays one: the accesses to it. `None`: where it is not known which array it is.
+    arrays: HashMap<Option<VariableId>, AccessWidths>,
 }
 
 impl Cost {
@@ -49,53 +48,61 @@ impl Cost {
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         for &inst in insts {
-            let data = function.inst(inst);
             cost.instructions += 1;
-            let (place, count, uses) = match &data.op {
-                Op::Load(place, _) => (place, data.results.len(), USES_OF_LOAD),
-                Op::Store(place, values, _) => (place, values.len(), USES_OF_STORE),
-                Op::Atomic { place, .. } => (place, 1, USES_OF_LOAD + USES_OF_STORE),
-                _ => continue,
-            };
-            cost.access(function, place, count as u64, uses, registers);
+            cost.add(function, inst, registers);
         }
         cost
     }
 
-    fn access(
-        &mut self,
-        function: &Function,
-        place: &Place,
-        scalars: u64,
-        uses: u64,
-        registers: &HashSet<VariableId>,
-    ) {
+    fn add(&mut self, function: &Function, inst: Inst, registers: &HashSet<VariableId>) {
+        let data = function.inst(inst);
+        let types = |values: &[Value]| values.iter().map(|&value| function.ty(value)).collect();
+        let (place, types, access, loads, stores): (_, Vec<Type>, _, _, _) = match &data.op {
+            Op::Load(place, access) => (place, types(&data.results), *access, true, false),
+            Op::Store(place, values, access) => (place, types(values), *access, false, true),
+            Op::Atomic { place, .. } => (place, vec![Type::I32], Access::aligned(4), true, true),
+            _ => return,
+        };
         let Some(pointer) = private_pointer(function, place) else {
-            self.scalars += scalars;
+            self.scalars += types.len() as u64;
             return;
         };
         let variable = variable_of(function, pointer);
         if variable.is_none_or(|it| !registers.contains(&it)) {
-            *self.uses.entry(variable).or_default() += uses * scalars;
+            let widths = self.arrays.entry(variable).or_default();
+            for is_store in [false, true] {
+                if if is_store { stores } else { loads } {
+                    widths.add(types.iter().copied(), access, is_store);
+                }
+            }
         }
     }
 
+    /// Whether there are accesses to memory.
+    pub fn accesses_memory(&self) -> bool {
+        self.scalars > 0 || !self.arrays.is_empty()
+    }
+
     /// What it is with so many copies of another beside it.
-    fn with(&self, other: &Self, copies: u64) -> Self {
+    pub fn with(&self, other: &Self, copies: u64) -> Self {
         let mut sum = self.clone();
         sum.instructions += copies * other.instructions;
         sum.scalars += copies * other.scalars;
-        for (&variable, uses) in &other.uses {
-            *sum.uses.entry(variable).or_default() += copies * uses;
+        for (&variable, widths) in &other.arrays {
+            let all = sum.arrays.entry(variable).or_default();
+            all.add_all(widths, copies);
         }
         sum
     }
 
     /// The time it takes, about.
-    fn nanoseconds(&self) -> u64 {
+    pub fn nanoseconds(&self, capabilities: &Capabilities) -> u64 {
         let of_pairs = |count: u64, ns: u64| count.saturating_mul(count).saturating_mul(ns);
         let linear = self.instructions.saturating_mul(NS_OF_INSTRUCTION);
-        let uses = self.uses.values().map(|&uses| of_pairs(uses, NS_OF_USES));
+        let uses = self.arrays.values().map(|widths| {
+            let elements = widths.elements(widths.best(AddressSpace::Private, capabilities));
+            of_pairs(elements.cost(), NS_OF_USES)
+        });
         uses.fold(linear, u64::saturating_add)
             .saturating_add(of_pairs(self.scalars, NS_OF_SCALARS))
     }
@@ -112,27 +119,30 @@ fn private_pointer(function: &Function, place: &Place) -> Option<Value> {
 
 /// A function's budget.
 #[derive(Debug)]
-pub struct Budget {
+pub struct Budget<'a> {
+    capabilities: &'a Capabilities,
     most_ns: u64,
     /// Loops that are yet to be looked at.
     loops: u64,
 }
 
-impl Budget {
+impl<'a> Budget<'a> {
     /// One for so many loops of a function of that cost.
-    pub fn new(before: &Cost, loops: usize) -> Self {
+    pub fn new(before: &Cost, loops: usize, capabilities: &'a Capabilities) -> Self {
         Self {
-            most_ns: before.nanoseconds().saturating_add(JOINED_NS),
+            capabilities,
+            most_ns: before.nanoseconds(capabilities).saturating_add(JOINED_NS),
             loops: loops as u64,
         }
     }
 
     /// How many copies of a loop there may be beside it, `most` at most, in a function that now costs `now`.
     pub fn copies(&mut self, now: &Cost, body: &Cost, most: usize) -> usize {
-        let before = now.nanoseconds();
+        let nanoseconds = |cost: &Cost| cost.nanoseconds(self.capabilities);
+        let before = nanoseconds(now);
         let part = self.most_ns.saturating_sub(before) / self.loops.max(1);
         self.loops = self.loops.saturating_sub(1);
-        let fits = |&copies: &usize| now.with(body, copies as u64).nanoseconds() - before <= part;
+        let fits = |&copies: &usize| nanoseconds(&now.with(body, copies as u64)) - before <= part;
         (1..=most).take_while(fits).last().unwrap_or(0)
     }
 }
@@ -141,32 +151,40 @@ impl Budget {
 mod tests {
     use super::*;
 
-    fn cost(instructions: u64, scalars: u64, uses: u64) -> Cost {
+    /// The cost of so many instructions, scalars in memory, and loads and stores of words of a private array.
+    fn cost(instructions: u64, scalars: u64, words: usize) -> Cost {
+        let mut widths = AccessWidths::default();
+        for is_store in [false, true] {
+            let types = std::iter::repeat_n(Type::I32, words);
+            widths.add(types, Access::aligned(4), is_store);
+        }
         Cost {
             instructions,
             scalars,
-            uses: HashMap::from([(None, uses)]),
+            arrays: HashMap::from([(None, widths)]),
         }
     }
 
     #[test]
     fn copies_are_paid_for_by_what_the_back_end_takes_long_over() {
-        let nothing = cost(0, 0, 0);
-        let copies = |body: &Cost, loops| Budget::new(&nothing, loops).copies(&nothing, body, 64);
+        let (nothing, device) = (cost(0, 0, 0), Capabilities::lavapipe());
+        let copies =
+            |body: &Cost, loops| Budget::new(&nothing, loops, &device).copies(&nothing, body, 64);
         assert_eq!(copies(&cost(20, 1, 0), 1), 64);
         // Four vectors of sixteen: no more than 300 scalars.
         assert_eq!(copies(&cost(8, 64, 0), 1), 4);
-        // One load and one store of an array: no more than 3,000 uses.
-        assert_eq!(copies(&cost(8, 0, 80), 1), 39);
+        // Two loads and two stores of an array: no more than 3,000 uses.
+        assert_eq!(copies(&cost(8, 0, 2), 1), 39);
         // Each loop of many gets a part.
-        assert!(copies(&cost(8, 0, 80), 16) < 10);
+        assert!(copies(&cost(8, 0, 2), 16) < 10);
         assert_eq!(copies(&cost(100_000, 0, 0), 1), 0);
     }
 
     #[test]
     fn what_is_there_already_counts() {
         let (before, body) = (cost(0, 500, 0), cost(8, 16, 0));
-        let copies = Budget::new(&before, 1).copies(&before, &body, 64);
+        let device = Capabilities::lavapipe();
+        let copies = Budget::new(&before, 1, &device).copies(&before, &body, 64);
         assert!((1..8).contains(&copies), "{copies}");
     }
 }

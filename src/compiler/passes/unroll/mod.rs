@@ -26,12 +26,15 @@
 //! become one also in loops of one block that load from where all work-items of a sub-group do: `share_uniform_loads` can
 //! then make one load of those of all rounds.
 //!
+//! Loops that a driver would unroll at great cost are marked (`kept`).
+//!
 //! Loops of the first two kinds have one way out that every round passes: every work-item of a group makes
 //! the same rounds, so barriers and collective operations keep their meaning.
 
 mod budget;
 mod copy;
 mod iterations;
+mod kept;
 mod registers;
 mod rounds;
 mod settled;
@@ -47,7 +50,7 @@ use crate::compiler::ir::{
     AddressSpace, Block, Edge, FuncId, Function, Module, Op, Place, Terminator, Type, Value,
     VariableId,
 };
-use crate::compiler::{CompileError, Context, Defects};
+use crate::compiler::{Capabilities, CompileError, Context, Defects};
 use budget::{Budget, Cost};
 use iterations::Iterations;
 use std::collections::HashSet;
@@ -94,7 +97,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let mut changed = false;
     for (id, function) in (0..).map(FuncId).zip(&mut module.functions) {
         let uniformity = uniformity.as_ref().filter(|_| kernel == Some(id));
-        let mut budget = few.then(|| budget_of(function, local_sizes));
+        let mut budget = few.then(|| budget_of(function, local_sizes, cx.capabilities));
         let mut left = HashSet::new();
         for _ in 0..LOOPS {
             if !unroll_one(function, local_sizes, uniformity, &mut budget, &mut left) {
@@ -120,6 +123,11 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if changed {
         // What was indexed by a counter is now by constants.
         simplify::run(module, cx)?;
+    }
+    if cx.capabilities.serial_memory {
+        for function in &mut module.functions {
+            kept::mark(function, local_sizes, cx.capabilities, few);
+        }
     }
     Ok(())
 }
@@ -159,7 +167,7 @@ impl Shape {
     fn copies(
         &self,
         function: &Function,
-        budget: &mut Option<Budget>,
+        budget: &mut Option<Budget<'_>>,
         at: usize,
         most: usize,
     ) -> usize {
@@ -184,12 +192,17 @@ pub fn most_iterations(function: &mut Function, local_sizes: [u32; 3]) -> Option
 }
 
 /// The budget for the loops of a function that may make more iterations than a device does.
-fn budget_of(function: &mut Function, local_sizes: [u32; 3]) -> Budget {
+fn budget_of<'a>(
+    function: &mut Function,
+    local_sizes: [u32; 3],
+    capabilities: &'a Capabilities,
+) -> Budget<'a> {
     let shape = Shape::new(function, local_sizes);
     let iterations = shape.iterations(function);
     let have_inner = shape.loops.have_inner().into_iter().enumerate();
     let are_many = have_inner.filter(|&(at, has_inner)| !has_inner && iterations.are_many(at));
-    Budget::new(&shape.cost(function, &function.layout), are_many.count())
+    let cost = shape.cost(function, &function.layout);
+    Budget::new(&cost, are_many.count(), capabilities)
 }
 
 /// A loop that the pass can unroll: one edge in, one back, one out.
@@ -221,7 +234,7 @@ fn unroll_one(
     function: &mut Function,
     local_sizes: [u32; 3],
     uniformity: Option<&Uniformity>,
-    budget: &mut Option<Budget>,
+    budget: &mut Option<Budget<'_>>,
     left: &mut HashSet<Block>,
 ) -> bool {
     let shape = Shape::new(function, local_sizes);
@@ -261,7 +274,7 @@ fn join_one(
     function: &mut Function,
     local_sizes: [u32; 3],
     plans: &[several_rounds::Plan],
-    budget: &mut Option<Budget>,
+    budget: &mut Option<Budget<'_>>,
     known: usize,
     left: &mut HashSet<Block>,
 ) -> bool {
