@@ -18,7 +18,8 @@ use std::rc::Rc;
 
 /// The integer that holds one of `bits` bits.
 pub(super) fn container(bits: u32) -> Option<Type> {
-    Type::int(bits.next_power_of_two().max(8)).filter(|_| bits > 0)
+    let exists = (1..=64).contains(&bits);
+    exists.then(|| Type::int(bits.next_power_of_two().max(8)))?
 }
 
 /// Whether an instruction takes its operands' highest bits for signs.
