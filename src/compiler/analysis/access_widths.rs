@@ -107,7 +107,11 @@ impl AccessWidths {
             8 => capabilities.int64,
             _ => true,
         };
-        let widths = WIDTHS.into_iter().filter(has);
+        // Atomic operations, which store parts in local memory, are on 32 bits.
+        let can_store = |width: &u32| {
+            space != AddressSpace::Local || *width == 4 || self.elements(*width).part_stores == 0
+        };
+        let widths = WIDTHS.into_iter().filter(has).filter(can_store);
         widths
             .min_by_key(|&width| {
                 let elements = self.elements(width);
@@ -197,6 +201,16 @@ mod tests {
         assert_eq!((words.part_loads, words.part_stores), (2, 2));
         let bytes = all.elements(1);
         assert_eq!((bytes.loads, bytes.stores), (7, 7));
+    }
+
+    #[test]
+    fn parts_are_stored_in_local_words() {
+        let longs: &[Type] = &[Type::I64; 8];
+        let all = widths(&[(longs, 8, true), (longs, 8, false), (&[Type::I8], 1, true)]);
+        assert_eq!(all.best(PRIVATE, &Capabilities::full()), 8);
+        assert_eq!(all.best(AddressSpace::Local, &Capabilities::full()), 4);
+        let loaded = widths(&[(longs, 8, true), (&[Type::I8], 1, false)]);
+        assert_eq!(loaded.best(AddressSpace::Local, &Capabilities::full()), 8);
     }
 
     #[test]
