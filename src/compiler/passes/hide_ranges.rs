@@ -13,7 +13,8 @@
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
-//! zero out of the exchange. For negations, and words of 64-bit remainders of which a narrow part is used, it is the result.
+//! zero out of the exchange. For negations it is the result. Words of 64-bit remainders of which a narrow part is used
+//! are shifted by the zero, so that the driver can't compute the narrow part alone.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::MISREADS_RANGES`]), nor in kernels without a buffer.
@@ -57,10 +58,19 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
             let data = b.function.inst(inst);
             let (flags, mut op) = (data.flags, data.op.clone());
             if loses_upper_bits(b.function, &op) && narrowed.contains(&data.results[0]) {
+                let is_quotient = matches!(op, Op::Convert(..));
                 b.flags = flags;
                 let word = b.op1(op, Type::I32);
                 b.flags = InstFlags::default();
-                return Ok::<_, CompileError>(Rewrite::Replace(smallvec![zero.added_to(b, word)]));
+                let hidden = match is_quotient {
+                    true => {
+                        let none = b.i32(0);
+                        let none = zero.added_to(b, none);
+                        b.binary(Binary::LShr, word, none)
+                    }
+                    false => zero.added_to(b, word),
+                };
+                return Ok::<_, CompileError>(Rewrite::Replace(smallvec![hidden]));
             }
             if has_stored_arguments(b.function, &filled, &op) {
                 b.flags = InstFlags::default();
