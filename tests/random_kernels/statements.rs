@@ -207,12 +207,12 @@ impl Generator {
                 return;
             };
             let name = self.name("p");
+            let space = if self.features.generic { "" } else { "private" };
             let text = format!(
-                "{} *{name} = &{};",
+                "{space} {} *{name} = &{};",
                 self.structures[target.structure].name, target.name
             );
             into.push(Stmt::new(&text, []));
-            let space = if self.features.generic { "" } else { "private" };
             self.name_members(scope, &format!("(*{name})"), target.structure, space, true);
             return;
         }

@@ -108,7 +108,10 @@ fn main() -> ExitCode {
     let (mut passed, mut skipped, mut failed) = (0, 0, 0);
     for (name, path) in &all {
         match examine(&device, path) {
-            Ok(true) => passed += 1,
+            Ok(true) => {
+                passed += 1;
+                println!("test {name} ... ok");
+            }
             Ok(false) => {
                 skipped += 1;
                 println!("test {name} ... skipped");
