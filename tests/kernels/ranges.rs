@@ -25,6 +25,7 @@ pub const TESTS: &[Test] = &[
     ("the_least_short_negated", least_short_negated),
     ("digits_of_longs_in_bytes", digits_in_bytes),
     ("digits_of_signed_longs_in_bytes", signed_digits_in_bytes),
+    ("negative_indices_of_narrowed_numbers", negative_indices),
     ("a_variable_or_memory", a_variable_or_memory),
     ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
     ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
@@ -385,6 +386,17 @@ fn signed_digits_in_bytes() {
         });
         all as u64
     });
+}
+
+fn negative_indices() {
+    let body = "
+        mine[3] = i + 5;
+        mine[4] = i + 9;
+        global uint *behind = mine + id + 5;
+        int place = (int)get_local_id(0);
+        int chosen = number > 7 ? -1 - place : -2 - place;
+        out[i] = (ulong)behind[chosen] * 1000 + behind[-2 - place];";
+    check("", 8, body, |i| (i + 9) * 1000 + i + 5);
 }
 
 fn a_variable_or_memory() {

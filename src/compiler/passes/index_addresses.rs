@@ -6,7 +6,7 @@
 //!
 //! **How.** Loads and stores go to [`Place::Indexed`] where the sum behind their address is a product of an extended index
 //! and a constant, the stride, and something else, and nothing else needs the sum. Elements must not overlap: an access is
-//! no longer than the stride.
+//! no longer than the stride. An index that was a 64-bit number's lower half stays in a sum.
 //!
 //! **Needs** pointers lowered; [`super::simplify`] removes the sums. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::indexes_addresses`]) and has 64-bit integers.
@@ -104,7 +104,9 @@ fn strides(function: &Function, product: Value) -> Option<(Value, u32)> {
         _ => (product, 1),
     };
     match function.op_of(wide)? {
-        &Op::Convert(Convert::SignExtend, index) if function.ty(index) == Type::I32 => {
+        &Op::Convert(Convert::SignExtend, index)
+            if function.ty(index) == Type::I32 && !is_narrowed(function, index) =>
+        {
             // A stride is a number with a sign in some drivers.
             (stride_bytes > 0 && stride_bytes <= i32::MAX as u32).then_some((index, stride_bytes))
         }
@@ -112,12 +114,21 @@ fn strides(function: &Function, product: Value) -> Option<(Value, u32)> {
     }
 }
 
+/// Whether it is the lower half of a number: NVIDIA's driver reaches far beyond the memory where such an index is negative
+/// (`p[-1 - i]`, seen in 580 on an H100).
+fn is_narrowed(function: &Function, index: Value) -> bool {
+    matches!(
+        function.op_of(index),
+        Some(Op::Convert(Convert::Truncate, _))
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compiler::Capabilities;
     use crate::compiler::interp::Interpreter;
-    use crate::compiler::ir::{Access, Builder, FuncId, Terminator};
+    use crate::compiler::ir::{Access, Builder, FuncId, Terminator, Unary};
     use crate::compiler::passes::testing;
     use smallvec::smallvec;
 
@@ -206,6 +217,15 @@ mod tests {
             (b.binary(Binary::Add, base, offset), None)
         });
         assert_eq!(stride(without_sign, &device), None);
+        let narrowed = module(|b, base, index| {
+            let long = b.convert(Convert::ZeroExtend, index, Type::I64);
+            let long = b.unary(Unary::Not, long);
+            let index = b.convert(Convert::Truncate, long, Type::I32);
+            let index = wide(b, index);
+            let offset = b.binary_const(Binary::Shl, index, 3);
+            (b.binary(Binary::Add, base, offset), None)
+        });
+        assert_eq!(stride(narrowed, &device), None);
         let used_otherwise = module(|b, base, index| {
             let index = wide(b, index);
             let offset = b.binary_const(Binary::Shl, index, 3);

@@ -10,11 +10,11 @@
 // out: float -inf 1.5 1.5 inf inf
 // out: float 1.5 -0.5 inf inf inf
 // out: float 5*4
-// in: double 1e300 -1e300 0.5 1e-300 2
-// out: double 5*2.5
-// out: double 5*1e300
-// out: double 1e300 -1e300 -1e300 -1e300 -1e300
-// out: double -inf 1e300 1e300 1e300 1e300
+// in: double 1e10 -1e10 0.5 0.25 2
+// out: double 5*2.75
+// out: double 5*1e10
+// out: double 1e10 -1e10 -1e10 -1e10 -1e10
+// out: double -inf 1e10 1e10 1e10 1e10
 kernel void test(global const float *in, global float *sum, global float *least, global float *before, global float *least_before,
     global float *most_before, global float *through, global float *third, global const double *d, global double *dsum,
     global double *dmost, global double *dleast, global double *dmost_before)
