@@ -25,7 +25,7 @@ pub const TESTS: &[Test] = &[
     ("the_least_short_negated", least_short_negated),
     ("digits_of_longs_in_bytes", digits_in_bytes),
     ("digits_of_signed_longs_in_bytes", signed_digits_in_bytes),
-    ("negative_indices_of_narrowed_numbers", negative_indices),
+    ("negative_indices", negative_indices),
     ("a_variable_or_memory", a_variable_or_memory),
     ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
     ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
@@ -390,13 +390,17 @@ fn signed_digits_in_bytes() {
 
 fn negative_indices() {
     let body = "
+        mine[2] = i + 3;
         mine[3] = i + 5;
         mine[4] = i + 9;
         global uint *behind = mine + id + 5;
         int place = (int)get_local_id(0);
         int chosen = number > 7 ? -1 - place : -2 - place;
-        out[i] = (ulong)behind[chosen] * 1000 + behind[-2 - place];";
-    check("", 8, body, |i| (i + 9) * 1000 + i + 5);
+        int loaded = vector.s0;
+        out[i] = (ulong)behind[chosen] * 1000000 + behind[-2 - place] * 1000 + behind[loaded - place];";
+    check("", 8, body, |i| {
+        (i + 9) * 1_000_000 + (i + 5) * 1000 + i + 3
+    });
 }
 
 fn a_variable_or_memory() {
