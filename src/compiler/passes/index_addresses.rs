@@ -9,7 +9,7 @@
 //! no longer than the stride.
 //!
 //! **But** that driver takes an index for one without a sign, against the specification: `p[-1]` reached 16 GiB behind the
-//! memory, and the launch never ended (580, H100). What may be negative stays a sum.
+//! memory, and the launch never ended (580, H100). What may be negative stays a sum, that convolution's indices, too.
 //!
 //! **Needs** pointers lowered; [`super::simplify`] removes the sums. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::indexes_addresses`]) and has 64-bit integers.
