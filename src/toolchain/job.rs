@@ -329,7 +329,7 @@ impl<'a> Job<'a> {
                 log.push_str(diagnostics::WIDE_INTEGER);
             }
             log.extend(diagnostics::end_note(finished.end, &self.clang.path));
-            // Of 65 bits the optimizer makes integers, too.
+            // The optimizer makes integers of 65 bits, too: less of it may get by.
             if !is_crash && !is_wide {
                 break;
             }

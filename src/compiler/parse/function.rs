@@ -211,7 +211,11 @@ impl<'a> FunctionParser<'_, 'a> {
                         if Rc::ptr_eq(&narrowed, &values) || narrowed.len() != params.len() {
                             return Err(phi.error(format!("{value} has another type")));
                         }
-                        values = narrowed;
+                        let slots = self.slots(phi.result_type()?)?;
+                        values = match self.cut(&slots, &narrowed) {
+                            Some(cut) => cut.as_slice().into(),
+                            None => narrowed,
+                        };
                     }
                     self.spend(values.len())?;
                     edge.args.extend_from_slice(&values);

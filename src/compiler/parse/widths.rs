@@ -113,9 +113,10 @@ impl<'a> FunctionParser<'_, 'a> {
 }
 
 fn cut(b: &mut Builder<'_>, slot: &Slot, value: Value) -> Value {
-    match slot.is_cut() {
-        true => b.binary_const(Binary::And, value, mask(slot.bits)),
-        false => value,
+    if slot.is_cut() {
+        b.binary_const(Binary::And, value, mask(slot.bits))
+    } else {
+        value
     }
 }
 
