@@ -57,9 +57,10 @@ impl AccessWidths {
 
     /// Notes an access to one scalar.
     pub fn add_scalar(&mut self, ty: Type, align_bytes: u32, is_store: bool) {
-        let counts = match is_store {
-            true => &mut self.stores,
-            false => &mut self.loads,
+        let counts = if is_store {
+            &mut self.stores
+        } else {
+            &mut self.loads
         };
         counts[width_index(memory_bytes(ty))][width_index(align_bytes)] += 1;
     }

@@ -201,7 +201,7 @@ pub struct BlockData {
     pub insts: Vec<Inst>,
     pub terminator: Terminator,
     pub merge: Option<Merge>,
-    /// Of a loop's header: the driver is not to unroll the loop.
+    /// Whether the block is the header of a loop that the driver is not to unroll.
     pub keeps_loop: bool,
 }
 

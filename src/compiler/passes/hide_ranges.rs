@@ -62,13 +62,12 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
                 b.flags = flags;
                 let word = b.op1(op, Type::I32);
                 b.flags = InstFlags::default();
-                let hidden = match is_quotient {
-                    true => {
-                        let none = b.i32(0);
-                        let none = zero.added_to(b, none);
-                        b.binary(Binary::LShr, word, none)
-                    }
-                    false => zero.added_to(b, word),
+                let hidden = if is_quotient {
+                    let none = b.i32(0);
+                    let none = zero.added_to(b, none);
+                    b.binary(Binary::LShr, word, none)
+                } else {
+                    zero.added_to(b, word)
                 };
                 return Ok::<_, CompileError>(Rewrite::Replace(smallvec![hidden]));
             }

@@ -94,7 +94,7 @@ impl Budget {
         Ok(budget)
     }
 
-    /// The same without shared bodies.
+    /// The budget with no body shared.
     ///
     /// # Errors
     /// A kernel is too large then.
