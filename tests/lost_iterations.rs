@@ -6,14 +6,17 @@ mod common;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::Device;
-use opencl3::error_codes::{CL_OUT_OF_RESOURCES, CL_SUCCESS};
+use opencl3::error_codes::{
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES, CL_SUCCESS, ClError,
+};
 use opencl3::event::{CL_COMPLETE, Event};
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
+use opencl3::memory::{Buffer, CL_MAP_READ, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program;
-use opencl3::types::{CL_BLOCKING, cl_int};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_int};
 use std::process::Command;
 use std::ptr;
+use std::time::Duration;
 
 /// A walk that no counter bounds, so that its iterations can be joined a few at a time only.
 const SOURCE: &str = "
@@ -123,6 +126,89 @@ fn status(setup: &mut Setup, steps: u32) -> cl_int {
         ),
     }
     status
+}
+
+/// What is read behind a launch of [`MANY`] steps is right, or the call that waits for it fails; and only the first one. The
+/// code is none that PyOpenCL takes for a lack of memory, as it calls again then.
+fn is_told_to_reader(flushes: bool, read: impl Fn(&Setup, &mut [u32; 2]) -> Result<(), ClError>) {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let mut setup = Setup::new(&device);
+    setup.launch(MANY);
+    if flushes {
+        setup.queue.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let mut found = [0; 2];
+    match read(&setup, &mut found) {
+        Ok(()) => assert_eq!(found, walked(MANY)),
+        Err(ClError(code)) => {
+            assert_eq!(code, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+            read(&setup, &mut found).unwrap();
+            assert_eq!(status(&mut setup, 1000), CL_COMPLETE);
+        }
+    }
+}
+
+fn blocking_read(setup: &Setup, found: &mut [u32; 2]) -> Result<(), ClError> {
+    // SAFETY: within the buffer, and blocking.
+    unsafe {
+        setup
+            .queue
+            .enqueue_read_buffer(&setup.state, CL_BLOCKING, 0, found, &[])
+    }?;
+    Ok(())
+}
+
+fn read_and_wait(setup: &Setup, found: &mut [u32; 2]) -> Result<(), ClError> {
+    // SAFETY: within the buffer, and waited for.
+    unsafe {
+        setup
+            .queue
+            .enqueue_read_buffer(&setup.state, CL_NON_BLOCKING, 0, found, &[])
+    }?
+    .wait()
+}
+
+fn read_of_mapping(setup: &Setup, found: &mut [u32; 2]) -> Result<(), ClError> {
+    let mut pointer = ptr::null_mut();
+    let size_bytes = size_of_val(found);
+    // SAFETY: within the buffer, blocking, and unmapped once it is read.
+    unsafe {
+        setup.queue.enqueue_map_buffer(
+            &setup.state,
+            CL_BLOCKING,
+            CL_MAP_READ,
+            0,
+            size_bytes,
+            &mut pointer,
+            &[],
+        )?;
+        found.copy_from_slice(std::slice::from_raw_parts(pointer.cast(), 2));
+        setup
+            .queue
+            .enqueue_unmap_mem_object(setup.state.get(), pointer, &[])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_blocking_read_behind_it_fails() {
+    is_told_to_reader(false, blocking_read);
+    is_told_to_reader(true, blocking_read);
+}
+
+#[test]
+fn a_read_behind_it_that_does_not_block_fails() {
+    is_told_to_reader(false, read_and_wait);
+    is_told_to_reader(true, read_and_wait);
+}
+
+#[test]
+fn a_mapping_behind_it_fails() {
+    is_told_to_reader(false, read_of_mapping);
+    is_told_to_reader(true, read_of_mapping);
 }
 
 #[test]

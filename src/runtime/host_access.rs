@@ -49,7 +49,7 @@ impl Queue {
             false => return Ok(None),
         };
         match cached {
-            Some(_) if waits => self.finish()?,
+            Some(_) if waits => self.finish_before()?,
             Some(_) => {}
             None if waits && !self.show_host(allocation, size_bytes)? => return Ok(None),
             None => {}
@@ -59,7 +59,8 @@ impl Queue {
         }
         let state = self.lock_in_turn();
         let in_turn = self.is_free(&state) || state.is_idle() && state.holds_nothing();
-        if !in_turn || !allocation.is_idle() {
+        // Where a kernel before it has lost iterations its event is to say so, as those of the device's commands do.
+        if !in_turn || !allocation.is_idle() || self.is_behind_lost() {
             return Ok(None);
         }
         // A command of another queue may have come and gone meanwhile, and closed the window.
@@ -215,7 +216,7 @@ impl Queue {
             }
             changes
         };
-        self.finish()?;
+        self.finish_before()?;
         allocation.show(changes);
         Ok(true)
     }

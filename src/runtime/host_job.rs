@@ -101,7 +101,7 @@ impl Queue {
         if blocking {
             wait_for_all(wait_list)?;
             if self.is_in_order() {
-                self.finish()?;
+                self.finish_before()?;
             }
         }
         // Nobody comes between its two commands, or while the host carries it out.

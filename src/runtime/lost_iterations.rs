@@ -3,7 +3,8 @@
 //! Some devices make so many and no more, and go on as if loops were done: see
 //! [`crate::compiler::passes::report_lost_iterations`]. A kernel that may come to that has a word in memory that the host
 //! sees, in which its launches say so. The host looks at it when they are done, before their events are: these then end in
-//! `CL_OUT_OF_RESOURCES`, and so do those of what the batch holds behind them.
+//! `CL_OUT_OF_RESOURCES`, and so do those of what the batch holds behind them, and in an in-order queue those of all behind
+//! them until a call that waits has failed.
 //!
 //! All launches of a kernel have the same word, as its address is part of what is recorded once and run many times. So
 //! those that are under way together are taken to have lost iterations together.
@@ -11,9 +12,11 @@
 use super::allocation::Allocation;
 use super::error::{Error, Result};
 use super::program::executable::Executable;
+use super::queue::Queue;
 use crate::compiler::CompiledKernel;
 use crate::compiler::program::Implicit;
 use crate::vulkan::MemoryKind;
+use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -141,6 +144,41 @@ impl Drop for UnderWay {
     fn drop(&mut self) {
         // It may never have run.
         self.end();
+    }
+}
+
+/// What a blocking call fails with behind a kernel that has lost iterations.
+///
+/// Not `CL_OUT_OF_RESOURCES`, which some take for a lack of memory: PyOpenCL lets go of what it can and calls again, and
+/// that call would succeed, with wrong data.
+pub fn error_of_blocking_call() -> Error {
+    Error::new(
+        CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+        "a kernel before it has lost iterations",
+    )
+}
+
+impl Queue {
+    /// Whether what is enqueued now comes behind a kernel that has lost iterations, and no call has told of that.
+    pub(super) fn is_behind_lost(&self) -> bool {
+        self.is_in_order() && self.has_lost.load(Ordering::Acquire)
+    }
+
+    /// Whether a kernel has lost iterations and no call has told of that, which the caller does now.
+    pub(super) fn take_lost(&self) -> bool {
+        self.has_lost.swap(false, Ordering::AcqRel)
+    }
+
+    /// Blocks until every command enqueued so far is done, for a blocking command that comes behind all of them.
+    ///
+    /// # Errors
+    /// The device was lost, or a kernel has lost iterations.
+    pub(super) fn finish_before(self: &Arc<Self>) -> Result<()> {
+        self.wait_for_everything()?;
+        match self.take_lost() {
+            true => Err(error_of_blocking_call()),
+            false => Ok(()),
+        }
     }
 }
 

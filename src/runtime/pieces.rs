@@ -63,7 +63,7 @@ impl Queue {
         if place.is_some() || !blocking {
             return Ok(place);
         }
-        self.finish()?;
+        self.finish_before()?;
         Ok(self.keep_place(waits))
     }
 

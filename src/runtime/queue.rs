@@ -80,7 +80,7 @@ pub struct Queue {
     /// How long a wait looks before it sleeps.
     pub(super) spin_ns: AtomicU64,
     pub(super) failure: Failure,
-    /// A kernel has lost iterations since the application last waited for everything.
+    /// A kernel has lost iterations, and no call that waits has failed since then.
     pub(super) has_lost: AtomicBool,
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
@@ -581,6 +581,14 @@ impl Queue {
 
     /// `clFinish`: blocks until every command enqueued so far is done.
     pub fn finish(self: &Arc<Self>) -> Result<()> {
+        self.wait_for_everything()?;
+        match self.take_lost() {
+            true => Err(Error::out_of_resources("a kernel has lost iterations")),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn wait_for_everything(self: &Arc<Self>) -> Result<()> {
         let (value, holds) = {
             let state = self.lock();
             (state.last_value, !state.holds_nothing())
@@ -598,10 +606,7 @@ impl Queue {
         if self.failure.is_broken() {
             return Err(broken());
         }
-        match self.has_lost.swap(false, Ordering::AcqRel) {
-            true => Err(Error::out_of_resources("a kernel has lost iterations")),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// The application has let go of the queue: what it holds must still come to an end.

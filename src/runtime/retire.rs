@@ -208,6 +208,13 @@ impl Queue {
             }
         }
         let times = self.times_of(&batch, failed);
+        let behind_lost = self.is_behind_lost().then_some(0);
+        // Before the host finds the memory free, and reads it.
+        let first_lost = lost.map(|(first, message)| {
+            self.report_lost(message);
+            first
+        });
+        let first_lost = behind_lost.or(first_lost);
         batch.end_uses();
         let mut aftermath = Aftermath::default();
         let status = match failed {
@@ -215,10 +222,6 @@ impl Queue {
             true => CL_OUT_OF_RESOURCES,
             false => CL_COMPLETE,
         };
-        let first_lost = lost.map(|(first, message)| {
-            self.report_lost(message);
-            first
-        });
         for (at, entry) in batch.entries.iter().enumerate() {
             let status = match first_lost.is_some_and(|first| at >= first) {
                 true if status == CL_COMPLETE => CL_OUT_OF_RESOURCES,
@@ -244,7 +247,7 @@ impl Queue {
         Some(aftermath)
     }
 
-    /// A kernel has lost iterations: the application is told, and once more when it next waits for all of the queue.
+    /// A kernel has lost iterations: the application is told, and once more by the next call that waits.
     fn report_lost(&self, message: String) {
         self.has_lost.store(true, Ordering::Release);
         self.context().report(message);

@@ -15,7 +15,7 @@ use super::queue::{Queue, Waits};
 use super::residence::{Mode, Use, WaitList};
 use super::storage::Place;
 use super::turn::Turn;
-use super::{host_job::HostJob, upload};
+use super::{host_job::HostJob, lost_iterations, upload};
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{
     CL_COMMAND_MAP_BUFFER, CL_COMMAND_UNMAP_MEM_OBJECT, CL_COMPLETE,
@@ -523,7 +523,10 @@ pub fn wait_for_all(wait_list: &[Arc<Event>]) -> Result<()> {
         }
     }
     for event in wait_list {
-        failed |= event.wait() < 0;
+        if event.wait() < 0 {
+            failed = true;
+            event.queue().map(|queue| queue.take_lost());
+        }
     }
     if failed {
         // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and
@@ -543,7 +546,12 @@ fn offset_in(staging: &Allocation, pointer: HostPointer) -> usize {
 }
 
 pub(super) fn finish_blocking(event: &Event) -> Result<()> {
-    match event.wait() {
+    let status = event.wait();
+    let mut queue = event.queue().into_iter();
+    if queue.any(|queue| (status < 0 || queue.is_in_order()) && queue.take_lost()) {
+        return Err(lost_iterations::error_of_blocking_call());
+    }
+    match status {
         status if status < 0 => Err(Error::new(status, "the command failed")),
         _ => Ok(()),
     }
