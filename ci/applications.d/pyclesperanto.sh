@@ -5,7 +5,7 @@ prepare() {
 }
 check() {
     cp -r "$KEEP/source/tests" tests
-    # One loads a picture from the network.
-    own_tests tests --deselect \
-        'tests/labeling/test_connected_components_labeling.py::test_connected_components_labeling_box_blobs[opencl]'
+    # Three load a picture from the network.
+    explained '*::test_connected_components_labeling_box_blobs*' '*::test_exclude_labels_on_edges_blobs*'
+    own_tests tests
 }
