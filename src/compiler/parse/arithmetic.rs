@@ -172,40 +172,38 @@ impl<'a> FunctionParser<'_, 'a> {
         class: Class,
         op: Binary,
     ) -> Result<(), CompileError> {
-        let (mut x, mut y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
-        if class == Class::Int {
-            x = self.low_bits(inst, x)?;
-            y = self.low_bits(inst, y)?;
-        }
+        let result = self.result_slots(inst)?.first().copied();
+        let (x, y) = match result {
+            // clang-22 forgets to narrow an operand where it knows that the high bits do not matter: it writes
+            // `OpBitwiseAnd %uchar %a %uchar_3` of a `uint`, `OpSDiv %uint %a %uint_1` of a `ulong` that was a `ushort`.
+            Some(slot) if class == Class::Int && slot.ty.is_int() => (
+                self.low_bits_of(inst, 0, slot.bits)?,
+                self.low_bits_of(inst, 1, slot.bits)?,
+            ),
+            _ => (self.operand(inst, 0)?, self.operand(inst, 1)?),
+        };
         self.check_same(inst, class, &x, &y)?;
         self.each(inst, x.len(), |b, lane| b.binary(op, x[lane], y[lane]))
     }
 
-    /// An operand of an operation whose operands are of its result's type.
-    ///
-    /// clang-22 forgets to narrow one where it knows that the high bits do not matter: it writes
-    /// `OpBitwiseAnd %uchar %a %uchar_3` of a `uint`, `OpSDiv %uint %a %uint_1` of a `ulong` that was a `ushort`.
+    /// The low bits of an operand that is wider than the result, of whose type it should be, as far as containers are
+    /// concerned; anything else as it is.
     pub(super) fn low_bits(
         &mut self,
         inst: &Instruction<'a>,
         operand: Rc<[Value]>,
     ) -> Result<Rc<[Value]>, CompileError> {
         let to = self.source.types.scalar(inst.result_type()?)?;
-        Ok(self.narrowed(operand, to))
-    }
-
-    /// The low bits of wider integers; anything else as it is.
-    fn narrowed(&mut self, operand: Rc<[Value]>, to: Type) -> Rc<[Value]> {
         let wider = |&value: &Value| {
             let ty = self.ty(value);
             ty.is_int() && to.is_int() && ty.bits() > to.bits()
         };
         if !operand.iter().all(wider) {
-            return operand;
+            return Ok(operand);
         }
         let mut b = self.build();
         let narrowed = operand.iter().map(|&value| b.resize_int(value, to, false));
-        narrowed.collect()
+        Ok(narrowed.collect())
     }
 
     fn compare(
@@ -228,11 +226,14 @@ impl<'a> FunctionParser<'_, 'a> {
                 b.compare(op, x, y)
             });
         }
-        let (x, y) = match class {
+        let (x, y) = match (self.width(inst, 0)?, self.width(inst, 1)?) {
             // Here, too, clang-22 forgets to narrow: `OpSLessThan` of a `uint` and a `ulong`.
-            Class::Int if let (Some(&first), Some(&second)) = (x.first(), y.first()) => {
-                let (x_type, y_type) = (self.ty(first), self.ty(second));
-                (self.narrowed(x, y_type), self.narrowed(y, x_type))
+            (Some(one), Some(other)) if one != other => {
+                let bits = one.min(other);
+                (
+                    self.low_bits_of(inst, 0, bits)?,
+                    self.low_bits_of(inst, 1, bits)?,
+                )
             }
             _ => (x, y),
         };

@@ -3,6 +3,7 @@
 use super::decode::{Id, Instruction};
 use super::function::FunctionParser;
 use super::types::Layout;
+use super::widths::mask;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, Edge, Op as IrOp, PrivateVariable, Terminator, Type, Value, Values,
@@ -186,9 +187,10 @@ impl<'a> FunctionParser<'_, 'a> {
 
     fn switch(&mut self, inst: &Instruction<'a>) -> Result<Terminator, CompileError> {
         let value = self.integer(inst, 0)?;
-        let ty = self.ty(value);
+        let literal_words = literal_words(self.ty(value).bits());
+        // Literals have the selector's sign in the bits above its own.
+        let mask = self.width(inst, 0)?.map_or(u64::MAX, mask);
         let default = self.edge(inst, 1)?;
-        let literal_words = literal_words(ty.bits());
         let mut cases: Vec<(u64, Edge)> = Vec::new();
         let mut seen = HashSet::new();
         let mut at = 2;
@@ -197,7 +199,7 @@ impl<'a> FunctionParser<'_, 'a> {
             if literal_words == 2 {
                 literal |= u64::from(inst.word(at + 1)?) << 32;
             }
-            let literal = literal & ty.mask();
+            let literal = literal & mask;
             if !seen.insert(literal) {
                 return Err(inst.error(format!("case {literal} stands twice")));
             }

@@ -2,8 +2,9 @@
 
 use super::decode::{Id, Instruction};
 use super::function::{FunctionParser, Local};
-use super::spec_ops::{Step, sign_extend, step_into};
+use super::spec_ops::{Step, step_into};
 use super::types::Storage;
+use super::widths::sign_extend;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Binary, Compare, Convert, InstFlags, Type, Value};
 use rspirv::spirv::Op;
@@ -193,10 +194,8 @@ impl<'a> FunctionParser<'_, 'a> {
         let id: Id = inst.id(index).ok()?;
         let bits = self.source.constants.integer(id)?;
         let constant = self.source.constants.get(id)?;
-        Some(sign_extend(
-            bits,
-            self.source.types.scalar(constant.ty).ok()?,
-        ))
+        let slots = self.slots(constant.ty).ok()?;
+        Some(sign_extend(bits, slots.first()?.bits))
     }
 
     /// Adds index times stride to an offset. Indices are signed.

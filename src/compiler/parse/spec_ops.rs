@@ -2,7 +2,8 @@
 
 use super::constants::{Constant, Constants, Data, Scalar};
 use super::decode::{Id, Instruction};
-use super::types::{Kind, Types};
+use super::types::{Kind, Slot, Types};
+use super::widths::sign_extend;
 use crate::compiler::CompileError;
 use crate::compiler::ir::Type;
 use rspirv::spirv::Op;
@@ -20,7 +21,7 @@ pub(super) fn declare(
     }
     let data = Data::Flat(scalars);
     let data = match (&types.get(ty)?.kind, data) {
-        (Kind::Scalar(_) | Kind::Pointer { .. }, Data::Flat(scalars)) => {
+        (Kind::Scalar(_) | Kind::Integer(..) | Kind::Pointer { .. }, Data::Flat(scalars)) => {
             Data::Scalar(scalars.first().copied().unwrap_or(Scalar::Undef))
         }
         (_, data) => data,
@@ -61,6 +62,7 @@ fn evaluate(
         Op::Bitcast | Op::PtrCastToGeneric | Op::GenericCastToPtr if a.len() == 1 => a,
         Op::CopyObject => a,
         Op::ConvertPtrToU | Op::ConvertUToPtr => match a.as_slice() {
+            _ if types.slots(ty)?.iter().any(Slot::is_cut) => return Err(not_supported()),
             [Scalar::Bits(bits)] => vec![Scalar::Bits(bits & types.scalar(ty)?.mask())],
             // An integer narrower than the address has its low bits, of which no address is made again.
             _ if op == Op::ConvertPtrToU || types.scalar(a_type)?.bits() == 64 => a,
@@ -107,6 +109,10 @@ fn evaluate(
         _ => {
             let from = types.scalar(a_type)?;
             let to = types.scalar(ty)?;
+            let mut slots = types.slots(a_type)?.iter().chain(types.slots(ty)?.iter());
+            if slots.any(Slot::is_cut) {
+                return Err(not_supported());
+            }
             let b = match inst.operands.len() {
                 0..3 => None,
                 _ => Some(operand(2)?.1),
@@ -147,8 +153,12 @@ fn signed_index(
 ) -> Result<i64, CompileError> {
     let id = inst.id(index)?;
     let constant = constants.get(id);
-    match (constants.integer(id), constant) {
-        (Some(bits), Some(constant)) => Ok(sign_extend(bits, types.scalar(constant.ty)?)),
+    let slot = match constant {
+        Some(constant) => types.slots(constant.ty)?.first(),
+        None => None,
+    };
+    match (constants.integer(id), slot) {
+        (Some(bits), Some(slot)) => Ok(sign_extend(bits, slot.bits)),
         _ => Err(inst.error("an index is not a constant")),
     }
 }
@@ -246,11 +256,6 @@ pub(super) fn step_into(
     })
 }
 
-pub(super) fn sign_extend(bits: u64, ty: Type) -> i64 {
-    let unused = 64 - ty.bits();
-    ((bits << unused) as i64) >> unused
-}
-
 /// One component of an integer, boolean or conversion instruction.
 fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Scalar> {
     // Arithmetic on addresses, as front ends make of pointer constants.
@@ -271,7 +276,7 @@ fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Sc
     if from.is_float() || to.is_float() {
         return None;
     }
-    let signed_a = sign_extend(a, from);
+    let signed_a = sign_extend(a, from.bits());
     let value = match b {
         None => match op {
             Op::SNegate => signed_a.wrapping_neg() as u64,
@@ -281,7 +286,7 @@ fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Sc
             _ => return None,
         },
         Some(Scalar::Bits(b)) => {
-            let signed_b = sign_extend(b, from);
+            let signed_b = sign_extend(b, from.bits());
             let shift = u32::try_from(b).ok().filter(|&b| b < from.bits());
             match op {
                 Op::IAdd => a.wrapping_add(b),

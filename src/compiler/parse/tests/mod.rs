@@ -4,6 +4,7 @@ mod declarations;
 mod instructions;
 mod programs;
 mod refusals;
+mod widths;
 
 use super::parse;
 use crate::compiler::Options;
