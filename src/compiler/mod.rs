@@ -180,6 +180,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::index_addresses::run,
             PointersLowered,
         ),
+        (
+            "promote_elements",
+            passes::promote_elements::run,
+            PointersLowered,
+        ),
         ("simplify", passes::simplify::run, Stage::Emit),
         // What was made narrow again of words, where only memory may be narrow.
         (
@@ -229,6 +234,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
+        ("keep_selections", passes::keep_selections::run, Stage::Emit),
         (
             "hide_uniform_addresses",
             passes::hide_uniform_addresses::run,

@@ -21,6 +21,14 @@ pub const TESTS: &[Test] = &[
         "results_of_loops_left_together",
         results_of_loops_left_together,
     ),
+    (
+        "results_of_selections_in_loops",
+        results_of_selections_in_loops,
+    ),
+    (
+        "results_in_bytes_of_variables",
+        results_in_bytes_of_variables,
+    ),
 ];
 
 /// What was loaded in the last round of a loop with two ways in, which is another one for every work-item.
@@ -43,6 +51,46 @@ fn results_of_irreducible_loops() {
             n -= 1;
             sum = sum.wrapping_add(7);
         }
+    };
+    for option in ["", "-cl-opt-disable"] {
+        check_at(option, body, result);
+    }
+}
+
+/// What was loaded in a loop that is left at different times, or what a branch has set in its place.
+fn results_of_selections_in_loops() {
+    let body = "
+        for (uint n = 0; n < 4; ++n) {
+            r = a[(i + n) & 255];
+            if (r % 3 == 1) { out[i] = r; r = 1; }
+            for (uint k = 0; k < 3; ++k) if (a[(i + k + n) & 255] % 5 == 1) goto end;
+        }
+        end: r += 100;";
+    let result = |a: &[u32], i: usize| {
+        let is_last = |n: usize| (0..3).any(|k| a[(i + k + n) & 255] % 5 == 1);
+        let last = (0..4).find(|&n| is_last(n)).unwrap_or(3);
+        let loaded = a[(i + last) & 255];
+        let r = if loaded % 3 == 1 { 1 } else { loaded };
+        r.wrapping_add(100)
+    };
+    for option in ["", "-cl-opt-disable"] {
+        check_at(option, body, result);
+    }
+}
+
+/// A variable of which each iteration changes a byte, at a place that is not known before.
+fn results_in_bytes_of_variables() {
+    let body = "uint v = x, n = x & 7;
+        do {
+            ((uchar *)&v)[(i ^ n) & 3] = (uchar)a[(i * 5 + n) & 255];
+        } while (n-- != 0);
+        r = v;";
+    let result = |a: &[u32], i: usize| {
+        let mut bytes = a[i].to_le_bytes();
+        for n in (0..=a[i] as usize & 7).rev() {
+            bytes[(i ^ n) & 3] = a[(i * 5 + n) & 255] as u8;
+        }
+        u32::from_le_bytes(bytes)
     };
     for option in ["", "-cl-opt-disable"] {
         check_at(option, body, result);

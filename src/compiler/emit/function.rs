@@ -219,7 +219,11 @@ impl FunctionEmitter<'_, '_> {
                     Terminator::Branch { .. } | Terminator::Switch { .. }
                 ) =>
             {
-                let operands = [self.label(merge), SelectionControl::NONE.bits()];
+                let control = match data.keeps_selection {
+                    true => SelectionControl::DONT_FLATTEN,
+                    false => SelectionControl::NONE,
+                };
+                let operands = [self.label(merge), control.bits()];
                 self.emitter.asm.inst(spirv::Op::SelectionMerge, &operands);
             }
             Some(Merge::Selection { .. }) | None => {}

@@ -203,6 +203,8 @@ pub struct BlockData {
     pub merge: Option<Merge>,
     /// Whether the block is the header of a loop that the driver is not to unroll.
     pub keeps_loop: bool,
+    /// Whether the block is the header of a selection that the driver is not to make values of (`DontFlatten`).
+    pub keeps_selection: bool,
 }
 
 /// A variable in private memory (`OpVariable Function`).
@@ -284,6 +286,7 @@ impl Function {
             terminator: Terminator::Unreachable,
             merge: None,
             keeps_loop: false,
+            keeps_selection: false,
         });
         block
     }

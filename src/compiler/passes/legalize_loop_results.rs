@@ -11,20 +11,15 @@
 //!
 //! What is loaded, or returned by a call, an atomic or a collective, in a loop, and used behind the loop by way
 //! of operations that are no phis, therefore gets a phi in the loop: the load stands under a condition that
-//! always holds, which no optimizer knows. Not so where all work-items leave the loop in the same round: nothing is
-//! computed for any that has left then.
-//!
-//! A cycle with several ways in has no loops inside that are known here: there, whatever is used in another block of
-//! the cycle counts as leaving one.
+//! always holds, which no optimizer knows. Which values leave loops, [`LoopResults`] says. Phis stay where they are, and
+//! [`super::keep_selections`] keeps the driver from making anything else of them.
 
 use super::hidden_zero::holds_always;
-use crate::compiler::analysis::{Dominators, Loops, cycles, loops_left_together};
+use crate::compiler::analysis::LoopResults;
 use crate::compiler::ir::{
-    Block, Builder, Edge, Function, Inst, Module, Op, Place, Rewrite, Type, Value, ValueDef,
-    Values, rewrite_instructions,
+    Builder, Edge, Function, Inst, Module, Rewrite, Type, Values, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
-use std::collections::HashSet;
 
 /// Keeps the results of loops, if the device loses them.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
@@ -37,7 +32,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 fn keep_results(function: &mut Function) -> Result<(), CompileError> {
-    let lost = Lost::find(function);
+    let lost = LoopResults::of(function).read;
     if lost.is_empty() {
         return Ok(());
     }
@@ -70,135 +65,12 @@ fn under_condition(b: &mut Builder<'_>, inst: Inst) -> Values {
     phis
 }
 
-/// Finds the instructions whose results are lost.
-struct Lost<'a> {
-    function: &'a Function,
-    /// By value: the block that defines it.
-    home: Vec<Option<Block>>,
-    /// By loop: whether work-items leave it together.
-    is_left_together: Vec<bool>,
-    /// By block: whether it is in a cycle, if some cycle has several ways in.
-    is_in_cycle: Vec<bool>,
-    /// By block: for one way in, its edge's arguments.
-    only_edge: Vec<Option<Values>>,
-    seen: HashSet<Value>,
-    lost: HashSet<Inst>,
-}
-
-impl<'a> Lost<'a> {
-    fn find(function: &'a Function) -> HashSet<Inst> {
-        let dominators = Dominators::new(function);
-        let loops = Loops::new(function, &dominators);
-        if loops.all().is_empty() && !loops.is_irreducible() {
-            return HashSet::new();
-        }
-        let mut is_in_cycle = vec![false; function.block_count()];
-        if loops.is_irreducible() {
-            for block in cycles(function, &function.layout).into_iter().flatten() {
-                is_in_cycle[block.index()] = true;
-            }
-        }
-        let mut search = Self {
-            function,
-            home: homes(function),
-            is_left_together: loops_left_together(function, &dominators, &loops),
-            is_in_cycle,
-            only_edge: only_edges(function),
-            seen: HashSet::new(),
-            lost: HashSet::new(),
-        };
-        for &block in &function.layout {
-            let data = function.block(block);
-            for &inst in &data.insts {
-                for value in function.inst(inst).op.operands() {
-                    search.used(&loops, value, block);
-                }
-            }
-            for value in data.terminator.operands() {
-                search.used(&loops, value, block);
-            }
-            for edge in data.terminator.edges() {
-                for &value in &edge.args {
-                    search.used(&loops, value, edge.block);
-                }
-            }
-        }
-        search.lost
-    }
-
-    /// A use in a block: does the value leave a loop on the way there, where others stay?
-    fn used(&mut self, loops: &Loops, value: Value, block: Block) {
-        let Some(home) = self.home[value.index()] else {
-            return;
-        };
-        let leaves = loops.left(home, block).any(|it| !self.is_left_together[it]);
-        if leaves || self.is_in_cycle[home.index()] && block != home {
-            self.trace(value);
-        }
-    }
-
-    /// Collects what the value is computed from without a phi between.
-    fn trace(&mut self, value: Value) {
-        let mut pending = vec![value];
-        while let Some(value) = pending.pop() {
-            if !self.seen.insert(value) {
-                continue;
-            }
-            match self.function.value(value).def {
-                ValueDef::Parameter(block) => {
-                    let params = &self.function.block(block).params;
-                    let position = params.iter().position(|&param| param == value);
-                    if let (Some(position), Some(args)) = (position, &self.only_edge[block.index()])
-                    {
-                        pending.extend(args.get(position));
-                    }
-                }
-                ValueDef::Result { inst, .. } => {
-                    let op = &self.function.inst(inst).op;
-                    match op {
-                        Op::Load(Place::Argument { .. }, _) => {}
-                        Op::Load(..) | Op::Atomic { .. } | Op::Call(..) | Op::Group(..) => {
-                            self.lost.insert(inst);
-                        }
-                        _ => pending.extend(op.operands()),
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn homes(function: &Function) -> Vec<Option<Block>> {
-    let mut homes = vec![None; function.value_count()];
-    for &block in &function.layout {
-        let data = function.block(block);
-        let results = data.insts.iter().flat_map(|&i| &function.inst(i).results);
-        for &value in results.chain(&data.params) {
-            homes[value.index()] = Some(block);
-        }
-    }
-    homes
-}
-
-fn only_edges(function: &Function) -> Vec<Option<Values>> {
-    let mut edges: Vec<(usize, Option<Values>)> = vec![(0, None); function.block_count()];
-    for &block in &function.layout {
-        for edge in function.block(block).terminator.edges() {
-            let (count, args) = &mut edges[edge.block.index()];
-            *count += 1;
-            *args = Some(edge.args.clone());
-        }
-    }
-    edges
-        .into_iter()
-        .map(|(count, args)| args.filter(|_| count == 1))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, Binary, Compare, FuncId, Group, GroupOp, Scope, Terminator};
+    use crate::compiler::ir::{
+        Access, Binary, Compare, FuncId, Group, GroupOp, Op, Place, Scope, Terminator,
+    };
     use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
     use smallvec::smallvec;
 

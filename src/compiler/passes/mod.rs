@@ -23,6 +23,7 @@ pub mod index_addresses;
 pub mod infer_address_spaces;
 pub mod inline;
 pub mod join_argument_words;
+pub mod keep_selections;
 #[cfg(test)]
 mod legal_evaluator;
 pub mod legalize_float16;
@@ -44,6 +45,7 @@ pub mod lower_work_items;
 pub mod mask_idle_lanes;
 pub mod order_memory;
 pub mod promote;
+pub mod promote_elements;
 pub mod reduce_strength;
 pub mod report_lost_iterations;
 pub mod round_doubles;

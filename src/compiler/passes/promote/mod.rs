@@ -14,8 +14,11 @@
 //!
 //! Cost: linear in the instructions, plus the number of merge points times the slots live there.
 
+mod slot_values;
 mod slots;
 mod ssa;
+
+pub use slot_values::SlotValues;
 
 use crate::compiler::ir::Module;
 use crate::compiler::{CompileError, Context};

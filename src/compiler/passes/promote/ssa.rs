@@ -1,23 +1,17 @@
 //! Replaces accesses to slots by the values that the slots have.
 
+use super::slot_values::SlotValues;
 use super::slots::{Plan, Slot, Spot};
 use crate::compiler::ir::{
     Access, Block, Builder, Function, Inst, InstFlags, Op, Place, Type, Value, Values,
 };
 use crate::compiler::passes::scalar_bits;
-use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
 
 /// Carries the plan out. The function's layout is in reverse postorder and has no unreachable block.
 pub fn rewrite(function: &mut Function, plan: &Plan) {
     let mut ssa = Ssa {
         plan,
-        predecessors: function.predecessors(),
-        starts: vec![HashMap::new(); function.block_count()],
-        ends: vec![HashMap::new(); function.block_count()],
-        pending: Vec::new(),
-        undefined: HashMap::new(),
-        replacements: HashMap::new(),
+        values: SlotValues::new(function),
     };
     for block in function.layout.clone() {
         let insts = std::mem::take(&mut function.block_mut(block).insts);
@@ -29,31 +23,12 @@ pub fn rewrite(function: &mut Function, plan: &Plan) {
             }
         }
     }
-    ssa.connect(function);
-    let entry = function.entry();
-    let mut insts: Vec<Inst> = ssa.undefined.values().map(|&(inst, _)| inst).collect();
-    insts.sort();
-    insts.append(&mut function.block_mut(entry).insts);
-    function.block_mut(entry).insts = insts;
-    function.replace_values(&ssa.replacements);
-}
-
-/// A block parameter whose arguments are not known yet.
-struct Pending {
-    block: Block,
-    slot: Slot,
-    param: Value,
+    ssa.values.connect(function);
 }
 
 struct Ssa<'a> {
     plan: &'a Plan,
-    predecessors: Vec<SmallVec<[Block; 4]>>,
-    /// Values of slots where a block starts, as far as asked for, and where it ends, if it changes them.
-    starts: Vec<HashMap<u32, Value>>,
-    ends: Vec<HashMap<u32, Value>>,
-    pending: Vec<Pending>,
-    undefined: HashMap<Type, (Inst, Value)>,
-    replacements: HashMap<Value, Value>,
+    values: SlotValues,
 }
 
 impl Ssa<'_> {
@@ -72,7 +47,7 @@ impl Ssa<'_> {
                 for ((&result, ty), within) in data.results.iter().zip(types).zip(offsets) {
                     let offset = spot.offset + within;
                     let value = self.read(b, Spot { offset, ..spot }, ty);
-                    self.replacements.insert(result, value);
+                    self.values.replace(result, value);
                 }
                 true
             }
@@ -195,145 +170,13 @@ impl Ssa<'_> {
     }
 
     fn set(&mut self, block: Block, slot: Slot, value: Value) {
-        self.ends[block.index()].insert(slot.id, value);
+        self.values.set(block, slot.id, value);
     }
 
     fn current(&mut self, b: &mut Builder<'_>, slot: Slot) -> Value {
         let block = b.block();
-        self.at_end(b.function, block, slot)
+        self.values.at_end(b.function, block, slot.id, slot.ty)
     }
-
-    /// The value where a block ends, or where it is being read now.
-    fn at_end(&mut self, function: &mut Function, block: Block, slot: Slot) -> Value {
-        match self.ends[block.index()].get(&slot.id) {
-            Some(&value) => value,
-            None => self.at_start(function, block, slot),
-        }
-    }
-
-    fn at_start(&mut self, function: &mut Function, block: Block, slot: Slot) -> Value {
-        let mut passed: SmallVec<[Block; 8]> = SmallVec::new();
-        let mut at = block;
-        let value = loop {
-            if let Some(&value) = self.starts[at.index()].get(&slot.id) {
-                break value;
-            }
-            passed.push(at);
-            match self.predecessors[at.index()].as_slice() {
-                [] => break self.undefined(function, slot.ty),
-                &[only] => match self.ends[only.index()].get(&slot.id) {
-                    Some(&value) => break value,
-                    None => at = only,
-                },
-                _ => {
-                    let param = function.add_param(at, slot.ty);
-                    self.pending.push(Pending {
-                        block: at,
-                        slot,
-                        param,
-                    });
-                    break param;
-                }
-            }
-        };
-        for block in passed {
-            self.starts[block.index()].insert(slot.id, value);
-        }
-        value
-    }
-
-    fn undefined(&mut self, function: &mut Function, ty: Type) -> Value {
-        let (_, value) = *self.undefined.entry(ty).or_insert_with(|| {
-            let inst = function.make_inst(Op::Undef, [ty], InstFlags::default());
-            (inst, function.inst(inst).results[0])
-        });
-        value
-    }
-
-    /// Each block that goes to another, once.
-    fn distinct_predecessors(&self, block: Block) -> SmallVec<[Block; 4]> {
-        let mut predecessors = self.predecessors[block.index()].clone();
-        predecessors.sort();
-        predecessors.dedup();
-        predecessors
-    }
-
-    /// Gives the new parameters their arguments, then drops those that always have one value.
-    fn connect(&mut self, function: &mut Function) {
-        let mut arguments: Vec<Vec<Value>> = Vec::new();
-        let mut next = 0;
-        while next < self.pending.len() && !function.is_too_large() {
-            let (block, slot) = (self.pending[next].block, self.pending[next].slot);
-            next += 1;
-            let predecessors = self.distinct_predecessors(block);
-            let mut all = Vec::new();
-            for predecessor in predecessors {
-                let value = self.at_end(function, predecessor, slot);
-                all.push(value);
-                let terminator = &mut function.block_mut(predecessor).terminator;
-                for edge in terminator.edges_mut() {
-                    if edge.block == block {
-                        edge.args.push(value);
-                    }
-                }
-            }
-            arguments.push(all);
-        }
-
-        let mut dropped: HashSet<Value> = HashSet::new();
-        loop {
-            let mut changed = false;
-            for (pending, arguments) in self.pending.iter().zip(&arguments) {
-                if dropped.contains(&pending.param) {
-                    continue;
-                }
-                let mut others = arguments
-                    .iter()
-                    .map(|&value| resolve(&self.replacements, value))
-                    .filter(|&value| value != pending.param);
-                let first = others.next();
-                if first.is_some_and(|first| others.all(|other| other == first)) {
-                    dropped.insert(pending.param);
-                    self.replacements
-                        .extend(first.map(|first| (pending.param, first)));
-                    changed = true;
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        let blocks: HashSet<Block> = self.pending.iter().map(|pending| pending.block).collect();
-        for block in blocks {
-            let keep: Vec<bool> = function
-                .block(block)
-                .params
-                .iter()
-                .map(|param| !dropped.contains(param))
-                .collect();
-            retain(&mut function.block_mut(block).params, &keep);
-            for predecessor in self.distinct_predecessors(block) {
-                let terminator = &mut function.block_mut(predecessor).terminator;
-                for edge in terminator.edges_mut() {
-                    if edge.block == block {
-                        retain(&mut edge.args, &keep);
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn resolve(replacements: &HashMap<Value, Value>, mut value: Value) -> Value {
-    while let Some(&new) = replacements.get(&value) {
-        value = new;
-    }
-    value
-}
-
-fn retain(values: &mut Values, keep: &[bool]) {
-    let mut keep = keep.iter();
-    values.retain(|_| *keep.next().unwrap_or(&true));
 }
 
 /// Neighbouring slots of one type, 16 bytes at most.
