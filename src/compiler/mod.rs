@@ -229,6 +229,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("structurize", passes::structurize::run, Stage::Emit),
         (
+            "bypass_selections",
+            passes::bypass_selections::run,
+            Stage::Emit,
+        ),
+        (
             "define_arguments",
             passes::define_arguments::run,
             Stage::Emit,

@@ -71,6 +71,9 @@ bitflags! {
         /// Lanes that no work-item has go through loops, too, and keep them from ending: see
         /// [`crate::compiler::passes::mask_idle_lanes`].
         const RUNS_IDLE_LANES = 1 << 20;
+        /// To make a pipeline, all ways through a loop are followed, however many: see
+        /// [`crate::compiler::passes::bypass_selections`].
+        const FOLLOWS_ALL_WAYS = 1 << 21;
     }
 }
 

@@ -9,6 +9,7 @@ pub const TESTS: &[Test] = &[
     ("deep_nests", deep_nests),
     ("many_returns", many_returns),
     ("many_continues", many_continues),
+    ("many_selections_in_a_loop", many_selections_in_a_loop),
 ];
 
 /// Work-items of a launch.
@@ -34,6 +35,50 @@ fn run(body: &str, input: &[u32]) -> Vec<u32> {
         .output::<u32>(ITEMS)
         .run(&[ITEMS], &[])
         .get::<u32>(1)
+}
+
+/// One behind the other, with two arms and with several: of ways through the loop there are more than can be counted.
+fn many_selections_in_a_loop() {
+    const SELECTIONS: u32 = 36;
+    let input = numbers(94, 1 << 30);
+    let mut body = String::from("uint x = in[g];\n for (uint n = 0; n < 3; ++n) {");
+    for at in 0..SELECTIONS {
+        body += &match at % 6 {
+            5 => format!(
+                "switch (x >> {} & 3) {{
+                    case 0: r = r / (x | 1) + {at}; break;
+                    case 1: r ^= in[r & 255]; break;
+                    case 2: r += in[(x + {at}) & 255] % 7; break;
+                    default: r = r * 5 % 1000;
+                }}\n",
+                at % 29
+            ),
+            _ => format!(
+                "if (x >> {} & 1) r = r / (x | 1) + {at}; else r ^= in[(r + {at}) & 255];\n",
+                at % 29
+            ),
+        };
+    }
+    body += "x = x * 5 + 1; }";
+    let result = |g: usize| {
+        let (mut x, mut r) = (input[g], 3u32);
+        for at in (0..3).flat_map(|_| 0..SELECTIONS) {
+            let bits = x >> (at % 29);
+            r = match (at % 6 == 5, bits & 3) {
+                (true, 0) | (false, 1 | 3) => r / (x | 1) + at,
+                (true, 1) => r ^ input[r as usize & 255],
+                (true, 2) => r.wrapping_add(input[x.wrapping_add(at) as usize & 255] % 7),
+                (true, _) => r.wrapping_mul(5) % 1000,
+                (false, _) => r ^ input[r.wrapping_add(at) as usize & 255],
+            };
+            if at == SELECTIONS - 1 {
+                x = x.wrapping_mul(5).wrapping_add(1);
+            }
+        }
+        r
+    };
+    let expected: Vec<u32> = (0..ITEMS).map(result).collect();
+    assert_eq!(run(&body, &input), expected);
 }
 
 /// The conditions compare sums, so that no compiler makes a table of them.
