@@ -45,11 +45,11 @@ pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
      +SPV_KHR_uniform_group_instructions,+SPV_KHR_bit_instructions,+SPV_KHR_integer_dot_product,\
      +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups,+SPV_INTEL_long_composites,\
      +SPV_ALTERA_arbitrary_precision_integers",
-    // It counts loops in integers of as many bits as a mask leaves of the counter, of which the back end of clang-22
-    // loses the mask: `for (uint i = -n & 3; i != ~0u; --i)` began at `(uchar)-n`.
+    // It has loops count addresses, several at a time, and integers of as many bits as a mask leaves of the counter: of
+    // neither does `compiler::passes::unroll` see how many iterations there are.
     "-mllvm",
     "-disable-lsr",
-    // The same where it makes the counter 64 bits wide.
+    // It makes counters 64 bits wide, which few devices have registers for.
     "-mllvm",
     "-indvars-widen-indvars=false",
     // What a sum has become at the end of a loop it computes in 33 or 65 bits; of 65 the back end breaks down.
