@@ -23,7 +23,7 @@ pub struct LoopResults {
 }
 
 impl LoopResults {
-    /// Finds them in a function, structured or not.
+    /// Finds what values that leave the loops of a function, structured or not, are made of.
     pub fn of(function: &Function) -> Self {
         let dominators = Dominators::new(function);
         let loops = Loops::new(function, &dominators);

@@ -111,7 +111,7 @@ struct Search {
 }
 
 impl Search {
-    /// From a block up to the merge block of its loop. `ways` is what [`ways_through`] says.
+    /// Searches from a block up to the merge block of its loop. `ways` is what [`ways_through`] says.
     fn new(
         function: &Function,
         predecessors: &Predecessors,
