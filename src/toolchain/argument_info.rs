@@ -14,6 +14,7 @@
 //! Address qualifiers follow from the storage class of a parameter's type, access qualifiers from image types.
 
 use super::instructions::{self, Instruction, opcode};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What the source says of one kernel's arguments, in order, and of its vector type.
@@ -30,7 +31,7 @@ pub struct KernelArguments {
 }
 
 /// Which of it is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// `-cl-kernel-arg-info`
     pub arguments: bool,

@@ -22,9 +22,23 @@ pub fn functions(ir: &str) -> String {
     text
 }
 
+/// Whether LLVM IR defines a kernel.
+pub fn has_kernels(ir: &str) -> bool {
+    ir.lines()
+        .any(|line| line.starts_with("define ") && line.contains("spir_kernel "))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::functions;
+    use super::{functions, has_kernels};
+
+    #[test]
+    fn kernels_are_found() {
+        assert!(has_kernels("\ndefine dso_local spir_kernel void @k() {\n"));
+        assert!(!has_kernels(
+            "; spir_kernel \ndefine spir_func void @f() {\n"
+        ));
+    }
 
     #[test]
     fn only_what_all_may_see_changes() {

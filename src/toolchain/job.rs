@@ -16,6 +16,7 @@ use super::input::{self, ADDED_NAME};
 use super::options::BuildOptions;
 use super::overloads::Question;
 use super::process::{self, Finished};
+use super::rest::Rest;
 use super::source::{CompileRequest, SourceOutcome};
 use super::tables::{self, Tables};
 use super::{argument_info, instructions, internalize, intrinsics, local_sizes, zero_extensions};
@@ -30,6 +31,10 @@ pub(super) enum Way {
     ThroughIr,
     /// There, too, what no kernel reaches is left out before clang optimizes it: [`internalize`].
     OnlyKernels,
+    /// What no kernel reaches is left out as well, and can be had later: [`Rest`].
+    KernelsFirst,
+    /// From what was kept for that; nothing is left out.
+    Rest,
 }
 
 /// What the log says of a program that declares a built-in function as it is.
@@ -38,6 +43,9 @@ const IN_PLACE: &str = "warning: a function of the program has the parameters of
 
 /// Asks for LLVM IR.
 const IR: [&str; 2] = ["-S", "-emit-llvm"];
+
+/// Asks for the names of arguments in it.
+const NAMES: [&str; 1] = ["-cl-kernel-arg-info"];
 
 /// Asks for what is left to do as clang makes it of its input, without optimization.
 const AS_IT_IS: [&str; 2] = ["-Xclang", "-disable-llvm-passes"];
@@ -71,6 +79,14 @@ struct Attempt {
     spells_out: bool,
 }
 
+impl Attempt {
+    /// Arguments, and the level of optimization after them.
+    fn with_level(self, arguments: &[&'static [&'static str]]) -> Vec<&'static str> {
+        let all = arguments.iter().copied().flatten().copied();
+        all.chain(self.level).collect()
+    }
+}
+
 /// One source on its way through clang.
 pub(super) struct Job<'a> {
     clang: &'a Clang,
@@ -83,6 +99,23 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// From what was kept of one.
+    pub(super) fn again(
+        clang: &'a Clang,
+        ir: String,
+        arguments: Vec<String>,
+        limit: Duration,
+    ) -> Self {
+        Self {
+            clang,
+            input: ir,
+            arguments,
+            headers: None,
+            is_linked: true,
+            limit,
+        }
+    }
+
     pub(super) fn new(
         clang: &'a Clang,
         request: &CompileRequest<'_>,
@@ -133,7 +166,7 @@ impl<'a> Job<'a> {
             arguments: self.arguments.clone(),
             ..*self
         };
-        let outcome = declared.compile(request.options, way);
+        let outcome = declared.compile(declared.wanted(request.options), way);
         if outcome.spirv.is_some() {
             return outcome;
         }
@@ -142,7 +175,7 @@ impl<'a> Job<'a> {
             arguments: arguments::front(self.clang, request, self.headers, Conversions::Refused),
             ..*self
         };
-        let mut outcome = hidden.compile(request.options, way);
+        let mut outcome = hidden.compile(hidden.wanted(request.options), way);
         if outcome.spirv.is_some() {
             outcome.log.push_str(IN_PLACE);
         }
@@ -232,35 +265,69 @@ impl<'a> Job<'a> {
         self.headers.map(HeaderDirectory::path)
     }
 
+    /// What the front end makes of the input, changed as `way` has it before clang optimizes it.
+    fn front(&self, attempt: Attempt, way: Way) -> std::io::Result<Result<Front, Finished>> {
+        let (text, log) = match way {
+            Way::Rest => (self.input.clone(), Vec::new()),
+            _ => {
+                let first = self.run_on(
+                    &self.input,
+                    &attempt.with_level(&[&AS_IT_IS, &IR, &NAMES, &SOURCE_THROUGH]),
+                )?;
+                if !has_ended_well(&first) {
+                    return Ok(Err(first));
+                }
+                let text = String::from_utf8_lossy(&first.stdout).into_owned();
+                (text, first.stderr)
+            }
+        };
+        let (mut ir, tables) =
+            tables::taken_out(&text).unwrap_or_else(|| (text.clone(), Tables::default()));
+        let is_reduced = match way {
+            Way::OnlyKernels => true,
+            // A library is nothing but what others call.
+            Way::KernelsFirst => internalize::has_kernels(&ir),
+            _ => false,
+        };
+        let mut is_partial = false;
+        if is_reduced {
+            let only_kernels = internalize::functions(&ir);
+            is_partial = only_kernels != ir;
+            ir = only_kernels;
+        }
+        Ok(Ok(Front {
+            text,
+            ir,
+            tables,
+            is_partial,
+            log,
+        }))
+    }
+
     /// The module, by way of LLVM IR where it is to be changed before clang optimizes it, or what its back end breaks
     /// down on written in other words.
     fn emit(&self, attempt: Attempt, way: Way) -> std::io::Result<Emitted> {
-        let with_level = |arguments: &[&'static [&'static str]]| -> Vec<&str> {
-            let all = arguments.iter().copied().flatten().copied();
-            all.chain(attempt.level).collect()
+        let front = match way {
+            Way::Straight => None,
+            _ => match self.front(attempt, way)? {
+                Ok(front) => Some(front),
+                Err(finished) => return Ok(finished.into()),
+            },
         };
+        let is_partial = front.as_ref().is_some_and(|front| front.is_partial);
         let mut input = Cow::Borrowed(self.input.as_str());
         let mut through = &SOURCE_THROUGH;
         let mut log = Vec::new();
         let mut tables = Tables::default();
-        if way != Way::Straight {
-            let first = self.run_on(&input, &with_level(&[&AS_IT_IS, &IR, through]))?;
-            if !has_ended_well(&first) {
-                return Ok(first.into());
-            }
-            let mut ir = String::from_utf8_lossy(&first.stdout).into_owned();
-            if let Some(without) = tables::taken_out(&ir) {
-                (ir, tables) = without;
-            }
-            if way == Way::OnlyKernels {
-                ir = internalize::functions(&ir);
-            }
-            input = Cow::Owned(ir);
-            (through, log) = (&IR_THROUGH, first.stderr);
+        let mut text = None;
+        if let Some(front) = front {
+            input = Cow::Owned(front.ir);
+            through = &IR_THROUGH;
+            (log, tables, text) = (front.log, front.tables, Some(front.text));
         }
         let mut rest: &'static [&'static str] = &[];
         if attempt.spells_out {
-            let mut optimized = self.run_on(&input, &with_level(&[&IR, through]))?;
+            let mut optimized = self.run_on(&input, &attempt.with_level(&[&IR, through]))?;
             if !has_ended_well(&optimized) {
                 optimized.stderr.splice(..0, log);
                 return Ok(optimized.into());
@@ -277,15 +344,31 @@ impl<'a> Job<'a> {
             log.extend(optimized.stderr);
             (through, rest) = (&IR_THROUGH, &AS_IT_IS);
         }
-        let mut finished = self.run_on(&input, &with_level(&[rest, &EMIT_ARGUMENTS, through]))?;
+        let arguments = attempt.with_level(&[rest, &EMIT_ARGUMENTS, through]);
+        let mut finished = self.run_on(&input, &arguments)?;
         finished.stderr.splice(..0, log);
-        Ok(Emitted { finished, tables })
+        Ok(Emitted {
+            finished,
+            tables,
+            front: text,
+            is_partial,
+        })
     }
 
-    pub(super) fn compile(&self, options: &BuildOptions, way: Way) -> SourceOutcome {
+    /// What queries of the program's kernels may ask for.
+    pub(super) fn wanted(&self, options: &BuildOptions) -> Wanted {
+        Wanted {
+            arguments: options.kernel_argument_info,
+            vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
+                self.input.contains(word) || options.preprocessor.iter().any(|o| o.contains(word))
+            }),
+        }
+    }
+
+    pub(super) fn compile(&self, wanted: Wanted, way: Way) -> SourceOutcome {
         let mut log = String::new();
         for attempt in ATTEMPTS {
-            let Emitted { finished, tables } = match self.emit(attempt, way) {
+            let emitted = match self.emit(attempt, way) {
                 Ok(emitted) => emitted,
                 Err(error) => {
                     log.push_str(&format!(
@@ -295,6 +378,12 @@ impl<'a> Job<'a> {
                     return SourceOutcome::failed(log);
                 }
             };
+            let Emitted {
+                finished,
+                tables,
+                front,
+                is_partial,
+            } = emitted;
             // What an attempt before this had to say of the source is said again.
             log = diagnostics::readable(&finished.stderr, self.header_path());
             let module = words::from_bytes(&finished.stdout).filter(|_| has_ended_well(&finished));
@@ -303,18 +392,14 @@ impl<'a> Job<'a> {
                 && let Some(module) = tables.put_into(module)
             {
                 if self.is_linked && !has_functions(&module) {
-                    return self.with_a_function().compile(options, way);
+                    return self.with_a_function().compile(wanted, way);
                 }
-                let wanted = Wanted {
-                    arguments: options.kernel_argument_info,
-                    vector_types: ["vec_type_hint", "kernel_exec"].iter().any(|word| {
-                        self.input.contains(word)
-                            || options.preprocessor.iter().any(|o| o.contains(word))
-                    }),
-                };
-                return match self.with_llvm_info(module, wanted) {
+                return match self.with_llvm_info(module, wanted, front.as_deref()) {
                     Ok(spirv) => SourceOutcome {
                         spirv: Some(PackedModule::new(&spirv)),
+                        rest: front
+                            .filter(|_| is_partial && way == Way::KernelsFirst)
+                            .map(|ir| self.rest(&ir, wanted)),
                         log,
                     },
                     Err(reason) => SourceOutcome::failed(log + &reason),
@@ -340,22 +425,52 @@ impl<'a> Job<'a> {
         SourceOutcome::failed(log)
     }
 
-    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
+    /// What it takes to make a module of the functions, too, that this one lacks.
+    fn rest(&self, ir: &str, wanted: Wanted) -> Rest {
+        // What is included has been, and lies elsewhere the next time.
+        let header_options = self.headers.map(HeaderDirectory::arguments);
+        let header_options = header_options.unwrap_or_default();
+        let arguments = self.arguments.iter();
+        Rest::new(
+            ir,
+            arguments
+                .filter(|argument| !header_options.contains(argument))
+                .cloned()
+                .collect(),
+            wanted,
+        )
+    }
+
+    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops. `front` is that IR, where there is some.
     ///
     /// # Errors
     /// The build log's line: the module needs a part of that.
-    fn with_llvm_info(&self, module: Vec<u32>, wanted: Wanted) -> Result<Vec<u32>, String> {
+    fn with_llvm_info(
+        &self,
+        module: Vec<u32>,
+        wanted: Wanted,
+        front: Option<&str>,
+    ) -> Result<Vec<u32>, String> {
         let variables = local_sizes::doubtful(&module);
         if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
             return Ok(module);
         }
         let unknown =
             |names: String| format!("error: the size of local memory is not known: {names}\n");
-        let more = ["-cl-kernel-arg-info", "-w"];
-        let arguments = [&AS_IT_IS[..], &IR, &more, &SOURCE_THROUGH].concat();
-        match self.run(&arguments) {
-            Ok(finished) if has_ended_well(&finished) => {
-                let text = String::from_utf8_lossy(&finished.stdout);
+        let text = match front {
+            Some(text) => Ok(Cow::Borrowed(text)),
+            None => self
+                .run(&[&AS_IT_IS[..], &IR, &NAMES, &["-w"], &SOURCE_THROUGH].concat())
+                .map_err(|error| error.to_string())
+                .and_then(|finished| match has_ended_well(&finished) {
+                    true => Ok(String::from_utf8_lossy(&finished.stdout)
+                        .into_owned()
+                        .into()),
+                    false => Err(format!("{finished:?}")),
+                }),
+        };
+        match text {
+            Ok(text) => {
                 let module = match variables.is_empty() {
                     true => module,
                     false => local_sizes::add(&module, &variables, &text).map_err(unknown)?,
@@ -366,19 +481,37 @@ impl<'a> Job<'a> {
                 })
             }
             // The queries answer that the information is not available.
-            other if variables.is_empty() => {
-                log::warn!("no kernel argument information: {other:?}");
+            Err(reason) if variables.is_empty() => {
+                log::warn!("no kernel argument information: {reason}");
                 Ok(module)
             }
-            _ => Err(unknown(variables.join(", "))),
+            Err(_) => Err(unknown(variables.join(", "))),
         }
     }
 }
 
-/// What clang made, and the tables that were taken out of it.
+/// A program in LLVM IR, not optimized yet.
+struct Front {
+    /// As the front end wrote it.
+    text: String,
+    /// As it is to be compiled.
+    ir: String,
+    /// What was taken out of it.
+    tables: Tables,
+    /// Whether it may lack functions that the program has.
+    is_partial: bool,
+    log: Vec<u8>,
+}
+
+/// What clang made.
 struct Emitted {
     finished: Finished,
+    /// What was taken out of it.
     tables: Tables,
+    /// What the front end made of the source, if it was asked.
+    front: Option<String>,
+    /// Whether it may lack functions that the program has.
+    is_partial: bool,
 }
 
 impl From<Finished> for Emitted {
@@ -386,6 +519,8 @@ impl From<Finished> for Emitted {
         Self {
             finished,
             tables: Tables::default(),
+            front: None,
+            is_partial: false,
         }
     }
 }

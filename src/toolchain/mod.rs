@@ -9,7 +9,7 @@
 //! - [`source`]: one source to one SPIR-V module and a log.
 //! - `job`, `arguments`, `input`: what clang is called for and with, and the text that it is given.
 //! - `overloads`, `built_ins`: functions that a program declares under the names of built-in ones.
-//! - `internalize`: what no kernel reaches, left out of long programs.
+//! - `internalize`, [`rest`]: what no kernel reaches, left out of long programs, and had later where others may call it.
 //! - [`conversions`]: integer conversions that its back end gets wrong.
 //! - [`argument_info`]: what `-cl-kernel-arg-info` promises, which clang's SPIR-V back end drops.
 //! - [`local_sizes`]: sizes of local variables, which it drops too.
@@ -40,6 +40,7 @@ pub mod options;
 mod overflows;
 mod overloads;
 pub mod process;
+pub mod rest;
 pub mod source;
 mod table_values;
 mod tables;

@@ -10,6 +10,7 @@ use super::headers::{self, HeaderDirectory};
 use super::input::includes;
 use super::job::{Job, Way};
 use super::options::BuildOptions;
+use super::rest::Rest;
 use super::target::LanguageTarget;
 use crate::compiler::PackedModule;
 
@@ -39,12 +40,18 @@ pub struct CompileRequest<'a> {
 pub struct SourceOutcome {
     /// OpenCL SPIR-V; `None` when the source was not compiled.
     pub spirv: Option<PackedModule>,
+    /// Where the module lacks functions that no kernel reaches: for a module that has them, too.
+    pub rest: Option<Rest>,
     pub log: String,
 }
 
 impl SourceOutcome {
     pub(super) fn failed(log: String) -> Self {
-        Self { spirv: None, log }
+        Self {
+            spirv: None,
+            rest: None,
+            log,
+        }
     }
 }
 
@@ -91,12 +98,13 @@ fn compile_within(
     }
     let way = match length >= LONG_BYTES {
         false => Way::Straight,
-        true if request.is_whole && request.options.is_c() => Way::OnlyKernels,
-        true => Way::ThroughIr,
+        true if !request.options.is_c() => Way::ThroughIr,
+        true if request.is_whole => Way::OnlyKernels,
+        true => Way::KernelsFirst,
     };
     let outcome = match job.hidden_built_ins(request, text.as_deref()) {
         Some(built_ins) => job.compile_with(built_ins, request, way),
-        None => job.compile(request.options, way),
+        None => job.compile(job.wanted(request.options), way),
     };
     if outcome.spirv.is_some()
         && let Some(key) = key
@@ -239,7 +247,27 @@ mod tests {
             is_whole: false,
             is_unoptimized: false,
         };
-        let outcome = compile_source(Ok(&machine_clang()), &DiskCache::disabled(), &request);
+        let clang = machine_clang();
+        let outcome = compile_source(Ok(&clang), &DiskCache::disabled(), &request);
+        let found = names(&outcome.spirv.unwrap().words().unwrap());
+        assert!(found.iter().any(|name| name == "k"));
+        assert!(!found.iter().any(|name| name == "unused299"));
+        let whole = outcome
+            .rest
+            .unwrap()
+            .compile(Ok(&clang), &DiskCache::disabled());
+        assert_eq!(whole.rest, None);
+        let found = names(&whole.spirv.unwrap().words().unwrap());
+        assert!(found.iter().any(|name| name == "unused299") && found.iter().any(|n| n == "k"));
+
+        // One without kernels is nothing but that.
+        let source = source.replace("kernel void k", "void k");
+        let request = CompileRequest {
+            source: &source,
+            ..request
+        };
+        let outcome = compile_source(Ok(&clang), &DiskCache::disabled(), &request);
+        assert_eq!(outcome.rest, None);
         let found = names(&outcome.spirv.unwrap().words().unwrap());
         assert!(found.iter().any(|name| name == "unused299"));
     }

@@ -8,6 +8,7 @@ use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_P
 
 use super::binary::Modules;
 use super::executable::Executable;
+use super::object::Object;
 use super::{Origin, Product, Program};
 use crate::compiler::{self, Capabilities, CompileError, CompiledProgram, PackedModule};
 use crate::runtime::callback::{ProgramNotify, UserData};
@@ -18,6 +19,7 @@ use crate::runtime::process::{self, AtWork};
 use crate::runtime::{Error, Result};
 use crate::toolchain::cache::KeyBuilder;
 use crate::toolchain::options::{LanguageVersion, MathOptions};
+use crate::toolchain::rest::Rest;
 use crate::toolchain::source::SourceOutcome;
 use crate::toolchain::validate::validate;
 use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source};
@@ -216,9 +218,10 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
     };
     match task {
         Task::Compile(options, headers) => {
-            let (modules, log) = modules_of(program, device, options, Some(headers), sources);
+            let (modules, rest, log) = modules_of(program, device, options, Some(headers), sources);
+            let object = modules.map(|modules| Arc::new(Object::new(modules, rest)));
             Built {
-                product: modules.map(|modules| Product::Object(Arc::new(modules))),
+                product: object.map(Product::Object),
                 log,
             }
         }
@@ -236,11 +239,11 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
                 product: Some(Product::Executable(built)),
                 log: String::new(),
             },
-            Product::Object(modules) | Product::Library(modules)
-                if matches!(program.origin(), Origin::Binary) =>
-            {
-                let compiled = compile_modules(device, &modules);
-                executable(device, modules, compiled, String::new())
+            Product::Object(object) if matches!(program.origin(), Origin::Binary) => {
+                link_modules(device, object.alone().clone())
+            }
+            Product::Library(modules) if matches!(program.origin(), Origin::Binary) => {
+                link_modules(device, (*modules).clone())
             }
             _ => build_modules(program, device, options, sources),
         },
@@ -255,7 +258,7 @@ fn build_modules(
     sources: &mut SourceMemo,
 ) -> Built {
     match modules_of(program, device, options, None, sources) {
-        (Some(modules), log) => {
+        (Some(modules), _, log) => {
             let modules = Arc::new(modules);
             let compiled = compile_modules(device, &modules);
             let again = match compiled {
@@ -264,7 +267,7 @@ fn build_modules(
             };
             again.unwrap_or_else(|| executable(device, modules, compiled, log))
         }
-        (None, log) => Built { product: None, log },
+        (None, _, log) => Built { product: None, log },
     }
 }
 
@@ -282,7 +285,7 @@ fn without_optimizations(
         are_unoptimized: true,
         ..SourceMemo::default()
     };
-    let (modules, log) = modules_of(program, device, options, None, &mut sources);
+    let (modules, _, log) = modules_of(program, device, options, None, &mut sources);
     let modules = Arc::new(modules?);
     let compiled = compile_modules(device, &modules).ok()?;
     Some(executable(device, modules, Ok(compiled), log))
@@ -316,23 +319,15 @@ fn executable(
 }
 
 fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]) -> Built {
+    let is_alone = inputs.len() == 1 && !options.create_library;
     let mut linked = Modules::default();
     for input in inputs {
-        let product = input
-            .device_index(device)
-            .map(|index| input.build(index).product)
-            .unwrap_or_default();
-        let (Product::Object(modules) | Product::Library(modules)) = product else {
-            // The caller has checked the inputs; a build that replaced one meanwhile is the application's race.
-            return Built {
-                product: None,
-                log:
-                    "error: an input program holds no compiled object or library for this device\n"
-                        .into(),
-            };
+        let modules = match modules_to_link(device, input, is_alone) {
+            Ok(modules) => modules,
+            Err(log) => return Built { product: None, log },
         };
-        linked.modules.extend(modules.modules.iter().cloned());
-        linked.specialization.extend(modules.specialization.clone());
+        linked.modules.extend(modules.modules);
+        linked.specialization.extend(modules.specialization);
         linked.denorms_are_zero |= modules.denorms_are_zero;
         linked.fast_relaxed_math |= modules.fast_relaxed_math;
         linked.opt_disable |= modules.opt_disable;
@@ -346,8 +341,36 @@ fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]
             log: String::new(),
         };
     }
-    let compiled = compile_modules(device, &linked);
-    executable(device, Arc::new(linked), compiled, String::new())
+    link_modules(device, linked)
+}
+
+fn link_modules(device: &Arc<Device>, modules: Modules) -> Built {
+    let compiled = compile_modules(device, &modules);
+    executable(device, Arc::new(modules), compiled, String::new())
+}
+
+/// What an input of a link is to it; `is_alone`: its only one, of an executable.
+///
+/// # Errors
+/// Lines for the build log.
+fn modules_to_link(
+    device: &Arc<Device>,
+    input: &Program,
+    is_alone: bool,
+) -> std::result::Result<Modules, String> {
+    let product = input
+        .device_index(device)
+        .map(|index| input.build(index).product)
+        .unwrap_or_default();
+    match product {
+        Product::Object(object) if is_alone => Ok(object.alone().clone()),
+        Product::Object(object) => object.whole(),
+        Product::Library(modules) => Ok((*modules).clone()),
+        // The caller has checked the inputs; a build that replaced one meanwhile is the application's race.
+        _ => Err(
+            "error: an input program holds no compiled object or library for this device\n".into(),
+        ),
+    }
 }
 
 fn is_fast(math: MathOptions) -> bool {
@@ -372,16 +395,16 @@ struct SourceMemo {
     are_unoptimized: bool,
 }
 
-/// The OpenCL SPIR-V of a program for a device, and the log. `headers` are those of `clCompileProgram`: then more
-/// is linked to it.
+/// The OpenCL SPIR-V of a program for a device, functions that it lacks, and the log. `headers` are those of
+/// `clCompileProgram`: then more is linked to it.
 fn modules_of(
     program: &Program,
     device: &Device,
     options: &BuildOptions,
     headers: Option<&[(String, String)]>,
     sources: &mut SourceMemo,
-) -> (Option<Modules>, String) {
-    let (module, log) = match program.origin() {
+) -> (Option<Modules>, Option<Rest>, String) {
+    let (module, rest, log) = match program.origin() {
         Origin::Source(source) => {
             let is_unoptimized = sources.are_unoptimized;
             let outcome = sources
@@ -399,10 +422,15 @@ fn modules_of(
                     };
                     compile_source(front_end.clang(), front_end.cache(), &request)
                 });
-            (outcome.spirv.clone(), outcome.log.clone())
+            (
+                outcome.spirv.clone(),
+                outcome.rest.clone(),
+                outcome.log.clone(),
+            )
         }
-        Origin::Il { module, .. } => (Some(module.clone()), String::new()),
+        Origin::Il { module, .. } => (Some(module.clone()), None, String::new()),
         Origin::Binary | Origin::Linked => (
+            None,
             None,
             "error: the program has neither source nor intermediate language\n".into(),
         ),
@@ -415,7 +443,7 @@ fn modules_of(
         uniform_work_groups: options.uniform_work_group_size || is_before_2(program, options),
         specialization: program.specialization(),
     });
-    (modules, log)
+    (modules, rest, log)
 }
 
 /// Compiles linked modules to device code, or takes the result of an earlier time from the cache.

@@ -5,6 +5,7 @@ pub mod build;
 pub mod executable;
 mod initializers;
 pub(super) mod kept_pipelines;
+pub mod object;
 pub mod source;
 pub mod specialization;
 
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::binary::{Binary, Modules, StoredExecutable};
 use self::executable::Executable;
+use self::object::Object as CompiledObject;
 use self::source::Source;
 use super::context::Context;
 use super::device::Device;
@@ -72,7 +74,7 @@ pub enum BuildStatus {
 pub enum Product {
     #[default]
     None,
-    Object(Arc<Modules>),
+    Object(Arc<CompiledObject>),
     Library(Arc<Modules>),
     /// From a binary, not built yet.
     Loaded(Arc<StoredExecutable>),
@@ -134,7 +136,9 @@ impl Program {
             let mut state = program.lock();
             for (build, binary) in state.builds.iter_mut().zip(binaries) {
                 build.product = match binary {
-                    Binary::Object(modules) => Product::Object(Arc::new(modules)),
+                    Binary::Object(modules) => {
+                        Product::Object(Arc::new(CompiledObject::new(modules, None)))
+                    }
                     Binary::Library(modules) => Product::Library(Arc::new(modules)),
                     Binary::Executable(stored) => Product::Loaded(Arc::new(stored)),
                 };
@@ -207,7 +211,13 @@ impl Program {
         };
         let binary = match self.build(index).product {
             Product::None => return Vec::new(),
-            Product::Object(modules) => Binary::Object((*modules).clone()),
+            Product::Object(object) => match object.whole() {
+                Ok(modules) => Binary::Object(modules),
+                Err(log) => {
+                    log::warn!("no binary of a compiled program: {log}");
+                    return Vec::new();
+                }
+            },
             Product::Library(modules) => Binary::Library((*modules).clone()),
             Product::Loaded(stored) => Binary::Executable((*stored).clone()),
             Product::Executable(executable) => Binary::Executable(executable.stored()),
