@@ -173,10 +173,58 @@ fn executed_size(
     limits: &WorkLimits,
 ) -> [u32; 3] {
     let work_items: u32 = local.iter().product();
-    let is_free = !kernel.sees_work_groups && kernel.attributes.required_work_group_size.is_none();
-    match is_free && work_items < limits.subgroup_size {
+    match takes_any_size(kernel) && work_items < limits.subgroup_size {
         true => choose_any_local_size(range.global, limits),
         false => local,
+    }
+}
+
+/// Whether no work-item can tell what local size it runs with.
+fn takes_any_size(kernel: &CompiledKernel) -> bool {
+    !kernel.sees_work_groups && kernel.attributes.required_work_group_size.is_none()
+}
+
+/// Work-items of a range that takes no time beside that of making a pipeline.
+const SHORT_RANGE: u64 = 1024;
+
+/// The local size that a short range of a kernel that takes any runs with where pipelines take long to make: one of those
+/// that serve many ranges. Programs that look for the best local size try one after the other. `has_pipeline` says for
+/// which sizes there is a pipeline.
+fn shared_size(
+    global: [u64; 3],
+    local: [u32; 3],
+    limits: &WorkLimits,
+    has_pipeline: impl Fn([u32; 3]) -> bool,
+) -> [u32; 3] {
+    let work_items = global
+        .iter()
+        .fold(1, |all: u64, &it| all.saturating_mul(it));
+    if work_items > SHORT_RANGE || has_pipeline(local) {
+        return local;
+    }
+    let sub_group = u64::from(limits.subgroup_size);
+    if global[0].is_multiple_of(sub_group) {
+        return [limits.subgroup_size, 1, 1];
+    }
+    // Each group has a processor of its own, as far as there are some.
+    match work_items < sub_group && has_pipeline([1; 3]) {
+        true => [1; 3],
+        false => local,
+    }
+}
+
+/// What the pipeline of a dispatch is specialized for.
+fn pipeline_key(kernel: &CompiledKernel, request: &Request, groups: &GroupRegion) -> PipelineKey {
+    let mut constants = request.constants.clone();
+    if let Some(spec_id) = kernel.small_range_spec_id
+        && request.starts_at_zero
+        && is_small(groups)
+    {
+        constants.push((spec_id, 1));
+    }
+    PipelineKey {
+        local_size: groups.local,
+        constants,
     }
 }
 
@@ -252,7 +300,16 @@ impl LaunchPlans {
         let DeviceCode { code, compiled, .. } = code;
         let limits = work_limits(device, compiled);
         let local = local_size(compiled, range, &limits)?;
-        let local = executed_size(compiled, range, local, &limits);
+        let mut local = executed_size(compiled, range, local, &limits);
+        if device.capabilities().compiles_slowly && takes_any_size(compiled) {
+            local = shared_size(range.global, local, &limits, |size| {
+                let regions = split_range(range.global, size, &limits).unwrap_or_default();
+                regions.iter().all(|groups| {
+                    let key = pipeline_key(compiled, &request, groups);
+                    code.executable.has_pipeline(code.index(), &key)
+                })
+            });
+        }
         let regions = split_range(range.global, local, &limits).ok_or_else(|| {
             Error::new(
                 CL_INVALID_GLOBAL_WORK_SIZE,
@@ -269,16 +326,7 @@ impl LaunchPlans {
         let known: SmallVec<[&PlannedRegion; 4]> = kept.flat_map(|plan| &plan.regions).collect();
         let mut planned: SmallVec<[PlannedRegion; 1]> = SmallVec::new();
         for groups in regions {
-            let mut key = PipelineKey {
-                local_size: groups.local,
-                constants: request.constants.clone(),
-            };
-            if let Some(spec_id) = compiled.small_range_spec_id
-                && request.starts_at_zero
-                && is_small(&groups)
-            {
-                key.constants.push((spec_id, 1));
-            }
+            let key = pipeline_key(compiled, &request, &groups);
             let mut known = known.iter().copied().chain(&planned);
             let pipeline = match known.find(|known| known.key == key) {
                 Some(known) => Arc::clone(&known.pipeline),
@@ -598,6 +646,28 @@ pub(super) mod tests {
         uniform.sees_work_groups = false;
         assert_eq!(local_size(&uniform, &range, &LIMITS).unwrap(), [256, 1, 1]);
     }
+
+    #[test]
+    fn short_ranges_share_pipelines() {
+        let size = |x: u64, local: u32, made: &[u32]| {
+            shared_size([x, 1, 1], [local, 1, 1], &LIMITS, |size| {
+                size[1..] == [1, 1] && made.contains(&size[0])
+            })
+        };
+        let sub_group = LIMITS.subgroup_size;
+        let items = u64::from(sub_group);
+        // The first of its kind has what it is for.
+        assert_eq!(size(1, 1, &[]), [1, 1, 1]);
+        assert_eq!(size(2, 2, &[]), [2, 1, 1]);
+        assert_eq!(size(2, 2, &[1]), [1, 1, 1]);
+        assert_eq!(size(2, 2, &[1, 2]), [2, 1, 1]);
+        assert_eq!(size(4 * items, 4 * sub_group, &[1]), [sub_group, 1, 1]);
+        let made = [4 * sub_group];
+        assert_eq!(size(4 * items, 4 * sub_group, &made), [4 * sub_group, 1, 1]);
+        assert_eq!(size(items + 1, sub_group + 1, &[1]), [sub_group + 1, 1, 1]);
+        assert_eq!(size(1 << 20, 256, &[1, sub_group]), [256, 1, 1]);
+    }
+
     #[test]
     fn small_work_groups_are_merged_where_the_kernel_cannot_tell() {
         let mut kernel = kernel(None);

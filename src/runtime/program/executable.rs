@@ -221,6 +221,14 @@ impl Executable {
         Ok(pipeline)
     }
 
+    /// Whether [`Self::pipeline`] has been asked for this one.
+    pub fn has_pipeline(&self, index: usize, key: &PipelineKey) -> bool {
+        self.code.get(index).is_some_and(|code| {
+            let state = code.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.pipelines.contains_key(key)
+        })
+    }
+
     fn make_pipeline(
         &self,
         kernel: &CompiledKernel,
