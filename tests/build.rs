@@ -435,6 +435,70 @@ fn folders_may_hold_headers_of_clangs_names() {
     assert_eq!(built_too, Ok(()), "{}", setup.log(&including));
 }
 
+/// A long program whose kernel uses little of it, as it is linked to nothing or to one that calls the rest.
+#[test]
+fn a_long_object_has_functions_for_others() {
+    let Some(setup) = setup() else { return };
+    let mut source = String::from("int a_0(int x) { return x; }\n");
+    for i in 1..300 {
+        source.push_str(&format!(
+            "/* {:99} */ int a_{i}(int x) {{ return x * {i} + 1; }}\n",
+            ""
+        ));
+    }
+    source.push_str("kernel void first(global int *p) { *p = a_7(*p); }");
+    let long = setup.program(&source);
+    let other = "int a_299(int x); kernel void other(global int *p) { *p = a_299(*p); }";
+    let other = setup.program(other);
+    for program in [&long, &other] {
+        let compiled = setup.compile(program, c"", &[]);
+        assert_eq!(compiled, Ok(()), "{}", setup.log(program));
+    }
+    // SAFETY: the programs live.
+    let link = |options: &CStr, inputs: &[cl_program]| unsafe {
+        link_program(
+            setup.context.get(),
+            &[setup.device],
+            options,
+            inputs,
+            None,
+            ptr::null_mut(),
+        )
+    };
+    let alone = link(c"", &[long.get()]).expect("linked alone");
+    let library = link(c"-create-library", &[long.get()]).expect("a library");
+    let both = link(c"", &[other.get(), long.get()]).expect("linked with another");
+    let with_library = link(c"", &[other.get(), library]).expect("linked with a library");
+    assert_eq!(
+        link(c"", &[other.get()]).map(drop),
+        Err(CL_LINK_PROGRAM_FAILURE)
+    );
+    // What is kept of it as a binary is all of it, too.
+    let binaries = long.get_binaries().expect("binaries");
+    let binary = [binaries[0].as_slice()];
+    // SAFETY: a binary of this device.
+    let again = unsafe { Program::create_from_binary(&setup.context, &[setup.device], &binary) }
+        .expect("from a binary");
+    let with_binary = link(c"", &[other.get(), again.get()]).expect("linked with a binary");
+    for (program, expected) in [
+        (alone, "first"),
+        (both, "first;other"),
+        (with_library, "first;other"),
+        (with_binary, "first;other"),
+    ] {
+        let names =
+            opencl3::program::get_program_info(program, opencl3::program::CL_PROGRAM_KERNEL_NAMES);
+        let names = String::from(names.expect("names"));
+        let mut names: Vec<&str> = names.split(';').collect();
+        names.sort_unstable();
+        assert_eq!(names.join(";"), expected);
+    }
+    for program in [alone, library, both, with_library, with_binary] {
+        // SAFETY: linked above, released once.
+        unsafe { opencl3::program::release_program(program) }.expect("release");
+    }
+}
+
 #[test]
 fn objects_hold_variables_for_others() {
     let Some(setup) = setup() else { return };

@@ -3,6 +3,8 @@
 
 #[path = "common/library.rs"]
 mod library;
+#[path = "common/runner.rs"]
+mod runner;
 #[path = "common/skip.rs"]
 mod skip;
 
@@ -40,7 +42,7 @@ const NO_DEVICE: i32 = 77;
 
 #[test]
 fn a_program_that_links_the_library_finds_its_devices() {
-    let output = Command::new(program("linked"))
+    let output = runner::command(&program("linked"))
         .output()
         .expect("the program starts");
     if output.status.code() == Some(NO_DEVICE) {

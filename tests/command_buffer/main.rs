@@ -8,6 +8,8 @@ mod entry;
 mod addressed;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/runner.rs"]
+mod runner;
 
 mod arguments;
 mod checks;
@@ -89,11 +91,7 @@ fn run_example(compiler: &[&str], name: &str) -> Option<String> {
         .status()
         .expect("a compiler is installed");
     assert!(compiled.success(), "{name} does not compile");
-    // As cargo runs the test itself.
-    let runner = std::env::var("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER").unwrap_or_default();
-    let mut words = runner.split_whitespace().chain([program.as_str()]);
-    let run = std::process::Command::new(words.next().expect("the program"))
-        .args(words)
+    let run = runner::command(program.as_ref())
         .output()
         .expect("the example starts");
     assert!(
