@@ -507,22 +507,22 @@ pub(super) mod tests {
         let state = &mut *kernel.lock();
         // Where they begin matters only to a kernel with code for small ranges.
         let has_small = code.compiled.small_range_spec_id.is_some();
-        // Each range, its first work-item, and whether it is known by then.
+        // Each range, too long to share pipelines with others, its first work-item, and whether it is known by then.
         for (size, first, is_known) in [
-            (64, 0, false),
-            (64, 0, true),
-            (64, 64, !has_small),
-            (64, 0, true),
+            (2048, 0, false),
+            (2048, 0, true),
+            (2048, 64, !has_small),
+            (2048, 0, true),
             // The same pipeline, wherever it begins.
-            (64, 128, true),
-            (64, 0, true),
-            (96, 0, false),
-            (64, 0, true),
-            (96, 0, true),
-            (128, 0, false),
-            (96, 0, true),
+            (2048, 128, true),
+            (2048, 0, true),
+            (3072, 0, false),
+            (2048, 0, true),
+            (3072, 0, true),
+            (4096, 0, false),
+            (3072, 0, true),
             // No longer.
-            (64, 0, false),
+            (2048, 0, false),
         ] {
             let range = NdRange {
                 offset: [first, 0, 0],
