@@ -111,7 +111,8 @@ impl<'a> Job<'a> {
             input: ir,
             arguments,
             headers: None,
-            is_linked: true,
+            // It has kernels, with which its variables stay.
+            is_linked: false,
             limit,
         }
     }
