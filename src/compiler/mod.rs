@@ -245,6 +245,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::hide_uniform_addresses::run,
             Stage::Emit,
         ),
+        ("wait_behind", passes::wait_behind::run, Stage::Emit),
         ("mask_idle_lanes", passes::mask_idle_lanes::run, Stage::Emit),
     ]
 };

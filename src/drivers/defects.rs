@@ -74,6 +74,9 @@ bitflags! {
         /// To make a pipeline, all ways through a loop are followed, however many: see
         /// [`crate::compiler::passes::bypass_selections`].
         const FOLLOWS_ALL_WAYS = 1 << 21;
+        /// A kernel with many loops, or accesses to private arrays, takes long to compile where no barrier is behind them:
+        /// see [`crate::compiler::passes::wait_behind`].
+        const SLOW_WITHOUT_BARRIERS = 1 << 22;
     }
 }
 

@@ -47,6 +47,8 @@ const RANGES: &[Range] = &[
     Range::since(Version(25, 1, 0), Defects::JOINS_CONVERSIONS),
     // In 25.0's source registers are read where a value is used, by instructions of their own.
     Range::before(Version(25, 0, 0), Defects::READS_INDICES_LATE),
+    // 25.0 counts no iterations, and its LLVM is newer.
+    Range::before(Version(25, 0, 0), Defects::SLOW_WITHOUT_BARRIERS),
     // lp_exec_endloop of gallivm takes the mask of work-items in 25.0's source.
     Range::before(Version(25, 0, 0), Defects::RUNS_IDLE_LANES),
 ];

@@ -63,4 +63,5 @@ pub mod structurize;
 #[cfg(test)]
 mod testing;
 pub mod unroll;
+pub mod wait_behind;
 pub mod widen_loop_flags;
