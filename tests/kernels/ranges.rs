@@ -26,6 +26,9 @@ pub const TESTS: &[Test] = &[
     ("digits_of_longs_in_bytes", digits_in_bytes),
     ("digits_of_signed_longs_in_bytes", signed_digits_in_bytes),
     ("negative_indices", negative_indices),
+    ("conditions_in_bits", conditions_in_bits),
+    ("conditions_in_upsampled_bits", conditions_in_upsampled_bits),
+    ("remainders_of_quotients", remainders_of_quotients),
     ("a_variable_or_memory", a_variable_or_memory),
     ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
     ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
@@ -37,6 +40,17 @@ const ITEMS: usize = 64;
 /// Whether what each work-item of `body` stores in `out[i]` is what is expected. It has 16 words of `mine`, 16 `shorts` in
 /// local memory, and a `number` and a `vector` from the host; before it stands `outside`.
 fn check(outside: &str, group: usize, body: &str, expected: impl Fn(u64) -> u64) {
+    check_with("", outside, group, body, expected);
+}
+
+/// [`check`] of a program that is built with options.
+fn check_with(
+    options: &'static str,
+    outside: &str,
+    group: usize,
+    body: &str,
+    expected: impl Fn(u64) -> u64,
+) {
     let source = format!(
         "{outside}
         kernel __attribute__((reqd_work_group_size({group}, 1, 1)))
@@ -50,6 +64,7 @@ fn check(outside: &str, group: usize, body: &str, expected: impl Fn(u64) -> u64)
         }}"
     );
     let found = Launch::new(source)
+        .option(options)
         .output::<u64>(ITEMS)
         .buffer(&vec![0x0007_0007u32; ITEMS * 16])
         .local(group * 32)
@@ -401,6 +416,47 @@ fn negative_indices() {
     check("", 8, body, |i| {
         (i + 9) * 1_000_000 + (i + 5) * 1000 + i + 3
     });
+}
+
+/// Bits that a condition gives, compared, and the condition again.
+fn conditions_in_bits() {
+    let body = "
+        uchar low = (uchar)number; short c = (short)((short)1 && (short)i);
+        c ^= (short)!upsample((char)c, (uchar)((uchar)0xfe && low));
+        local short *chosen = (uchar)1 != convert_uchar_sat((ulong)c) ? shorts + (i & 8) : shorts;
+        out[i] = (ulong)(c * 100 + (int)(chosen - shorts));";
+    for options in ["", "-cl-opt-disable"] {
+        check_with(options, "", 8, body, |i| if i == 0 { 0 } else { 100 });
+    }
+}
+
+fn conditions_in_upsampled_bits() {
+    let outside = "
+        uint joined(ulong *x) {
+            int c = (int)(1u < (uint)*x);
+            long one = (long)((ushort)1 != clz((ushort)1)) ^ select(1l, (long)!(long)c, 1l);
+            c ^= (int)!upsample((short)one, (ushort)c) | (1 / ((mad_sat(c, c, c) & 0x7fffffff) | 1));
+            return upsample((ushort)c, (ushort)1);
+        }";
+    let body = "ulong x = (ulong)shorts[1]; out[i] = 0; out[i] += (ulong)joined(&x);";
+    for options in ["", "-cl-opt-disable"] {
+        check_with(options, outside, 8, body, |_| 0x1_0001);
+    }
+}
+
+/// A quotient of which a remainder is taken, both of numbers that are no larger than one.
+fn remainders_of_quotients() {
+    let outside = "
+        ulong f(char x, long y) {
+            y ^= y / ((y & 0x7fffffffffffffff) | 1);
+            return bitselect((ulong)y, (ulong)!(ulong)y, (ulong)!(ulong)x) >> ((ulong)x % ((ulong)y | 1ul));
+        }";
+    let body = "
+        long n = (long)number;
+        out[i] = f((char)((long)((ulong)get_global_size(0) & 15u) < (long)!n), mul_hi(1l, 1l));";
+    for options in ["", "-cl-opt-disable"] {
+        check_with(options, outside, 16, body, |_| 1);
+    }
 }
 
 fn a_variable_or_memory() {

@@ -8,9 +8,6 @@
 //! **How.** A call of the function that divides on devices without 64-bit integers ([`Helpers::call_divide`]); of signed
 //! numbers with their magnitudes, the result negated where the signs differ.
 //!
-//! **But** divisions of what was computed from another quotient are left to the driver, which ended the process over
-//! `x / y % z >> x % 171` (random kernel 816636).
-//!
 //! **Needs** 64-bit integers. Leaves unsigned quotients by a constant alone, signed ones by a constant of 32 bits, and
 //! those of signed numbers that are 32-bit ones in truth, which the driver divides as such. Does nothing unless the
 //! device asks for it ([`crate::compiler::Defects::MISDIVIDES_LONGS`]).
@@ -23,7 +20,6 @@ use crate::compiler::ir::{
 };
 use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
-use std::collections::HashSet;
 
 /// How far an operand is followed to what it was before.
 const DEPTH: u32 = 4;
@@ -42,12 +38,11 @@ fn divide(module: &mut Module) -> Result<(), CompileError> {
         helpers: Helpers::new(module),
     };
     for function in &mut module.functions {
-        let chained = divisions_of_quotients(function);
         rewrite_instructions(function, |b, inst| {
             let Some((op, x, y)) = division(b.function, inst) else {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
-            let by_driver = b.function.constant(y).is_some() || chained.contains(&inst);
+            let by_driver = b.function.constant(y).is_some();
             let is_exempt = match op {
                 Binary::SDiv | Binary::SRem => {
                     is_word(b.function, y, DEPTH)
@@ -130,46 +125,6 @@ fn division(function: &Function, inst: Inst) -> Option<(Binary, Value, Value)> {
     }
 }
 
-/// The divisions of what was computed from another one's result, or by that.
-fn divisions_of_quotients(function: &Function) -> HashSet<Inst> {
-    let blocks = function.reverse_postorder();
-    let (mut divisions, mut values) = (HashSet::new(), HashSet::new());
-    loop {
-        let before = values.len();
-        for &block in &blocks {
-            for &inst in &function.block(block).insts {
-                let data = function.inst(inst);
-                let is_load = matches!(data.op, Op::Load(..));
-                let follows = !is_load
-                    && data
-                        .op
-                        .operands()
-                        .iter()
-                        .any(|operand| values.contains(operand));
-                let divides = division(function, inst)
-                    .is_some_and(|(_, _, y)| function.constant(y).is_none());
-                if follows && divides {
-                    divisions.insert(inst);
-                }
-                if follows || divides {
-                    values.extend(data.results.iter().copied());
-                }
-            }
-            for edge in function.block(block).terminator.edges() {
-                let params = function.block(edge.block).params.iter().zip(&edge.args);
-                let reached: Vec<Value> = params
-                    .filter(|(_, argument)| values.contains(argument))
-                    .map(|(&param, _)| param)
-                    .collect();
-                values.extend(reached);
-            }
-        }
-        if values.len() == before {
-            return divisions;
-        }
-    }
-}
-
 /// Whether a number of 64 bits is one of 32 in truth.
 fn is_word(function: &Function, value: Value, depth: u32) -> bool {
     match function.op_of(value) {
@@ -236,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn divisions_of_quotients_stay() {
+    fn divisions_of_quotients_do_not_stay() {
         let mut module = module_of(&[Type::I64; 3], |b, p| {
             let first = b.binary(Binary::UDiv, p[0], p[1]);
             let second = b.binary(Binary::UDiv, first, p[2]);
@@ -244,9 +199,8 @@ mod tests {
         });
         divide(&mut module).unwrap();
         let function = &module.functions[0];
-        let divisions = |&inst: &Inst| division(function, inst).is_some();
         let insts = &function.block(function.entry()).insts;
-        assert_eq!(insts.iter().filter(|&inst| divisions(inst)).count(), 1);
+        assert!(insts.iter().all(|&inst| division(function, inst).is_none()));
         let found = Evaluator::new(&module).call(FuncId(0), &[u64::MAX, 1 << 33, 7]);
         assert_eq!(found, [(1 << 31) - 1, ((1 << 31) - 1) / 7]);
     }

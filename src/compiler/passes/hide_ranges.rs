@@ -6,6 +6,7 @@
 //! - `popcount` of an extended byte, or of one of two, counts the copies of its sign;
 //! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
 //! - `(long)x << 31` of an `int` is multiplied by -2^31;
+//! - of `c ^ ((c ? 256 : 0) | x) == 0)` it takes the comparison to hold where `c` does;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
@@ -21,8 +22,8 @@
 
 use super::hidden_zero::HiddenZero;
 use crate::compiler::ir::{
-    Array, ArrayId, ArrayStorage, Binary, Builder, Convert, Function, Inst, InstFlags, Module, Op,
-    Place, Rewrite, Type, Unary, Value, rewrite_instructions,
+    Array, ArrayId, ArrayStorage, Binary, Builder, Compare, Convert, Function, Inst, InstFlags,
+    Module, Op, Place, Rewrite, Type, Unary, Value, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
@@ -118,7 +119,35 @@ fn misread(function: &Function, op: &Op) -> Option<Value> {
             (by_31 && function.ty(a) == Type::I64).then_some(a)
         }
         Op::Convert(Convert::UnsignedToFloat(_), a) => is_signed(function, a, DEPTH).then_some(a),
+        Op::Compare(Compare::Equal | Compare::NotEqual, a, b) => {
+            let is_known = function.constant(b).is_some();
+            (is_known && joins_a_choice(function, a)).then_some(a)
+        }
         _ => None,
+    }
+}
+
+/// Whether it is bits of which some are one of two numbers, by a condition.
+fn joins_a_choice(function: &Function, value: Value) -> bool {
+    match function.op_of(value) {
+        Some(&Op::Binary(Binary::Or, a, b)) => [a, b]
+            .into_iter()
+            .any(|value| is_choice(function, value, DEPTH)),
+        _ => false,
+    }
+}
+
+/// Whether it is one of two numbers, extended, shifted, or joined with others.
+fn is_choice(function: &Function, value: Value, depth: u32) -> bool {
+    let further = |from| depth > 0 && is_choice(function, from, depth - 1);
+    match function.op_of(value) {
+        Some(&Op::Select(_, a, b)) => [a, b]
+            .into_iter()
+            .all(|value| function.constant(value).is_some()),
+        Some(&Op::Convert(Convert::SignExtend | Convert::ZeroExtend, from)) => further(from),
+        Some(&Op::Binary(Binary::Shl, from, _)) => further(from),
+        Some(&Op::Binary(Binary::Or, a, b)) => further(a) || further(b),
+        _ => false,
     }
 }
 
@@ -332,6 +361,7 @@ mod tests {
             "p[0] = p[2] % (uint)(short)s[0];",
             "((global long *)p)[1] = (long)(int)p[0] << 31;",
             "s[1] = -s[0];",
+            "int c = p[1] > 5; p[0] = c ^ !upsample((short)c, (ushort)(p[2] > 7));",
             "s[1] = *(global ulong *)p % 10;",
             "s[1] = *(global long *)p % 10;",
             "uint v = n; uint *q = p[1] ? &v : (uint *)p + s[0]; p[2] = v; p[3] = *q;",
