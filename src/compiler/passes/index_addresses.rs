@@ -9,7 +9,8 @@
 //! no longer than the stride.
 //!
 //! **But** that driver takes an index for one without a sign, against the specification: `p[-1]` reached 16 GiB behind the
-//! memory, and the launch never ended (580, H100). What may be negative stays a sum, that convolution's indices, too.
+//! memory, and the launch never ended (580, H100), nor with the index extended to 64 bits. What may be negative stays a sum,
+//! that convolution's indices, too: 0.87.
 //!
 //! **Needs** pointers lowered; [`super::simplify`] removes the sums. Does nothing unless the device asks for it
 //! ([`crate::compiler::Capabilities::indexes_addresses`]) and has 64-bit integers.
