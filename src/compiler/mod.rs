@@ -206,6 +206,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("divide_longs", passes::divide_longs::run, Stage::Emit),
         ("convert_longs", passes::convert_longs::run, Stage::Emit),
         (
+            "bias_comparisons",
+            passes::bias_comparisons::run,
+            Stage::Emit,
+        ),
+        (
             "split_selected_elements",
             passes::split_selected_elements::run,
             Stage::Emit,

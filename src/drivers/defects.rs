@@ -23,7 +23,8 @@ bitflags! {
         /// [`crate::compiler::passes::report_lost_iterations`].
         const LIMITS_LOOP_ROUNDS = 1 << 3;
         /// A number that was extended with its sign to 64 bits is compared as if it were positive.
-        /// [`crate::compiler::passes::simplify`] compares it before the extension, where it sees that.
+        /// [`crate::compiler::passes::simplify`] compares it before the extension, where it sees that; see
+        /// [`crate::compiler::passes::bias_comparisons`] for the others.
         const MISTAKES_SIGNS = 1 << 4;
         /// The bits of a float are taken for the float where an atomic reads them: see
         /// [`crate::compiler::passes::hide_float_bits`].

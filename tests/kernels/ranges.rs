@@ -29,6 +29,7 @@ pub const TESTS: &[Test] = &[
     ("conditions_in_bits", conditions_in_bits),
     ("conditions_in_upsampled_bits", conditions_in_upsampled_bits),
     ("remainders_of_quotients", remainders_of_quotients),
+    ("signs_of_words_in_loops", signs_of_words_in_loops),
     ("a_variable_or_memory", a_variable_or_memory),
     ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
     ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
@@ -457,6 +458,49 @@ fn remainders_of_quotients() {
     for options in ["", "-cl-opt-disable"] {
         check_with(options, outside, 16, body, |_| 1);
     }
+}
+
+/// Words that are extended and compared with numbers that are constants once the loop is unrolled.
+fn signs_of_words_in_loops() {
+    let body = "
+        int x = (int)i - 9; uint low = shorts[0] & 255u; uint w = 1;
+        for (uint j = 0; j < 12u; ++j) {
+            if ((long)x > (long)(w != 0)) continue;
+            w = upsample((ushort)1, (ushort)low);
+        }
+        ulong found = w - low;
+        for (uint j = 0; j < 12u; ++j) {
+            long bit = (long)((j & 5) != 0);
+            if ((long)x > bit) mine[0] += 1 << j;
+            if ((long)x < bit) mine[1] += 1 << j;
+            if ((long)x >= bit) mine[2] += 1 << j;
+            if (bit >= (long)x) mine[3] += 1 << j;
+        }
+        for (uint j = 0; j < 4; ++j) found = found * 31 + mine[j];
+        out[i] = found;";
+    check("", 8, body, |i| {
+        let x = i as i64 - 9;
+        // The low byte of the first short is that of i.
+        let low = i & 255;
+        let mut found = if x > 1 {
+            1u64.wrapping_sub(low) & 0xffff_ffff
+        } else {
+            0x1_0000
+        };
+        let bits = |holds: &dyn Fn(i64) -> bool| -> u64 {
+            let held = (0..12).filter(|j| holds(i64::from(j & 5 != 0)));
+            held.map(|j: u32| 1u64 << j).sum()
+        };
+        for sum in [
+            bits(&|bit| x > bit),
+            bits(&|bit| x < bit),
+            bits(&|bit| x >= bit),
+            bits(&|bit| bit >= x),
+        ] {
+            found = found.wrapping_mul(31).wrapping_add(0x0007_0007 + sum);
+        }
+        found
+    });
 }
 
 fn a_variable_or_memory() {

@@ -6,6 +6,7 @@
 pub mod align_copies;
 pub mod align_elements;
 mod atomic;
+pub mod bias_comparisons;
 pub mod bypass_selections;
 pub mod convert_longs;
 pub mod data_segment;
