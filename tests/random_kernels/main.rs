@@ -58,7 +58,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Kernels that are tried without arguments.
-const FEW: u64 = 16;
+const FEW: u64 = 56;
 
 /// Seeds in a row of kernels of one kind, in one program.
 const BATCH: u64 = 8;
