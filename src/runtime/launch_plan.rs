@@ -207,9 +207,10 @@ fn shared_size(
         return [limits.subgroup_size, 1, 1];
     }
     // Each group has a processor of its own, as far as there are some.
-    match work_items < sub_group && has_pipeline([1; 3]) {
-        true => [1; 3],
-        false => local,
+    if work_items < sub_group && has_pipeline([1; 3]) {
+        [1; 3]
+    } else {
+        local
     }
 }
 

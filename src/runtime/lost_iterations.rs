@@ -159,12 +159,12 @@ pub fn error_of_blocking_call() -> Error {
 }
 
 impl Queue {
-    /// Whether what is enqueued now comes behind a kernel that has lost iterations, and no call has told of that.
+    /// Whether what is enqueued now comes behind a kernel that has lost iterations, and no call has failed for that.
     pub(super) fn is_behind_lost(&self) -> bool {
         self.is_in_order() && self.has_lost.load(Ordering::Acquire)
     }
 
-    /// Whether a kernel has lost iterations and no call has told of that, which the caller does now.
+    /// Whether a kernel has lost iterations and no call has failed for that, as the caller does now.
     pub(super) fn take_lost(&self) -> bool {
         self.has_lost.swap(false, Ordering::AcqRel)
     }
@@ -175,10 +175,10 @@ impl Queue {
     /// The device was lost, or a kernel has lost iterations.
     pub(super) fn finish_before(self: &Arc<Self>) -> Result<()> {
         self.wait_for_everything()?;
-        match self.take_lost() {
-            true => Err(error_of_blocking_call()),
-            false => Ok(()),
+        if self.take_lost() {
+            return Err(error_of_blocking_call());
         }
+        Ok(())
     }
 }
 

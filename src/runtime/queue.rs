@@ -582,10 +582,10 @@ impl Queue {
     /// `clFinish`: blocks until every command enqueued so far is done.
     pub fn finish(self: &Arc<Self>) -> Result<()> {
         self.wait_for_everything()?;
-        match self.take_lost() {
-            true => Err(Error::out_of_resources("a kernel has lost iterations")),
-            false => Ok(()),
+        if self.take_lost() {
+            return Err(Error::out_of_resources("a kernel has lost iterations"));
         }
+        Ok(())
     }
 
     pub(super) fn wait_for_everything(self: &Arc<Self>) -> Result<()> {

@@ -493,9 +493,9 @@ impl<'a> Job<'a> {
 
 /// A program in LLVM IR, not optimized yet.
 struct Front {
-    /// As the front end wrote it.
+    /// The text that the front end wrote.
     text: String,
-    /// As it is to be compiled.
+    /// The text to compile: without tables, and where asked without what no kernel reaches.
     ir: String,
     /// What was taken out of it.
     tables: Tables,

@@ -219,9 +219,10 @@ impl FunctionEmitter<'_, '_> {
                     Terminator::Branch { .. } | Terminator::Switch { .. }
                 ) =>
             {
-                let control = match data.keeps_selection {
-                    true => SelectionControl::DONT_FLATTEN,
-                    false => SelectionControl::NONE,
+                let control = if data.keeps_selection {
+                    SelectionControl::DONT_FLATTEN
+                } else {
+                    SelectionControl::NONE
                 };
                 let operands = [self.label(merge), control.bits()];
                 self.emitter.asm.inst(spirv::Op::SelectionMerge, &operands);

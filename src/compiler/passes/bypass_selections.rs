@@ -406,10 +406,7 @@ mod tests {
             let mut run = Evaluator::new(&module);
             let mut sum = 0u32;
             for _ in 0..3 * count {
-                sum = match sum < 77 {
-                    true => sum * 3 + 1,
-                    false => sum - 77,
-                };
+                sum = if sum < 77 { sum * 3 + 1 } else { sum - 77 };
             }
             assert_eq!(run.call(FuncId(0), &[77, 3]), [u64::from(sum)]);
         }

@@ -6,7 +6,7 @@
 //! - `popcount` of an extended byte, or of one of two, counts the copies of its sign;
 //! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
 //! - `(long)x << 31` of an `int` is multiplied by -2^31;
-//! - of `c ^ ((c ? 256 : 0) | x) == 0)` it takes the comparison to hold where `c` does;
+//! - of `c ^ (((c ? 256 : 0) | x) == 0)` it takes the comparison to hold where `c` does;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at

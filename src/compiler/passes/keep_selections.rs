@@ -52,9 +52,10 @@ fn up_to(
     let mut next = Some(from);
     std::iter::from_fn(move || {
         let block = next?;
-        next = match next == first {
-            true => None,
-            false => dominators.immediate_dominator(block),
+        next = if next == first {
+            None
+        } else {
+            dominators.immediate_dominator(block)
         };
         Some(block)
     })
