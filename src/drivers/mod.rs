@@ -6,6 +6,7 @@
 
 mod defects;
 pub mod llvmpipe;
+pub mod mesa;
 pub mod nvidia;
 pub mod radv;
 pub mod swiftshader;

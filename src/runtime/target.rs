@@ -2,7 +2,7 @@
 
 use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
 use crate::compiler::{Capabilities, Defects};
-use crate::drivers::{Version, llvmpipe, nvidia, radv, swiftshader};
+use crate::drivers::{Version, llvmpipe, mesa, nvidia, radv, swiftshader};
 use crate::vulkan::info::{self, DeviceType};
 use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 
@@ -82,14 +82,15 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
 }
 
 fn defects(info: &PhysicalDeviceInfo) -> Defects {
-    match info.driver_id {
+    let own = match info.driver_id {
         // It has no query for a GPU's generation; those before GFX8 keep no denormal doubles.
         radv::ID if !info.float64_controls.denorm_preserve => radv::DEFECTS_BEFORE_GFX8,
         nvidia::ID => nvidia::DEFECTS,
         llvmpipe::ID => llvmpipe::defects(Version::of_mesa(&info.driver_info)),
         swiftshader::ID => swiftshader::DEFECTS,
         _ => Defects::UNKNOWN,
-    }
+    };
+    own.union(mesa::defects(&info.driver_info))
 }
 
 /// Whether a child made by `fork` that calls `exit` takes the driver's device from its parent.
