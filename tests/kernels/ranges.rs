@@ -28,6 +28,7 @@ pub const TESTS: &[Test] = &[
     ("negative_indices", negative_indices),
     ("conditions_in_bits", conditions_in_bits),
     ("conditions_in_upsampled_bits", conditions_in_upsampled_bits),
+    ("conditions_in_masks", conditions_in_masks),
     ("remainders_of_quotients", remainders_of_quotients),
     ("signs_of_words_in_loops", signs_of_words_in_loops),
     ("a_variable_or_memory", a_variable_or_memory),
@@ -443,6 +444,14 @@ fn conditions_in_upsampled_bits() {
     for options in ["", "-cl-opt-disable"] {
         check_with(options, outside, 8, body, |_| 0x1_0001);
     }
+}
+
+/// The bits of one condition, chosen by those of its opposite.
+fn conditions_in_masks() {
+    let body = "
+        ulong wide = i; ushort low = as_ushort((short)i);
+        out[i] = bitselect((ulong)!wide, (ulong)((wide << 1) / (convert_ulong_rtp((ushort)0xffff) | 1)), ~(ulong)(low && low));";
+    check("", 8, body, |_| 0);
 }
 
 /// A quotient of which a remainder is taken, both of numbers that are no larger than one.

@@ -6,7 +6,8 @@
 //! - `popcount` of an extended byte, or of one of two, counts the copies of its sign;
 //! - an unsigned quotient of a byte with its sign (`(uint)(char)x / y`) is computed of the signed number;
 //! - `(long)x << 31` of an `int` is multiplied by -2^31;
-//! - of `c ^ (((c ? 256 : 0) | x) == 0)` it takes the comparison to hold where `c` does;
+//! - where a condition is a number (`c ? 1 : 0`) in more than one place, or bits of such numbers are joined, some of them come
+//!   out as if the condition held: `c ^ (((c ? 256 : 0) | x) == 0)`, or a sum of 32 bits and one of 64 with the same `c`;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
@@ -14,7 +15,8 @@
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
-//! zero out of the exchange. For negations it is the result. Words of 64-bit remainders of which a narrow part is used
+//! zero out of the exchange. For numbers of conditions it is both constants, which costs next to nothing. For negations it is the
+//! result. Words of 64-bit remainders of which a narrow part is used
 //! are shifted by the zero, so that the driver can't compute the narrow part alone.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
@@ -22,8 +24,8 @@
 
 use super::hidden_zero::HiddenZero;
 use crate::compiler::ir::{
-    Array, ArrayId, ArrayStorage, Binary, Builder, Compare, Convert, Function, Inst, InstFlags,
-    Module, Op, Place, Rewrite, Type, Unary, Value, rewrite_instructions,
+    Array, ArrayId, ArrayStorage, Binary, Builder, Convert, Function, Inst, InstFlags, Module, Op,
+    Place, Rewrite, Type, Unary, Value, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
@@ -72,6 +74,15 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
                 };
                 return Ok::<_, CompileError>(Rewrite::Replace(smallvec![hidden]));
             }
+            if is_number_of_condition(b.function, &op)
+                && let Op::Select(condition, one, other) = op
+            {
+                b.flags = InstFlags::default();
+                let [one, other] = [one, other].map(|arm| zero.added_to(b, arm));
+                let ty = b.ty(one);
+                let number = b.op1(Op::Select(condition, one, other), ty);
+                return Ok(Rewrite::Replace(smallvec![number]));
+            }
             if has_stored_arguments(b.function, &filled, &op) {
                 b.flags = InstFlags::default();
                 if let Op::Store(_, values, _) = &mut op {
@@ -119,34 +130,19 @@ fn misread(function: &Function, op: &Op) -> Option<Value> {
             (by_31 && function.ty(a) == Type::I64).then_some(a)
         }
         Op::Convert(Convert::UnsignedToFloat(_), a) => is_signed(function, a, DEPTH).then_some(a),
-        Op::Compare(Compare::Equal | Compare::NotEqual, a, b) => {
-            let is_known = function.constant(b).is_some();
-            (is_known && joins_a_choice(function, a)).then_some(a)
-        }
         _ => None,
     }
 }
 
-/// Whether it is bits of which some are one of two numbers, by a condition.
-fn joins_a_choice(function: &Function, value: Value) -> bool {
-    match function.op_of(value) {
-        Some(&Op::Binary(Binary::Or, a, b)) => [a, b]
-            .into_iter()
-            .any(|value| is_choice(function, value, DEPTH)),
-        _ => false,
-    }
-}
-
-/// Whether it is one of two numbers, extended, shifted, or joined with others.
-fn is_choice(function: &Function, value: Value, depth: u32) -> bool {
-    let further = |from| depth > 0 && is_choice(function, from, depth - 1);
-    match function.op_of(value) {
-        Some(&Op::Select(_, a, b)) => [a, b]
-            .into_iter()
-            .all(|value| function.constant(value).is_some()),
-        Some(&Op::Convert(Convert::SignExtend | Convert::ZeroExtend, from)) => further(from),
-        Some(&Op::Binary(Binary::Shl, from, _)) => further(from),
-        Some(&Op::Binary(Binary::Or, a, b)) => further(a) || further(b),
+/// Whether an operation makes a number of a condition: one of two constants.
+fn is_number_of_condition(function: &Function, op: &Op) -> bool {
+    match op {
+        Op::Select(_, a, b) => {
+            function.ty(*a).is_int()
+                && [a, b]
+                    .into_iter()
+                    .all(|&arm| function.constant(arm).is_some())
+        }
         _ => false,
     }
 }

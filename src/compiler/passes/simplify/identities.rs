@@ -330,6 +330,32 @@ fn with_constant(
     }
 }
 
+/// Whether a sum with a constant carries, which is asked by comparing it with the other summand: that is at least minus the
+/// constant then.
+fn carry_of_constant(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Value> {
+    if !matches!(op, Compare::ULess | Compare::ULessEqual) {
+        return None;
+    }
+    let added_to = |sum: Value, summand: Value| match *sweep.function.op_of(sum)? {
+        Op::Binary(Binary::Add, x, y) if x == summand => {
+            constant(sweep, y).filter(|&added| added != 0)
+        }
+        _ => None,
+    };
+    let (added, x, carries) = match (added_to(a, b), added_to(b, a)) {
+        (Some(added), _) => (added, b, true),
+        (_, Some(added)) => (added, a, false),
+        _ => return None,
+    };
+    let ty = sweep.ty(x);
+    let least = sweep.constant(ty, added.wrapping_neg() & ty.mask());
+    let op = match carries {
+        true => Op::Compare(Compare::ULessEqual, least, x),
+        false => Op::Compare(Compare::ULess, x, least),
+    };
+    Some(make(sweep, op, Type::Bool))
+}
+
 fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Value> {
     let ty = sweep.ty(a);
     let truth = |sweep: &mut Sweep<'_>, holds: bool| Some(sweep.constant(Type::Bool, holds.into()));
@@ -372,6 +398,7 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         if let Some(result) = sign_extended_and_constant(sweep, op, a, b)
             .or_else(|| extended_differently(sweep, op, a, b))
             .or_else(|| comparison_of_selection(sweep, op, a, b))
+            .or_else(|| carry_of_constant(sweep, op, a, b))
         {
             return Some(result);
         }

@@ -166,6 +166,27 @@ fn choices_of_constants_compared_with_constants_are_their_conditions() {
 }
 
 #[test]
+fn carries_of_sums_with_constants_are_comparisons() {
+    for (op, sum_first, expected) in [
+        (Compare::ULess, true, "u_less_equal"),
+        (Compare::ULessEqual, true, "u_less_equal"),
+        (Compare::ULess, false, "u_less "),
+        (Compare::ULessEqual, false, "u_less "),
+    ] {
+        let text = check(function(&[Type::Bool], |b, [x, _, _]| {
+            let sum = b.binary_const(Binary::Add, x, 7);
+            let carries = match sum_first {
+                true => b.compare(op, sum, x),
+                false => b.compare(op, x, sum),
+            };
+            b.terminate(Terminator::Return(smallvec![carries]));
+        }));
+        assert!(!text.contains("add"), "{op:?}: {text}");
+        assert!(text.contains(expected), "{op:?}: {text}");
+    }
+}
+
+#[test]
 fn comparisons_that_bounds_decide_are_constants() {
     for (op, constant, holds) in [
         (Compare::ULess, 16, Some(true)),
