@@ -3,7 +3,7 @@
 
 mod common;
 
-use opencl3::command_queue::CommandQueue;
+use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device;
 use opencl3::error_codes::{
@@ -60,6 +60,7 @@ fn walked(steps: u32) -> [u32; 2] {
 }
 
 struct Setup {
+    context: Context,
     queue: CommandQueue,
     kernel: Kernel,
     state: Buffer<u32>,
@@ -75,6 +76,7 @@ impl Setup {
         let state =
             unsafe { Buffer::create(&context, CL_MEM_READ_WRITE, WORDS, ptr::null_mut()) }.unwrap();
         Self {
+            context,
             queue,
             kernel,
             state,
@@ -191,6 +193,56 @@ fn read_of_mapping(setup: &Setup, found: &mut [u32; 2]) -> Result<(), ClError> {
             .enqueue_unmap_mem_object(setup.state.get(), pointer, &[])?;
     }
     Ok(())
+}
+
+/// A read that waits for the launch alone, in a queue of such properties: that of the launch, or another one.
+fn read_that_waits_for_it(properties: u64, in_another: bool) {
+    let Some(device) = common::device() else {
+        return;
+    };
+    let mut setup = Setup::new(&device);
+    let new_queue =
+        || CommandQueue::create_default_with_properties(&setup.context, properties, 0).unwrap();
+    let other = new_queue();
+    setup.queue = new_queue();
+    let launch = setup.launch(MANY);
+    // Its batch is closed.
+    setup.queue.flush().unwrap();
+    let mut found = [0; 2];
+    let reader = if in_another { &other } else { &setup.queue };
+    // SAFETY: within the buffer, and waited for.
+    let read = unsafe {
+        reader.enqueue_read_buffer(
+            &setup.state,
+            CL_NON_BLOCKING,
+            0,
+            &mut found,
+            &[launch.get()],
+        )
+    }
+    .unwrap();
+    // SAFETY: of the read.
+    let behind = unsafe { reader.enqueue_marker_with_wait_list(&[read.get()]) }.unwrap();
+    let waited = behind.wait();
+    let status = |event: &Event| event.command_execution_status().unwrap().0;
+    if status(&launch) == CL_COMPLETE {
+        assert_eq!((waited, found), (Ok(()), walked(MANY)));
+    } else {
+        assert!(
+            status(&read) < 0 && status(&behind) < 0,
+            "{in_another}: {waited:?}"
+        );
+        assert!(waited.is_err());
+    }
+}
+
+#[test]
+fn what_waits_for_it_in_any_queue_fails() {
+    for properties in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        for in_another in [false, true] {
+            read_that_waits_for_it(properties, in_another);
+        }
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::hazard::{self, Touch};
 use super::host_copy;
 use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Run, Shape};
-use super::lost_iterations::{UnderWay, Watched};
+use super::lost_iterations::{LostBatches, UnderWay, Watched};
 use super::printf;
 use super::program::executable::Executable;
 use super::queue::Queue;
@@ -59,6 +59,8 @@ pub struct Batch {
     pub posts: Vec<Post>,
     /// Launches that may say that they have lost iterations, and how many entries there were before each.
     watched: Vec<(usize, UnderWay)>,
+    /// Earlier batches of the queue in which there is what a command waits for, and how many entries there were before it.
+    after: Vec<(usize, u64)>,
     /// The times of commands are asked for.
     pub is_timed: bool,
     /// Made for the first command whose times are taken.
@@ -125,6 +127,7 @@ impl Batch {
             entries: Vec::new(),
             posts: Vec::new(),
             watched: Vec::new(),
+            after: Vec::new(),
             is_timed: false,
             timestamps: None,
             for_host: false,
@@ -441,6 +444,24 @@ impl Batch {
         first
     }
 
+    /// The next command waits for commands of these batches of the queue.
+    pub fn comes_after(&mut self, values: &[u64]) {
+        let entries = self.entries.len();
+        let earlier = values.iter().filter(|&&value| value != self.value);
+        self.after.extend(earlier.map(|&value| (entries, value)));
+    }
+
+    /// The first of the entries that waits for a command of such a batch of its queue, or of another queue.
+    pub fn first_behind(&self, own: &LostBatches) -> Option<usize> {
+        let mut others = self.waits.iter();
+        if others.any(|(queue, value)| queue.lost_batches.has(*value)) {
+            return Some(0);
+        }
+        let mut after = self.after.iter();
+        let first = after.find(|&&(_, value)| own.has(value));
+        first.map(|&(entry, _)| entry)
+    }
+
     fn region(&mut self, region: Region<'_>) -> Result<()> {
         region.record(&mut self.recorder, &mut self.upload, self.kernels.device())?;
         self.keep(region.pipeline);
@@ -591,6 +612,7 @@ impl Batch {
         self.entries.clear();
         self.posts.clear();
         self.watched.clear();
+        self.after.clear();
         self.allocations.clear();
         self.keep_alive.clear();
         if let Some(pool) = &self.timestamps {

@@ -98,6 +98,8 @@ pub(super) struct Ready {
     pub device: DeviceWaits,
     /// The latest command of its own queue among the events.
     pub sequence: Option<u64>,
+    /// The batches of its own queue in which the events' commands are.
+    pub own: SmallVec<[u64; 2]>,
 }
 
 /// Submissions of other queues that the device waits for.
@@ -286,6 +288,7 @@ impl Queue {
     fn resolve_for(self: &Arc<Self>, waits: &Waits, asker: &mut Option<Asker<'_>>) -> Resolution {
         let mut device = DeviceWaits::new();
         let mut sequence = None;
+        let mut own = SmallVec::new();
         let mut not_yet = false;
         for (at, event) in waits.events.iter().enumerate() {
             loop {
@@ -302,8 +305,10 @@ impl Queue {
                         let Some(queue) = event.queue() else { break };
                         if Arc::ptr_eq(queue, self) {
                             sequence = sequence.max(Some(number));
+                            own.push(value);
                         } else if queue.retired.load(Ordering::Acquire) >= value {
-                            // Done since the event was looked at.
+                            // Done since the event was looked at, or failed.
+                            continue;
                         } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
                             device.push((Arc::clone(queue), value));
                         } else if await_done(asker, event, at, queue, value) {
@@ -337,7 +342,11 @@ impl Queue {
         for (queue, value) in &device {
             queue.flush_to(*value);
         }
-        Resolution::Ready(Ready { device, sequence })
+        Resolution::Ready(Ready {
+            device,
+            sequence,
+            own,
+        })
     }
 
     /// Adds what events tell of held commands, looks at those, and at whatever that moves on in turn.

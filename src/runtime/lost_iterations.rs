@@ -3,8 +3,8 @@
 //! Some devices make so many and no more, and go on as if loops were done: see
 //! [`crate::compiler::passes::report_lost_iterations`]. A kernel that may come to that has a word in memory that the host
 //! sees, in which its launches say so. The host looks at it when they are done, before their events are: these then end in
-//! `CL_OUT_OF_RESOURCES`, and so do those of what the batch holds behind them, and in an in-order queue those of all behind
-//! them until a call that waits has failed.
+//! `CL_OUT_OF_RESOURCES`, and so do those of what the batch holds behind them, of what waits for one of them in any queue, and
+//! in an in-order queue those of all behind them until a call that waits has failed.
 //!
 //! All launches of a kernel have the same word, as its address is part of what is recorded once and run many times. So
 //! those that are under way together are taken to have lost iterations together.
@@ -17,6 +17,7 @@ use crate::compiler::CompiledKernel;
 use crate::compiler::program::Implicit;
 use crate::vulkan::MemoryKind;
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -115,6 +116,27 @@ impl Watched {
 
     fn word(&self) -> Option<&Word> {
         self.executable.iterations_lost(self.kernel)
+    }
+}
+
+/// The batches of a queue in which a command failed because a kernel had lost iterations.
+#[derive(Default)]
+pub struct LostBatches(Mutex<Vec<RangeInclusive<u64>>>);
+
+impl LostBatches {
+    /// The batch of time `value`, which comes after all that were added.
+    pub fn add(&self, value: u64) {
+        let mut ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match ranges.last_mut() {
+            Some(last) if last.end() + 1 >= value => *last = *last.start()..=value,
+            _ => ranges.push(value..=value),
+        }
+    }
+
+    /// Whether the batch of time `value` is one of them.
+    pub fn has(&self, value: u64) -> bool {
+        let ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ranges.iter().rev().any(|range| range.contains(&value))
     }
 }
 

@@ -19,6 +19,7 @@ use super::event::{Aftermath, Event};
 use super::failure::Failure;
 use super::hazard::Hazards;
 use super::held::{HeldCommands, Ready, Resolution};
+use super::lost_iterations::LostBatches;
 use super::object::{Handle, Kind, Object};
 use super::process;
 use super::repeat::Repeats;
@@ -82,6 +83,7 @@ pub struct Queue {
     pub(super) failure: Failure,
     /// A kernel has lost iterations, and no call that waits has failed since then.
     pub(super) has_lost: AtomicBool,
+    pub(super) lost_batches: LostBatches,
     /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
     pub(super) watched: AtomicBool,
     pub(super) new_work: Condvar,
@@ -177,6 +179,7 @@ impl Queue {
             spin_ns: AtomicU64::new(retire::MOST_SPIN_NS),
             failure: Failure::default(),
             has_lost: AtomicBool::new(false),
+            lost_batches: LostBatches::default(),
             watched: AtomicBool::new(false),
             new_work: Condvar::new(),
             turn_over: Condvar::new(),
@@ -381,11 +384,12 @@ impl Queue {
         state: &mut State,
         work: &mut W,
         event: Option<&Arc<Event>>,
-        ready: Option<&mut Ready>,
+        mut ready: Option<&mut Ready>,
         order: Order,
         held: Option<&mut Aftermath>,
     ) -> Result<()> {
         let after = ready.as_ref().and_then(|ready| ready.sequence);
+        let own = ready.as_mut().map(|ready| std::mem::take(&mut ready.own));
         let device = ready.map(|ready| &mut ready.device);
         let device = device.filter(|device| !device.is_empty());
         let nature = work.nature();
@@ -399,6 +403,9 @@ impl Queue {
         };
         if let Some(device) = device {
             batch.waits.extend(device.drain(..));
+        }
+        if let Some(own) = own {
+            batch.comes_after(&own);
         }
 
         let sequence = state.sequence;

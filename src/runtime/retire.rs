@@ -181,6 +181,7 @@ impl Queue {
             // What it came after must be seen done before it. It was submitted before it, so this ends.
             for (queue, value) in waits {
                 queue.retire_to(value);
+                queue.wait_for_retirement(value);
             }
             reached
         };
@@ -208,13 +209,18 @@ impl Queue {
             }
         }
         let times = self.times_of(&batch, failed);
+        let waits_for_lost = batch.first_behind(&self.lost_batches);
         let behind_lost = self.is_behind_lost().then_some(0);
         // Before the host finds the memory free, and reads it.
         let first_lost = lost.map(|(first, message)| {
-            self.report_lost(message);
+            self.context().report(message);
             first
         });
         let first_lost = behind_lost.or(first_lost);
+        if first_lost.or(waits_for_lost).is_some() {
+            self.has_lost.store(true, Ordering::Release);
+            self.lost_batches.add(batch.value);
+        }
         batch.end_uses();
         let mut aftermath = Aftermath::default();
         let status = match failed {
@@ -223,9 +229,15 @@ impl Queue {
             false => CL_COMPLETE,
         };
         for (at, entry) in batch.entries.iter().enumerate() {
-            let status = match first_lost.is_some_and(|first| at >= first) {
-                true if status == CL_COMPLETE => CL_OUT_OF_RESOURCES,
-                _ => status,
+            let is_from = |first: Option<usize>| first.is_some_and(|first| at >= first);
+            let status = if status != CL_COMPLETE {
+                status
+            } else if is_from(first_lost) {
+                CL_OUT_OF_RESOURCES
+            } else if is_from(waits_for_lost) {
+                CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+            } else {
+                CL_COMPLETE
             };
             aftermath.merge(entry.event.finish(status, times.of(entry.timestamp)));
         }
@@ -245,12 +257,6 @@ impl Queue {
         // May call the application.
         drop(kept);
         Some(aftermath)
-    }
-
-    /// A kernel has lost iterations: the application is told, and once more by the next call that waits.
-    fn report_lost(&self, message: String) {
-        self.has_lost.store(true, Ordering::Release);
-        self.context().report(message);
     }
 
     /// Writes the commands of `batch`, which are done, to the trace.
