@@ -29,6 +29,7 @@ pub const TESTS: &[Test] = &[
     ("conditions_in_bits", conditions_in_bits),
     ("conditions_in_upsampled_bits", conditions_in_upsampled_bits),
     ("conditions_in_masks", conditions_in_masks),
+    ("magnitudes_in_a_loop", magnitudes_in_a_loop),
     ("remainders_of_quotients", remainders_of_quotients),
     ("signs_of_words_in_loops", signs_of_words_in_loops),
     ("a_variable_or_memory", a_variable_or_memory),
@@ -452,6 +453,18 @@ fn conditions_in_masks() {
         ulong wide = i; ushort low = as_ushort((short)i);
         out[i] = bitselect((ulong)!wide, (ulong)((wide << 1) / (convert_ulong_rtp((ushort)0xffff) | 1)), ~(ulong)(low && low));";
     check("", 8, body, |_| 0);
+}
+
+/// The larger one of 1 and of the last magnitude, in a loop over states.
+fn magnitudes_in_a_loop() {
+    let body = "
+        int one = (int)(number >> 1);
+        { uint state = 1u % 7u; for (uint k = 0; k < 7u; ++k) { switch (state) {
+            case 1: { } state = 1u % 8u;
+            case 2: { one = max(1, as_int(abs(one))); } state = 1u % 8u; continue;
+        } } }
+        out[i] = (ulong)one;";
+    check_with("-cl-opt-disable", "", 8, body, |_| 0x9876_5432 >> 1);
 }
 
 /// A quotient of which a remainder is taken, both of numbers that are no larger than one.

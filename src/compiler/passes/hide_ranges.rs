@@ -9,6 +9,7 @@
 //! - where a condition is a number (`c ? 1 : 0`) in more than one place, or bits of such numbers are joined, some of them come
 //!   out as if the condition held: `c ^ (((c ? 256 : 0) | x) == 0)`, or a sum of 32 bits and one of 64 with the same `c`;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
+//! - `max(1, abs(x))` in a loop is 1;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
 //!   the wrong end.
@@ -16,7 +17,7 @@
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
 //! zero out of the exchange. For numbers of conditions it is both constants, which costs next to nothing. For negations it is the
-//! result. Words of 64-bit remainders of which a narrow part is used
+//! result, and so it is for magnitudes. Words of 64-bit remainders of which a narrow part is used
 //! are shifted by the zero, so that the driver can't compute the narrow part alone.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
@@ -55,11 +56,19 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
     };
     let arrays = &module.arrays;
     for function in &mut module.functions {
-        let narrowed = narrowed(function);
+        let (narrowed, bounded) = (narrowed(function), bounded(function));
         let filled = filled_by_arguments(function, arrays);
         rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
             let (flags, mut op) = (data.flags, data.op.clone());
+            if is_magnitude(b.function, &op) && bounded.contains(&data.results[0]) {
+                b.flags = flags;
+                let ty = b.ty(data.results[0]);
+                let magnitude = b.op1(op, ty);
+                b.flags = InstFlags::default();
+                let hidden = zero.added_to(b, magnitude);
+                return Ok(Rewrite::Replace(smallvec![hidden]));
+            }
             if loses_upper_bits(b.function, &op) && narrowed.contains(&data.results[0]) {
                 let is_quotient = matches!(op, Op::Convert(..));
                 b.flags = flags;
@@ -145,6 +154,30 @@ fn is_number_of_condition(function: &Function, op: &Op) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether an operation makes a number positive: the larger one of it and of its negation.
+fn is_magnitude(function: &Function, op: &Op) -> bool {
+    let Op::Binary(Binary::SMax, a, b) = op else {
+        return false;
+    };
+    let negates =
+        |x, y| matches!(function.op_of(x), Some(&Op::Unary(Unary::Negate, of)) if of == y);
+    negates(*a, *b) || negates(*b, *a)
+}
+
+/// What the smaller or larger one of two numbers is taken of.
+fn bounded(function: &Function) -> HashSet<Value> {
+    insts(function)
+        .into_iter()
+        .filter_map(|inst| match function.inst(inst).op {
+            Op::Binary(Binary::SMin | Binary::SMax | Binary::UMin | Binary::UMax, a, b) => {
+                Some([a, b])
+            }
+            _ => None,
+        })
+        .flatten()
+        .collect()
 }
 
 /// Whether an operation gives a word whose narrow part the driver computes wrongly.
@@ -358,6 +391,7 @@ mod tests {
             "((global long *)p)[1] = (long)(int)p[0] << 31;",
             "s[1] = -s[0];",
             "int c = p[1] > 5; p[0] = c ^ !upsample((short)c, (ushort)(p[2] > 7));",
+            "p[0] = max(abs((int)p[1]), 7u);",
             "s[1] = *(global ulong *)p % 10;",
             "s[1] = *(global long *)p % 10;",
             "uint v = n; uint *q = p[1] ? &v : (uint *)p + s[0]; p[2] = v; p[3] = *q;",
@@ -378,6 +412,7 @@ mod tests {
             "p[0] = p[1] / p[2];",
             "p[0] = (float)p[1];",
             "p[0] = -p[1];",
+            "p[0] = abs((int)p[1]);",
             "p[0] = *(global ulong *)p % 10;",
             "s[1] = p[0] % 10;",
             "uint v[4]; for (uint i = 0; i < p[8]; ++i) v[i & 3] = p[i]; p[9] = v[1];",

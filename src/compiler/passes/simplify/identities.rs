@@ -182,6 +182,9 @@ fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Op
     match op {
         Sub if constant(sweep, a) == Some(0) => Some(make(sweep, Op::Unary(Unary::Negate, b), ty)),
         Or => bits::rejoined(sweep, a, b, ty),
+        Mul if ty == Type::I64 => {
+            product_with_bit(sweep, a, b).or_else(|| product_with_bit(sweep, b, a))
+        }
         Sub => match (op_of(sweep, a), op_of(sweep, b)) {
             // (x + y) - x
             (Some(Op::Binary(Add, x, y)), _) if x == b => Some(y),
@@ -197,6 +200,17 @@ fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Op
         }
         _ => None,
     }
+}
+
+/// The product of a long and of one that is no larger than 1: a choice is cheaper, as few devices multiply longs in one
+/// operation. (NVIDIA's driver, 580.159, gets such a product wrong where it is made over and over in a loop.)
+fn product_with_bit(sweep: &mut Sweep<'_>, a: Value, bit: Value) -> Option<Value> {
+    if sweep.known(bit).most > 1 {
+        return None;
+    }
+    let zero = sweep.constant(Type::I64, 0);
+    let is_one = make(sweep, Op::Compare(Compare::NotEqual, bit, zero), Type::Bool);
+    Some(make(sweep, Op::Select(is_one, a, zero), Type::I64))
 }
 
 /// Constants selected by a condition, and what both then become.

@@ -494,6 +494,22 @@ fn a_bit_times_a_constant_is_a_choice() {
 }
 
 #[test]
+fn a_bit_times_a_long_is_a_choice() {
+    let text = check(function(&[Type::I64; 3], |b, [_, _, wide]| {
+        let bit = b.binary_const(Binary::And, wide, 1);
+        let two = b.binary_const(Binary::And, wide, 3);
+        let other = b.binary_const(Binary::Xor, wide, 0x1234_5678_9abc);
+        let results = [
+            b.binary(Binary::Mul, bit, other),
+            b.binary(Binary::Mul, other, bit),
+            b.binary(Binary::Mul, two, other),
+        ];
+        b.terminate(Terminator::Return(results.into_iter().collect()));
+    }));
+    assert_eq!(text.matches("mul").count(), 1, "{text}");
+}
+
+#[test]
 fn shifts_that_extend_signs_are_narrow_arithmetic() {
     let text = check(function(
         &[Type::I64, Type::I64, Type::I64],
