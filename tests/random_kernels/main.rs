@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo test --test random_kernels                                 some seeds, always the same
+//! cargo test --test random_kernels -- --library target/release/libpumice.so
 //! cargo test --test random_kernels -- --seed 1 --count 10000 \
 //!     --icd target/debug/libpumice.so --icd gcc --icd /path/libpocl.so --icd /path/libintelocl.so
 //! ci/random MINUTES [DRIVER…]                                      for as long as one likes
@@ -12,7 +13,7 @@
 //! three of four kernels that are plain C but for the names of types and address spaces. `--form` names the platform
 //! under test once more, in another environment or with other options, which takes turns with the first one:
 //! `PUMICE_RANDOM_FORM` in an environment is `split` for several launches, `local=SIZE`, or `spirv` for a module that
-//! clang and the SPIR-V translator made. Without `--icd` it is Pumice as cargo built it, in all its forms, `gcc`, and PoCL where it is installed.
+//! clang and the SPIR-V translator made. Without `--icd` it is Pumice as cargo built it, or as `--library` names it, in all its forms, `gcc`, and PoCL where it is installed.
 //!
 //! A kernel that the first platform makes something of that no other does, or that takes more than 20 s of processor
 //! time, is printed with its seed, reduced, and the program fails. `--seed N --count 1` tries it again in all forms.
@@ -77,6 +78,7 @@ struct Arguments {
     count: u64,
     batch: u64,
     icds: Vec<String>,
+    library: Option<PathBuf>,
     print: bool,
     reduce: bool,
     reduce_seconds: u64,
@@ -97,6 +99,7 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
         count: FEW,
         batch: BATCH,
         icds: Vec::new(),
+        library: None,
         print: false,
         reduce: true,
         reduce_seconds: 600,
@@ -128,6 +131,7 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
             Long("jobs") => all.jobs = parser.value()?.parse()?,
             Long("file") => all.file = Some(parser.value()?.into()),
             Long("local-size") => all.local_size = parser.value()?.parse()?,
+            Long("library") => all.library = Some(parser.value()?.into()),
             Long("icd") => all.icds.push(parser.value()?.string()?),
             Long("print") => all.print = true,
             Long("no-reduce") => all.reduce = false,
@@ -140,8 +144,7 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
 }
 
 /// The forms of Pumice that are compared without `--icd`, and what they are compared with.
-fn usual_platforms() -> (Vec<String>, Vec<String>) {
-    let pumice = library::path();
+fn usual_platforms(pumice: &Path) -> (Vec<String>, Vec<String>) {
     let pumice = pumice.display();
     let mut forms = vec![
         pumice.to_string(),
@@ -231,7 +234,10 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> ExitCode {
     let (mut forms, mut judges) = match arguments.icds.split_first() {
         Some((tested, others)) => (vec![tested.clone()], others.to_vec()),
-        None => usual_platforms(),
+        None => match &arguments.library {
+            Some(pumice) => usual_platforms(pumice),
+            None => usual_platforms(&library::path()),
+        },
     };
     forms.extend(arguments.forms.iter().cloned());
     if arguments.expect.is_some() {
