@@ -4,7 +4,10 @@ use super::Test;
 use super::harness::{Launch, session, skip};
 use opencl3::device::CL_FP_DENORM;
 
-pub const TESTS: &[Test] = &[("functions_of_doubles", functions_of_doubles)];
+pub const TESTS: &[Test] = &[
+    ("functions_of_doubles", functions_of_doubles),
+    ("many_calls_of_one_function", many_calls_of_one_function),
+];
 
 /// A line for each result: name, limit of error in ulp, bits of one or two operands and of the result.
 const TABLE: &str = include_str!("../data/doubles.txt");
@@ -109,4 +112,40 @@ fn functions_of_doubles() {
         .map(|(row, found)| format!("{}: {:016x}", row.text, found.to_bits()))
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A kernel calls a function so often that its copies are one.
+fn many_calls_of_one_function() {
+    const CALLS: usize = 100;
+    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+        return skip("the device has no doubles");
+    }
+    let argument = |call: usize, x: f64| call as f64 * 0.5 - x;
+    let calls: String = (0..CALLS)
+        .map(|call| format!("out[{call} * n + i] = exp({call} * 0.5 - x);\n"))
+        .collect();
+    let source = format!(
+        "kernel void test(global const double *in, global double *out) {{
+            size_t i = get_global_id(0), n = get_global_size(0);
+            double x = in[i];
+            {calls}
+        }}"
+    );
+    let input: Vec<f64> = (0..64).map(|i| f64::from(i) * 0.37).collect();
+    let found = Launch::new(source)
+        .buffer(&input)
+        .output::<f64>(CALLS * input.len())
+        .run(&[input.len()], &[])
+        .get::<f64>(1);
+    for (call, results) in found.chunks(input.len()).enumerate() {
+        for (&x, &result) in input.iter().zip(results) {
+            let expected = argument(call, x).exp();
+            // Three units in the last place, and half a unit of the host's.
+            let error = (result - expected).abs() / expected;
+            assert!(
+                error < 3.5 * f64::EPSILON,
+                "exp {call} {x}: {result} {expected}"
+            );
+        }
+    }
 }

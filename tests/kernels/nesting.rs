@@ -9,6 +9,7 @@ pub const TESTS: &[Test] = &[
     ("deep_nests", deep_nests),
     ("many_returns", many_returns),
     ("many_continues", many_continues),
+    ("many_opcodes", many_opcodes),
     ("many_selections_in_a_loop", many_selections_in_a_loop),
 ];
 
@@ -190,4 +191,30 @@ fn many_continues() {
         })
         .collect();
     assert_eq!(run(&body, &input), expected);
+}
+
+/// An interpreter, each of whose cases goes on to the next iteration.
+fn many_opcodes() {
+    for opcodes in [60, 100, 250] {
+        let end = 255;
+        let mut input = numbers(95, opcodes);
+        (input[50], input[51]) = (end, end);
+        let mut body = String::from("for (uint at = g;;) { switch (in[at++ & 255]) {\n");
+        for code in 0..opcodes {
+            body += &format!(
+                "case {code}: r = r * {} + {code}; continue;\n",
+                2 * code + 3
+            );
+        }
+        body += "default: out[g] = r; return; } }";
+        let expected: Vec<u32> = (0..ITEMS)
+            .map(|g| {
+                let codes = (g..).map(|at| input[at & 255]);
+                codes.take_while(|&code| code != end).fold(3u32, |r, code| {
+                    r.wrapping_mul(2 * code + 3).wrapping_add(code)
+                })
+            })
+            .collect();
+        assert_eq!(run(&body, &input), expected, "{opcodes} opcodes");
+    }
 }

@@ -19,8 +19,8 @@
 //!    the enclosing loop directly: small arms become part of the loop, ended by a `break` ([`loops`]).
 //!
 //! 4. Where the device has a limit on nesting ([`crate::compiler::Capabilities::max_nesting`]) and the outcome is deeper, all is
-//!    done again with regions cut into a sequence of parts first ([`sequence`]), deeper and deeper cuts until it fits.
-//!    What never does is an error.
+//!    done again with large switches in pieces ([`switches`]), and then with regions cut into a sequence of parts first
+//!    ([`sequence`]), deeper and deeper cuts until it fits. What never does is an error.
 //!
 //! Common shapes come out without selectors. No block that depends on which work-items execute it together
 //! (barriers, collectives) is duplicated, or moved into a loop.
@@ -36,6 +36,7 @@ mod nesting;
 mod prepare;
 mod selections;
 mod sequence;
+mod switches;
 
 #[cfg(test)]
 mod check;
@@ -79,14 +80,21 @@ fn limited(
     arrays: &mut Vec<Array>,
 ) -> Result<(), CompileError> {
     let mut deepest = 0;
-    for part in [
-        None,
-        Some(most / 2),
-        Some(most / 4),
-        Some(most / 8),
-        Some(1),
+    let mut split = function.clone();
+    let is_split = switches::split(&mut split);
+    for (in_pieces, part) in [
+        (false, None),
+        (true, None),
+        (true, Some(most / 2)),
+        (true, Some(most / 4)),
+        (true, Some(most / 8)),
+        (true, Some(1)),
     ] {
-        let mut candidate = function.clone();
+        // Nothing new.
+        if in_pieces && part.is_none() && !is_split {
+            continue;
+        }
+        let mut candidate = if in_pieces { &split } else { &*function }.clone();
         let mut carried = Carried::behind(arrays.len());
         let part = part.map(|depth| depth as usize);
         structurize_in_parts(&mut candidate, convergent, leave_at_end, part, &mut carried)?;

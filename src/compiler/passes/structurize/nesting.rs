@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 /// The greatest number of selections, or of loops, that a block lies in.
 ///
 /// What comes behind a selection that may go on to the next iteration counts as inside of it: Mesa's `nir_opt_if` (seen in
-/// 22.3) moves it into the other arm. A switch counts twice, as a loop may be made of it.
+/// 22.3) moves it into the other arm. A switch counts twice, as a loop may be made of it, and once more for each block in it
+/// that goes on to the next iteration: it becomes a sequence of selections, one for each case.
 pub fn depth(function: &Function) -> u32 {
     let structural = with_structural_edges(function);
     let dominators = Dominators::new(&structural);
@@ -35,16 +36,20 @@ pub fn depth(function: &Function) -> u32 {
                     &function.block(header).terminator,
                 ) {
                     (Some(Merge::Loop { .. }), _) => (selections, loops + 1),
-                    (_, Terminator::Switch { .. }) => (selections + 2, loops + 1),
+                    (_, Terminator::Switch { .. }) => {
+                        let cases = continuing.get(&header).copied().unwrap_or_default();
+                        (selections + 2 + cases, loops + 1)
+                    }
                     _ => (selections + 1, loops),
                 }
             }
         };
         if let Some(head) = heads.get(&block)
-            && continuing.contains(head)
+            && let Some(&ways) = continuing.get(head)
         {
             let (before, _) = depths.get(head).copied().unwrap_or_default();
-            selections = selections.max(before + 1);
+            let is_switch = matches!(function.block(*head).terminator, Terminator::Switch { .. });
+            selections = selections.max(before + if is_switch { ways } else { 1 });
         }
         // Dominated by a block that lies deeper only because of what went on to the next iteration.
         if let Some(dominator) = dominators.immediate_dominator(block)
@@ -81,12 +86,13 @@ fn enclosing_headers(
     enclosing
 }
 
-/// Headers of selections from within which control may go on to the next iteration of the loop around.
+/// Headers of selections from within which control may go on to the next iteration of the loop around, and from how many
+/// blocks.
 fn continuing_headers(
     function: &Function,
     order: &[Block],
     enclosing: &HashMap<Block, Option<Block>>,
-) -> HashSet<Block> {
+) -> HashMap<Block, u32> {
     let targets: HashSet<Block> = order
         .iter()
         .filter_map(|&block| match function.block(block).merge {
@@ -94,7 +100,7 @@ fn continuing_headers(
             _ => None,
         })
         .collect();
-    let mut continuing = HashSet::new();
+    let mut continuing = HashMap::new();
     for &block in order {
         let mut successors = function.successors(block).into_iter();
         if !successors.any(|target| targets.contains(&target)) {
@@ -108,7 +114,9 @@ fn continuing_headers(
         while let Some(header) = at {
             if let Some(Merge::Loop { continues, .. }) = function.block(header).merge {
                 if function.successors(block).contains(&continues) {
-                    continuing.extend(passed);
+                    for header in passed {
+                        *continuing.entry(header).or_default() += 1;
+                    }
                 }
                 break;
             }

@@ -135,6 +135,47 @@ fn thousands_of_levels_overflow_no_stack() {
     assert!(nesting::depth(&function) <= 72);
 }
 
+/// A loop around a switch, each case of which goes on to the next iteration.
+fn interpreter(cases: u32) -> Function {
+    let mut function = Function::new("interpreter");
+    function.return_types = vec![Type::I32];
+    let entry = function.entry();
+    let x = function.add_param(entry, Type::I32);
+    function.add_param(entry, Type::I32);
+    let [head, done] = [(); 2].map(|()| function.add_block());
+    let state = function.add_param(head, Type::I32);
+    let mut b = Builder::new(&mut function, entry);
+    b.jump(Edge::new(head, [x]));
+    b.switch_to(head);
+    trace(&mut b, state);
+    let mut arms = Vec::new();
+    for number in 0..cases {
+        let arm = b.function.add_block();
+        arms.push((u64::from(number), Edge::from(arm)));
+        b.switch_to(arm);
+        // Above all cases in the end.
+        let next = b.binary_const(Binary::Add, state, 7);
+        b.jump(Edge::new(head, [next]));
+    }
+    b.switch_to(head);
+    b.terminate(Terminator::Switch {
+        value: state,
+        cases: arms,
+        default: done.into(),
+    });
+    b.switch_to(done);
+    b.terminate(Terminator::Return(smallvec![state]));
+    function
+}
+
+#[test]
+fn cases_that_go_on_to_the_next_iteration_nest() {
+    for most in [30, 72] {
+        check_limit(&interpreter(100), most);
+        check_limit(&interpreter(1000), most);
+    }
+}
+
 #[test]
 fn loops_nested_too_deep_are_refused_with_a_reason() {
     let mut function = Function::new("loops");
