@@ -147,7 +147,12 @@ fn a_kernel_is_compiled_to_opencl_spirv_and_its_errors_are_shown() {
         source.to_str().expect("path"),
         output.to_str().expect("path"),
     );
-    fs::write(&source, "kernel void k(global int *p) { *p = N; }").expect("source");
+    // As editors save it: with a byte order mark, and a comment in Latin-1.
+    fs::write(
+        &source,
+        b"\xef\xbb\xbfkernel void k(global int *p) { *p = N; } // \xe4",
+    )
+    .expect("source");
     let failure = pumice.failure(&["compile", paths.0, "--emit", "il"]);
     assert!(failure.contains("<program source>:1:"), "{failure}");
     pumice.stdout(&[

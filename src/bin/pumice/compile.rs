@@ -9,6 +9,7 @@ use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram, word
 use pumice::config::Config;
 use pumice::runtime::extensions::language_target;
 use pumice::runtime::front_end::FrontEnd;
+use pumice::runtime::program::source::Source;
 use pumice::toolchain::{BuildOptions, CompileRequest, compile_source};
 use rspirv::binary::Disassemble;
 
@@ -145,12 +146,13 @@ fn opencl_module(request: &Request, front_end: &FrontEnd) -> Result<Vec<u32>, Fa
     if let Some(module) = words::from_bytes(&bytes) {
         return Ok(module);
     }
-    let source = String::from_utf8_lossy(&bytes);
+    let mut source = Source::default();
+    source.push(&bytes)?;
     let outcome = compile_source(
         front_end.clang(),
         front_end.cache(),
         &CompileRequest {
-            source: &source,
+            source: &source.for_compiler(),
             headers: &[],
             options: &request.options,
             target: &language_target(&request.capabilities),
