@@ -251,6 +251,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         ("wait_behind", passes::wait_behind::run, Stage::Emit),
+        ("end_rows", passes::end_rows::run, Stage::Emit),
         ("mask_idle_lanes", passes::mask_idle_lanes::run, Stage::Emit),
     ]
 };

@@ -86,6 +86,14 @@ pub struct CompiledKernel {
     pub small_range_spec_id: Option<u32>,
 }
 
+impl CompiledKernel {
+    /// Whether a dispatch may end within a work-group in dimension 0 ([`Implicit::DispatchWidth`]).
+    pub fn ends_rows(&self) -> bool {
+        let mut implicit = self.argument_block.implicit.iter();
+        implicit.any(|(implicit, _)| *implicit == Implicit::DispatchWidth)
+    }
+}
+
 /// Where arguments go. See the module documentation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArgumentBlock {
@@ -136,6 +144,9 @@ pub enum Implicit {
     /// Device address of a word in which the kernel stores 1 where the device did not make all iterations of its loops,
     /// 64-bit: see [`crate::compiler::passes::report_lost_iterations`].
     IterationsLost,
+    /// Work-items of this dispatch in dimension 0, 32-bit: those beyond them in its last work-groups do nothing. Only in
+    /// kernels that may be launched so: see [`crate::compiler::passes::end_rows`].
+    DispatchWidth,
 }
 
 impl Implicit {
@@ -145,7 +156,8 @@ impl Implicit {
             Self::NumGroups(_)
             | Self::GroupBase(_)
             | Self::EnqueuedLocalSize(_)
-            | Self::WorkDim => 4,
+            | Self::WorkDim
+            | Self::DispatchWidth => 4,
             Self::GlobalOffset(_)
             | Self::GlobalBase(_)
             | Self::GlobalSize(_)

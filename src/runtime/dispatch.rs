@@ -318,6 +318,7 @@ fn plan_regions<E>(
                     let start = element(&range.offset, *dimension) + first;
                     block.put(*offset, &start.to_le_bytes());
                 }
+                Implicit::DispatchWidth => block.put(*offset, &region.groups.width.to_le_bytes()),
                 _ => {}
             }
         }
@@ -531,7 +532,7 @@ fn add_implicit(
             Implicit::EnqueuedLocalSize(dimension) => element(&plan.local, *dimension).into(),
             Implicit::WorkDim => range.dimensions.into(),
             // Written for each region.
-            Implicit::GroupBase(_) | Implicit::GlobalBase(_) => continue,
+            Implicit::GroupBase(_) | Implicit::GlobalBase(_) | Implicit::DispatchWidth => continue,
             Implicit::DataSegment => match code.code.executable.data()? {
                 Some(allocation) => {
                     dispatch.accesses.push(Access {

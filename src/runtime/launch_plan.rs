@@ -17,7 +17,7 @@ use super::program::executable::{Constants, PipelineKey};
 use super::queue::Queue;
 use super::sub_group_sizes::SubGroupSizes;
 use super::work_size::{
-    GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, split_range,
+    GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, cover_range, split_range,
 };
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
@@ -187,6 +187,9 @@ fn takes_any_size(kernel: &CompiledKernel) -> bool {
 /// Work-items of a range that takes no time beside that of making a pipeline.
 const SHORT_RANGE: u64 = 1024;
 
+/// The same of a kernel that is large, and takes as long for some work-items as a driver takes for a work-group.
+const SHORT_RANGE_OF_LARGE: u64 = 16 << 10;
+
 /// The local size that a short range of a kernel that takes any runs with where pipelines take long to make: one of those
 /// that serve many ranges. Programs that look for the best local size try one after the other. `has_pipeline` says for
 /// which sizes there is a pipeline.
@@ -211,6 +214,37 @@ fn shared_size(
         [1; 3]
     } else {
         local
+    }
+}
+
+/// The local size that a short range of a large kernel runs with, whose dispatches may end within a work-group: one that
+/// serves every width. As [`shared_size`] otherwise.
+fn covering_size(
+    global: [u64; 3],
+    local: [u32; 3],
+    limits: &WorkLimits,
+    has_pipeline: impl Fn([u32; 3]) -> bool,
+) -> [u32; 3] {
+    let [width, rows @ ..] = global;
+    let rows = rows.into_iter().fold(1, u64::saturating_mul);
+    let is_narrow = width < limits.subgroup_size.into() && rows > 1;
+    let is_long = width.saturating_mul(rows) > SHORT_RANGE_OF_LARGE;
+    if is_narrow || is_long || has_pipeline(local) {
+        return local;
+    }
+    [limits.subgroup_size, 1, 1]
+}
+
+/// The dispatches of a range.
+fn regions_of(
+    kernel: &CompiledKernel,
+    global: [u64; 3],
+    local: [u32; 3],
+    limits: &WorkLimits,
+) -> Option<SmallVec<[GroupRegion; 1]>> {
+    match kernel.ends_rows() {
+        true => cover_range(global, local, limits),
+        false => split_range(global, local, limits),
     }
 }
 
@@ -303,15 +337,19 @@ impl LaunchPlans {
         let local = local_size(compiled, range, &limits)?;
         let mut local = executed_size(compiled, range, local, &limits);
         if device.capabilities().compiles_slowly && takes_any_size(compiled) {
-            local = shared_size(range.global, local, &limits, |size| {
-                let regions = split_range(range.global, size, &limits).unwrap_or_default();
-                regions.iter().all(|groups| {
+            let has_pipeline = |size| {
+                let regions = regions_of(compiled, range.global, size, &limits);
+                regions.unwrap_or_default().iter().all(|groups| {
                     let key = pipeline_key(compiled, &request, groups);
                     code.executable.has_pipeline(code.index(), &key)
                 })
-            });
+            };
+            local = match compiled.ends_rows() {
+                true => covering_size(range.global, local, &limits, has_pipeline),
+                false => shared_size(range.global, local, &limits, has_pipeline),
+            };
         }
-        let regions = split_range(range.global, local, &limits).ok_or_else(|| {
+        let regions = regions_of(compiled, range.global, local, &limits).ok_or_else(|| {
             Error::new(
                 CL_INVALID_GLOBAL_WORK_SIZE,
                 format!(
@@ -667,6 +705,24 @@ pub(super) mod tests {
         assert_eq!(size(4 * items, 4 * sub_group, &made), [4 * sub_group, 1, 1]);
         assert_eq!(size(items + 1, sub_group + 1, &[1]), [sub_group + 1, 1, 1]);
         assert_eq!(size(1 << 20, 256, &[1, sub_group]), [256, 1, 1]);
+    }
+
+    #[test]
+    fn one_pipeline_serves_short_ranges_of_large_kernels() {
+        let size = |global: [u64; 3], local: u32, made: &[u32]| {
+            covering_size(global, [local, 1, 1], &LIMITS, |size| {
+                size[1..] == [1, 1] && made.contains(&size[0])
+            })
+        };
+        let sub_group = LIMITS.subgroup_size;
+        for width in [1, 2, 9, 1000, 2048] {
+            assert_eq!(size([width, 1, 1], 4, &[]), [sub_group, 1, 1]);
+            assert_eq!(size([width, 1, 1], 4, &[4]), [4, 1, 1]);
+        }
+        assert_eq!(size([9, 9, 1], 4, &[]), [sub_group, 1, 1]);
+        // Most lanes of each row would be idle, or the work-groups are too many.
+        assert_eq!(size([2, 9, 1], 4, &[]), [4, 1, 1]);
+        assert_eq!(size([1 << 20, 1, 1], 256, &[]), [256, 1, 1]);
     }
 
     #[test]

@@ -100,6 +100,8 @@ pub struct GroupRegion {
     pub count: [u32; 3],
     /// Size of each of its work-groups: smaller than that of the range in the remainder.
     pub local: [u32; 3],
+    /// Its work-items in the first dimension: fewer than its work-groups have where it ends within them.
+    pub width: u32,
 }
 
 /// Cuts a range of work-items into pieces that the device dispatches at once, each of fewer than 2³² work-items
@@ -127,9 +129,28 @@ pub fn split_range(
                     base: [x.base, y.base, z.base],
                     count: [x.count, y.count, z.count],
                     local: [x.local, y.local, z.local],
+                    // Fewer than 2³².
+                    width: x.count * x.local,
                 });
             }
         }
+    }
+    Some(regions)
+}
+
+/// [`split_range`] with all work-groups of one size, where the kernel lets the last ones in the first dimension have
+/// work-items beyond the range. The other two dimensions of `local` divide those of `global`.
+pub fn cover_range(
+    global: [u64; 3],
+    local: [u32; 3],
+    limits: &WorkLimits,
+) -> Option<SmallVec<[GroupRegion; 1]>> {
+    let whole = global[0].checked_next_multiple_of(local[0].max(1).into())?;
+    let mut regions = split_range([whole, global[1], global[2]], local, limits)?;
+    for region in &mut regions {
+        let start = u64::from(region.base[0]) * u64::from(region.local[0]);
+        let left = u32::try_from(global[0] - start).unwrap_or(u32::MAX);
+        region.width = region.width.min(left);
     }
     Some(regions)
 }
@@ -219,15 +240,30 @@ mod tests {
 
     /// Checks that the regions cover every work-item of the range once, as the shader numbers them.
     fn assert_covered(global: [u64; 3], local: [u32; 3], limits: &WorkLimits) -> usize {
+        let covering = cover_range(global, local, limits).unwrap();
+        assert!(covering.iter().all(|region| region.local[0] == local[0]));
+        assert_each_once(&covering, global, local, limits);
         let regions = split_range(global, local, limits).unwrap();
+        assert_each_once(&regions, global, local, limits);
+        regions.len()
+    }
+
+    fn assert_each_once(
+        regions: &[GroupRegion],
+        global: [u64; 3],
+        local: [u32; 3],
+        limits: &WorkLimits,
+    ) {
         let mut seen = std::collections::HashSet::new();
-        for region in &regions {
+        for region in regions {
             let axis = |d: usize| {
                 let start = u64::from(region.base[d]) * u64::from(local[d]);
                 start..start + u64::from(region.count[d]) * u64::from(region.local[d])
             };
             assert!((0..3).all(|d| region.count[d] <= limits.max_group_counts[d]));
-            for x in axis(0) {
+            let width = u64::from(region.width);
+            assert!(width + u64::from(local[0]) > axis(0).count() as u64);
+            for x in axis(0).take(width as usize) {
                 for y in axis(1) {
                     for z in axis(2) {
                         assert!(seen.insert([x, y, z]), "twice");
@@ -237,7 +273,6 @@ mod tests {
             }
         }
         assert_eq!(seen.len() as u64, global.iter().product::<u64>());
-        regions.len()
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 /// Makes the inside of a selection of a function without parameters and results.
-fn enclose(function: &mut Function, condition: impl FnOnce(&mut Builder<'_>) -> Value) {
+pub(super) fn enclose(function: &mut Function, condition: impl FnOnce(&mut Builder<'_>) -> Value) {
     let inside = function.entry();
     let [guard, end] = [0; 2].map(|_| function.add_detached_block());
     function.layout.insert(0, guard);

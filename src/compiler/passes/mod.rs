@@ -13,6 +13,7 @@ pub mod data_segment;
 pub mod define_arguments;
 pub mod distribute;
 pub mod divide_longs;
+pub mod end_rows;
 mod expand_values;
 pub mod float_format;
 mod folding;

@@ -60,6 +60,7 @@ fn block(
                 .get(usize::from(dimension))
                 .map_or(1, |&size| size.into()),
             Implicit::NumGroups(_) | Implicit::WorkDim => 1,
+            Implicit::DispatchWidth => local_size[0].into(),
             Implicit::GlobalOffset(_) | Implicit::GlobalBase(_) | Implicit::GroupBase(_) => 0,
             Implicit::PrintfBuffer => {
                 return Err(Error::out_of_resources(format!(

@@ -20,7 +20,7 @@
 mod block;
 mod usage;
 
-use super::data_segment;
+use super::{data_segment, end_rows};
 use crate::compiler::image::ImageField;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
@@ -31,8 +31,8 @@ use crate::compiler::program::{
     Argument, ArgumentBlock, ArgumentKind, BufferSpace, Implicit, LARGEST_TYPE_BYTES, Placement,
     UnusedMemory,
 };
-use crate::compiler::{CompileError, Context};
-use block::BlockReader;
+use crate::compiler::{Capabilities, CompileError, Context};
+pub(super) use block::BlockReader;
 use smallvec::smallvec;
 use std::collections::HashMap;
 use usage::Uses;
@@ -55,7 +55,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let follows_pointers = usage::follows_pointers(module);
     address_program_variables(module)?;
     let plan = plan_arguments(module, id).map_err(|error| error.in_function(&name))?;
-    let implicit = place_implicit(module, plan.end_bytes);
+    let implicit = place_implicit(module, plan.end_bytes, cx.capabilities);
     let size_bytes = implicit
         .last()
         .map_or(plan.end_bytes, |&(last, offset)| offset + last.size_bytes())
@@ -321,8 +321,12 @@ fn constant_offset(function: &Function, value: Value) -> Option<i64> {
     Some((function.constant(value)? << unused_bits) as i64 >> unused_bits)
 }
 
-/// The implicit values that the functions read, in the block from `end_bytes` on, larger ones first.
-fn place_implicit(module: &Module, end_bytes: u32) -> Vec<(Implicit, u32)> {
+/// The implicit values that the functions read, or will, in the block from `end_bytes` on, larger ones first.
+fn place_implicit(
+    module: &Module,
+    end_bytes: u32,
+    capabilities: &Capabilities,
+) -> Vec<(Implicit, u32)> {
     let mut found: Vec<Implicit> = Vec::new();
     for function in &module.functions {
         for &block in &function.layout {
@@ -334,6 +338,9 @@ fn place_implicit(module: &Module, end_bytes: u32) -> Vec<(Implicit, u32)> {
                 }
             }
         }
+    }
+    if end_rows::is_worth_it(module, capabilities) {
+        found.push(Implicit::DispatchWidth);
     }
     found.sort_by_key(|implicit| std::cmp::Reverse(implicit.size_bytes()));
     let mut end = end_bytes;
