@@ -1,21 +1,25 @@
 //! Dispatch blocks: several ways into one block, and from there to several targets.
 //!
-//! For targets t0, t1, … tn there are blocks d0 … d(n-1). Block di takes a selector and the parameters of
-//! the targets from ti on; it goes to ti when the selector says so, else to d(i+1), the last one to tn. The
+//! For targets t0, t1, … tn there are blocks d0 … d(n-1). Block di takes a selector and what the targets from ti on
+//! take; it goes to ti when the selector says so, else to d(i+1), the last one to tn. The
 //! merge block of di is d(i+1), so what ti leads to further on is led there, with a selector of its own.
+//!
+//! Only one of the targets is meant at a time: parameters of one type share those of the dispatch blocks ([`Slots`]). With
+//! parameters for each target, their number would grow with the square of that of the targets: a kernel of 472 blocks
+//! with 2,500 parameters came out with 65,600.
 
 use super::graph::Region;
+use super::slots::Slots;
 use super::{Shaper, Task};
 use crate::compiler::CompileError;
-use crate::compiler::ir::{Block, Compare, Edge, Merge, Op, Terminator, Type, Value, Values};
+use crate::compiler::ir::{Block, Compare, Edge, Merge, Op, Terminator, Type, Values};
 use std::rc::Rc;
 
 /// A chain of dispatch blocks.
 pub struct Dispatch {
     blocks: Vec<Block>,
     targets: Vec<Block>,
-    /// Types of the parameters of each target.
-    types: Vec<Vec<Type>>,
+    slots: Slots,
 }
 
 impl Dispatch {
@@ -34,13 +38,7 @@ impl Dispatch {
         }
         let mut args: Values = Values::new();
         args.push(shaper.number(chosen as u32));
-        for (index, types) in self.types.iter().enumerate().skip(first) {
-            if index == chosen {
-                args.extend(edge.args.iter().copied());
-            } else {
-                args.extend(types.iter().map(|&ty| shaper.undefined(ty)));
-            }
-        }
+        args.extend(self.slots.pass(shaper, first, chosen, &edge.args));
         Some(Edge::new(self.blocks[first], args))
     }
 }
@@ -79,20 +77,14 @@ impl Shaper<'_> {
             ));
         }
 
-        let types: Vec<Vec<Type>> = targets
-            .iter()
-            .map(|&target| {
-                let params = self.function.block(target).params.iter();
-                params.map(|&param| self.function.ty(param)).collect()
-            })
-            .collect();
+        let slots = Slots::new(self.function, &targets);
         let blocks: Vec<Block> = (1..targets.len())
             .map(|_| self.function.add_block())
             .collect();
         let dispatch = Dispatch {
-            types,
             blocks,
             targets,
+            slots,
         };
         for index in 0..dispatch.blocks.len() {
             self.dispatch_block(&dispatch, index);
@@ -107,18 +99,16 @@ impl Shaper<'_> {
     fn dispatch_block(&mut self, dispatch: &Dispatch, index: usize) {
         let block = dispatch.blocks[index];
         let selector = self.function.add_param(block, Type::I32);
-        let mut params: Vec<Value> = Vec::new();
-        for types in &dispatch.types[index..] {
-            for &ty in types {
-                params.push(self.function.add_param(block, ty));
-            }
-        }
-        let own = dispatch.types[index].len();
-        let then = Edge::new(dispatch.targets[index], params[..own].iter().copied());
-        let rest = params[own..].iter().copied();
+        let slots = &dispatch.slots;
+        let values = slots.add_params(self.function, block, index);
+        let then = Edge::new(dispatch.targets[index], slots.args(index, &values));
         let otherwise = match dispatch.blocks.get(index + 1) {
-            Some(&next) => Edge::new(next, [selector].into_iter().chain(rest)),
-            None => Edge::new(dispatch.targets[index + 1], rest),
+            Some(&next) => {
+                let rest = slots.from(index + 1).into_iter();
+                let rest = rest.map(|slot| values[&slot]);
+                Edge::new(next, [selector].into_iter().chain(rest))
+            }
+            None => Edge::new(dispatch.targets[index + 1], slots.args(index + 1, &values)),
         };
         let number = self.number(index as u32);
         let compare = Op::Compare(Compare::Equal, selector, number);

@@ -2,6 +2,7 @@
 
 use super::graph::{Node, Region};
 use super::selections::{children, distinct, largest, unexpected};
+use super::slots::Slots;
 use super::{Exits, Shaper, Task};
 use crate::compiler::CompileError;
 use crate::compiler::analysis::{Dominators, Uses, cycles};
@@ -129,25 +130,18 @@ impl Shaper<'_> {
     fn dispatch_entries(&mut self, entries: &[Block], members: &[Block]) -> Block {
         let head = self.function.add_block();
         let selector = self.function.add_param(head, Type::I32);
-        let mut edges = Vec::new();
-        let mut types: Vec<Vec<Type>> = Vec::new();
-        for &entry in entries {
-            let params = self.copy_params(entry, head);
-            types.push(params.iter().map(|&p| self.function.ty(p)).collect());
-            edges.push(Edge::new(entry, params));
-        }
+        let slots = Slots::new(self.function, entries);
+        let values = slots.add_params(self.function, head, 0);
+        let numbered = entries.iter().enumerate();
+        let mut edges: Vec<Edge> = numbered
+            .map(|(index, &entry)| Edge::new(entry, slots.args(index, &values)))
+            .collect();
         for &member in members {
             self.map_edges(member, |shaper, edge| {
                 let chosen = entries.iter().position(|&entry| entry == edge.block)?;
                 let mut args = Values::new();
                 args.push(shaper.number(chosen as u32));
-                for (index, types) in types.iter().enumerate() {
-                    if index == chosen {
-                        args.extend(edge.args.iter().copied());
-                    } else {
-                        args.extend(types.iter().map(|&ty| shaper.undefined(ty)));
-                    }
-                }
+                args.extend(slots.pass(shaper, 0, chosen, &edge.args));
                 Some(Edge::new(head, args))
             });
         }

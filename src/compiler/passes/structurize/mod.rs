@@ -36,6 +36,7 @@ mod nesting;
 mod prepare;
 mod selections;
 mod sequence;
+mod slots;
 mod switches;
 
 #[cfg(test)]

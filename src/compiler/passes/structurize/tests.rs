@@ -100,6 +100,53 @@ pub fn assert_structured(original: &Function, function: &Function) {
     assert!(wrong.is_empty(), "{wrong:#?}\n{original}\n\n{function}");
 }
 
+/// Arms that lead to the next two of as many targets, each of which takes four values.
+fn arms_to_targets(count: u32) -> Function {
+    let mut function = Function::new("f");
+    function.return_types = vec![Type::I32];
+    let entry = function.entry();
+    let params = [0; 2].map(|_| function.add_param(entry, Type::I32));
+    let arms: Vec<Block> = (0..count).map(|_| function.add_block()).collect();
+    let targets: Vec<Block> = (0..count).map(|_| function.add_block()).collect();
+    for (number, &target) in (0..).zip(&targets) {
+        let taken = [0; 4].map(|_| function.add_param(target, Type::I32));
+        let mut b = Builder::new(&mut function, target);
+        let start = b.i32(number);
+        let sum = taken.into_iter().fold(start, |sum, it| {
+            let scaled = b.binary_const(Binary::Mul, sum, 7);
+            b.binary(Binary::Add, scaled, it)
+        });
+        b.terminate(Terminator::Return(smallvec![sum]));
+    }
+    for (number, &arm) in arms.iter().enumerate() {
+        let mut b = Builder::new(&mut function, arm);
+        let args = [1, 2, 3, 4].map(|it| b.binary_const(Binary::Add, params[1], it));
+        let three = b.i32(3);
+        let condition = b.compare(Compare::ULess, params[1], three);
+        let to = |place: usize| Edge::new(targets[place % targets.len()], args);
+        b.branch(condition, to(number), to(number + 1));
+    }
+    let mut b = Builder::new(&mut function, entry);
+    let low = b.binary_const(Binary::And, params[0], 15);
+    b.terminate(Terminator::Switch {
+        value: low,
+        cases: (0..).zip(arms.iter().map(|&arm| arm.into())).collect(),
+        default: arms[0].into(),
+    });
+    function
+}
+
+#[test]
+fn parameters_grow_with_the_targets_of_a_dispatch() {
+    let original = arms_to_targets(16);
+    let function = structured(&original);
+    assert_same(&original, &function);
+    let blocks = function.layout.iter();
+    let params: usize = blocks.map(|&it| function.block(it).params.len()).sum();
+    // A selector and four values for each of the targets, and what these had.
+    assert!(params <= 16 * 10, "{params}\n{function}");
+}
+
 /// Emits all functions in one module, called by a kernel, and has it validated.
 fn assert_emits(functions: Vec<Function>) {
     let returns: Vec<Vec<Type>> = functions.iter().map(|f| f.return_types.clone()).collect();
