@@ -17,60 +17,135 @@
 use super::hidden_zero::holds_always;
 use crate::compiler::analysis::LoopResults;
 use crate::compiler::ir::{
-    Builder, Edge, Function, Inst, Module, Rewrite, Type, Values, rewrite_instructions,
+    Builder, Edge, Function, Inst, InstFlags, Module, Terminator, Type, Value, Values,
 };
 use crate::compiler::{CompileError, Context, Defects};
+use std::collections::{HashMap, HashSet};
+
+/// Instructions under one condition, at most: their results are all alive behind it.
+const TOGETHER: usize = 16;
 
 /// Keeps the results of loops, if the device loses them.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if cx.capabilities.has(Defects::LOSES_LOOP_RESULTS) {
         for function in &mut module.functions {
-            keep_results(function)?;
+            keep_results(function);
         }
     }
     Ok(())
 }
 
-fn keep_results(function: &mut Function) -> Result<(), CompileError> {
+fn keep_results(function: &mut Function) {
     let lost = LoopResults::of(function).read;
-    if lost.is_empty() {
-        return Ok(());
-    }
-    rewrite_instructions(function, |b, inst| {
-        if !lost.contains(&inst) {
-            return Ok(Rewrite::Keep);
+    let mut replacements = HashMap::new();
+    for block in function.layout.clone() {
+        let data = function.block_mut(block);
+        if !data.insts.iter().any(|inst| lost.contains(inst)) {
+            continue;
         }
-        Ok(Rewrite::Replace(under_condition(b, inst)))
-    })
-    .map(drop)
+        let insts = std::mem::take(&mut data.insts);
+        let terminator = std::mem::replace(&mut data.terminator, Terminator::Unreachable);
+        let mut keeper = Keeper {
+            b: Builder::new(function, block),
+            lost: &lost,
+            together: Vec::new(),
+            behind: Vec::new(),
+            results: HashSet::new(),
+            replacements: &mut replacements,
+        };
+        for inst in insts {
+            keeper.add(inst);
+        }
+        keeper.flush();
+        keeper.b.terminate(terminator);
+    }
+    function.replace_values(&replacements);
 }
 
-/// The instruction in an arm of its own, and phis for its results.
-fn under_condition(b: &mut Builder<'_>, inst: Inst) -> Values {
-    let data = b.function.inst(inst).clone();
-    let types: Vec<Type> = data.results.iter().map(|&v| b.ty(v)).collect();
-    let holds = holds_always(b);
-    let nothing: Values = types.iter().map(|&ty| b.constant(ty, 0)).collect();
-    let (arm, next) = (b.function.add_block(), b.function.add_block());
-    let phis = types
-        .iter()
-        .map(|&ty| b.function.add_param(next, ty))
-        .collect();
-    b.branch(holds, arm, Edge::new(next, nothing));
-    b.switch_to(arm);
-    b.flags = data.flags;
-    let results = b.op(data.op, types);
-    b.jump(Edge::new(next, results));
-    b.switch_to(next);
-    phis
+/// A block that is built anew.
+struct Keeper<'a> {
+    b: Builder<'a>,
+    lost: &'a HashSet<Inst>,
+    /// What is to stand under the next condition, in the order of the block. None needs another one's result.
+    together: Vec<Inst>,
+    /// Pure instructions that come behind it, as they need results of it or of each other.
+    behind: Vec<Inst>,
+    /// The results of both.
+    results: HashSet<Value>,
+    replacements: &'a mut HashMap<Value, Value>,
+}
+
+impl Keeper<'_> {
+    fn add(&mut self, inst: Inst) {
+        let data = self.b.function.inst(inst);
+        let waits = data
+            .op
+            .operands()
+            .iter()
+            .any(|it| self.results.contains(it));
+        let (is_pure, results) = (data.op.is_pure(), data.results.clone());
+        if self.lost.contains(&inst) && !self.b.function.is_too_large() {
+            if waits || self.together.len() >= TOGETHER {
+                self.flush();
+            }
+            self.together.push(inst);
+            self.results.extend(results);
+        } else if !is_pure {
+            self.flush();
+            self.b.push(inst);
+        } else if waits {
+            self.behind.push(inst);
+            self.results.extend(results);
+        } else {
+            self.b.push(inst);
+        }
+    }
+
+    /// Ends the instructions that stand together.
+    fn flush(&mut self) {
+        let together = std::mem::take(&mut self.together);
+        if !together.is_empty() {
+            self.put_under_condition(&together);
+        }
+        for inst in self.behind.drain(..) {
+            self.b.push(inst);
+        }
+        self.results.clear();
+    }
+
+    /// Gives instructions an arm of their own, and their results phis.
+    fn put_under_condition(&mut self, insts: &[Inst]) {
+        let b = &mut self.b;
+        b.flags = InstFlags::default();
+        let holds = holds_always(b);
+        let (arm, next) = (b.function.add_block(), b.function.add_block());
+        let mut nothing = Values::new();
+        for &inst in insts {
+            for old in b.function.inst(inst).results.clone() {
+                let ty = b.ty(old);
+                nothing.push(b.constant(ty, 0));
+                let phi = b.function.add_param(next, ty);
+                self.replacements.insert(old, phi);
+            }
+        }
+        b.branch(holds, arm, Edge::new(next, nothing));
+        b.switch_to(arm);
+        let mut results = Values::new();
+        for &inst in insts {
+            let data = b.function.inst(inst).clone();
+            let types: Vec<Type> = data.results.iter().map(|&it| b.ty(it)).collect();
+            b.flags = data.flags;
+            results.extend(b.op(data.op, types));
+        }
+        b.jump(Edge::new(next, results));
+        b.switch_to(next);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{
-        Access, Binary, Compare, FuncId, Group, GroupOp, Op, Place, Scope, Terminator,
-    };
+    use crate::compiler::ir::{Access, Binary, Compare, FuncId, Group, GroupOp, Op, Place, Scope};
     use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
     use smallvec::smallvec;
 
@@ -95,7 +170,7 @@ mod tests {
             b.switch_to(done);
             smallvec![if escapes { next_sum } else { next }]
         });
-        keep_results(&mut module.functions[0]).unwrap();
+        keep_results(&mut module.functions[0]);
         let function = &module.functions[0];
         let branches = function.layout.iter().filter(|&&block| {
             matches!(function.block(block).terminator, Terminator::Branch { .. })
@@ -114,6 +189,41 @@ mod tests {
             .flat_map(|x| x.to_le_bytes())
             .collect();
         assert_eq!(run.call(FuncId(0), &[0, 4]), [27 + 2 * 9 + 3 * 3 + 4]);
+    }
+
+    /// `do { sum = a[i] + b[i] + b[b[i]]; } while (++i != n)`
+    #[test]
+    fn loads_side_by_side_share_a_condition() {
+        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+            let (body, done) = (b.function.add_block(), b.function.add_block());
+            let index = b.function.add_param(body, Type::I32);
+            let zero = b.i32(0);
+            b.jump(Edge::new(body, [zero]));
+            b.switch_to(body);
+            let mut load = |index, from| {
+                let wide = b.resize_int(index, Type::I64, false);
+                let offset = b.binary_const(Binary::Mul, wide, 4);
+                let address = b.binary(Binary::Add, p[0], offset);
+                let address = b.binary_const(Binary::Add, address, from);
+                b.load1(Place::Address(address), Type::I32, Access::aligned(4))
+            };
+            let (one, other) = (load(index, 0), load(index, 8));
+            let third = load(other, 8);
+            let sum = b.binary(Binary::Add, one, other);
+            let sum = b.binary(Binary::Add, sum, third);
+            let next = b.binary_const(Binary::Add, index, 1);
+            let goes_on = b.compare(Compare::NotEqual, next, p[1]);
+            b.branch(goes_on, Edge::new(body, [next]), done);
+            b.switch_to(done);
+            smallvec![sum]
+        });
+        keep_results(&mut module.functions[0]);
+        let text = module.functions[0].to_string();
+        assert_eq!(text.matches("branch").count(), 3, "{text}");
+        let mut run = Evaluator::new(&module);
+        let memory = [5u32, 6, 1, 0].into_iter();
+        run.memory = memory.flat_map(|x| x.to_le_bytes()).collect();
+        assert_eq!(run.call(FuncId(0), &[0, 2]), [6 + 1]);
     }
 
     #[test]
@@ -135,7 +245,7 @@ mod tests {
             b.switch_to(done);
             smallvec![sum]
         });
-        keep_results(&mut module.functions[0]).unwrap();
+        keep_results(&mut module.functions[0]);
         let text = module.functions[0].to_string();
         assert_eq!(text.matches("branch").count(), 2, "{text}");
     }
@@ -163,7 +273,7 @@ mod tests {
             b.switch_to(done);
             smallvec![item]
         });
-        keep_results(&mut module.functions[0]).unwrap();
+        keep_results(&mut module.functions[0]);
         let text = module.functions[0].to_string();
         assert_eq!(text.matches("branch").count(), 3, "{text}");
         let mut run = Evaluator::new(&module);
