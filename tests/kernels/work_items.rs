@@ -10,6 +10,7 @@ pub const TESTS: &[Test] = &[
     ("non_uniform_groups", non_uniform),
     ("non_uniform_required_size", non_uniform_required_size),
     ("odd_ranges", odd_ranges),
+    ("odd_ranges_of_a_large_kernel", odd_ranges_of_a_large_kernel),
     ("required_size", required_size),
     ("small_required_sizes", small_required_sizes),
     ("linear_ids", linear_ids),
@@ -158,6 +159,52 @@ fn odd_ranges() {
             })
             .collect();
         assert_equal(&found.get(0), &expected, |at| format!("{global:?} {at}"));
+    }
+}
+
+/// A large kernel may have one pipeline for many ranges, which has more work-items than they do; its arguments lie in memory
+/// where they are many.
+fn odd_ranges_of_a_large_kernel() {
+    const STEPS: usize = 500;
+    let step = "x = x * 0x9e3779b1u + rotate(x, 7u) ^ (x >> 3); x ^= x >> 15; ";
+    let steps = step.repeat(STEPS);
+    for more in ["", "ulong8 a, ulong8 b, ulong8 c, ulong d"] {
+        let (comma, sum) = match more {
+            "" => ("", ""),
+            _ => (", ", " + (uint)(a.s1 + b.s2 + c.s3 + d)"),
+        };
+        let source = format!(
+            "kernel void test(global uint *out{comma}{more}) {{
+                size_t at = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0)
+                    + get_global_id(0);
+                uint x = at{sum};
+                {steps}
+                out[at] += x;
+            }}"
+        );
+        for global in [[1, 1, 1], [9, 1, 1], [5, 3, 2], [263, 7, 1], [16_421, 1, 1]] {
+            let count: usize = global.iter().product();
+            let mut launch = Launch::new(&source).buffer(&vec![5u32; count + 64]);
+            if !more.is_empty() {
+                let eight = |at: usize| std::array::from_fn::<u64, 8, _>(|it| (it == at).into());
+                launch = launch
+                    .value(eight(1))
+                    .value(eight(2))
+                    .value(eight(3))
+                    .value(4u64);
+            }
+            let found = launch.run(&global, &[]);
+            let of = |at: usize| {
+                let start = at as u32 + if more.is_empty() { 0 } else { 7 };
+                let x = (0..STEPS).fold(start, |x, _| {
+                    let x = x.wrapping_mul(0x9e37_79b1).wrapping_add(x.rotate_left(7)) ^ (x >> 3);
+                    x ^ (x >> 15)
+                });
+                if at < count { x.wrapping_add(5) } else { 5 }
+            };
+            let expected: Vec<u32> = (0..count + 64).map(of).collect();
+            assert_equal(&found.get(0), &expected, |at| format!("{global:?} {at}"));
+        }
     }
 }
 
