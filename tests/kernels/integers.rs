@@ -307,8 +307,9 @@ fn numbers_extended_differently() {
             size_t i = get_global_id(0);
             int x = in[i];
             uint y = others[i];
-            out[i] = ((long)get_local_id(0) <= (long)x) + 2 * ((long)y <= (long)x) + 4 * ((long)y < (long)x)
-                + 8 * ((long)x < (long)y) + 16 * ((long)x == (long)y);
+            out[i] = ((ulong)y >= (ulong)(int)y) + 2 * ((long)y <= (long)x) + 4 * ((long)y < (long)x)
+                + 8 * ((long)x < (long)y) + 16 * ((long)x == (long)y)
+                + 32 * ((long)get_local_id(0) <= (long)x) + 64 * ((ulong)y > (ulong)(int)y) + 128 * ((long)y > (long)(int)y);
         }";
     let mut random = Random::new(8);
     let numbers: Vec<i32> = (0..64)
@@ -326,12 +327,23 @@ fn numbers_extended_differently() {
         .iter()
         .zip(&others)
         .map(|(&x, &y)| {
-            let (x, y) = (i64::from(x), i64::from(y));
-            [0 <= x, y <= x, y < x, x < y, x == y]
-                .iter()
-                .zip(0..)
-                .map(|(&holds, bit)| i32::from(holds) << bit)
-                .sum()
+            let (x, y, same) = (i64::from(x), i64::from(y), i64::from(y as i32));
+            let (wide, extended) = (y as u64, same as u64);
+            let above = [wide >= extended, wide > extended, y > same];
+            [
+                above[0],
+                y <= x,
+                y < x,
+                x < y,
+                x == y,
+                0 <= x,
+                above[1],
+                above[2],
+            ]
+            .iter()
+            .zip(0..)
+            .map(|(&holds, bit)| i32::from(holds) << bit)
+            .sum()
         })
         .collect();
     let found = Launch::new(source)

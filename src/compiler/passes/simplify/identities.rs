@@ -569,11 +569,13 @@ fn extended_differently(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) 
     else {
         return None;
     };
-    let (signed, unsigned) = match (first, second) {
-        (Convert::SignExtend, Convert::ZeroExtend) => (x, y),
-        (Convert::ZeroExtend, Convert::SignExtend) => (y, x),
+    // Both may be the same number: which one is signed is a matter of its place.
+    let signed_first = match (first, second) {
+        (Convert::SignExtend, Convert::ZeroExtend) => true,
+        (Convert::ZeroExtend, Convert::SignExtend) => false,
         _ => return None,
     };
+    let (signed, unsigned) = if signed_first { (x, y) } else { (y, x) };
     let narrow = sweep.ty(x);
     if sweep.ty(y) != narrow {
         return None;
@@ -584,9 +586,9 @@ fn extended_differently(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) 
     // A negative number is below all zero-extended ones, and read as unsigned above them.
     let (narrow_op, holds_if_negative) = match op {
         Compare::Equal | Compare::NotEqual => (op, op == Compare::NotEqual),
-        Compare::SLess => (Compare::ULess, signed == x),
-        Compare::SLessEqual => (Compare::ULessEqual, signed == x),
-        Compare::ULess | Compare::ULessEqual => (op, signed == y),
+        Compare::SLess => (Compare::ULess, signed_first),
+        Compare::SLessEqual => (Compare::ULessEqual, signed_first),
+        Compare::ULess | Compare::ULessEqual => (op, !signed_first),
         _ => return None,
     };
     let zero = sweep.constant(narrow, 0);

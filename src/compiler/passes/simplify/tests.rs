@@ -240,6 +240,27 @@ fn comparisons_of_numbers_extended_differently_are_narrowed() {
 }
 
 #[test]
+fn a_number_extended_in_two_ways_is_compared_with_itself() {
+    use Compare::{Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual};
+    let operations = [Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual];
+    // Its results are those of before.
+    check(function(&[Type::Bool; 12], |b, [x, _, _]| {
+        let positive = b.convert(Convert::ZeroExtend, x, Type::I64);
+        let signed = b.convert(Convert::SignExtend, x, Type::I64);
+        let results = operations
+            .iter()
+            .flat_map(|&op| {
+                [
+                    b.compare(op, positive, signed),
+                    b.compare(op, signed, positive),
+                ]
+            })
+            .collect();
+        b.terminate(Terminator::Return(results));
+    }));
+}
+
+#[test]
 fn a_sign_bit_that_is_asked_for_is_a_comparison() {
     let text = check(function(&[Type::Bool; 4], |b, [x, _, _]| {
         let wide = b.convert(Convert::SignExtend, x, Type::I64);
