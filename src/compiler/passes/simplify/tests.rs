@@ -489,6 +489,18 @@ fn random_value(
                 Compare::SLess,
                 Compare::SLessEqual,
             ];
+            let (x, y) = match random(2) {
+                // The same number may be extended in two ways.
+                0 => (x, y),
+                _ => (
+                    b.resize_int(x, Type::I64, random(2) == 0),
+                    b.resize_int(
+                        if random(2) == 0 { x } else { y },
+                        Type::I64,
+                        random(2) == 0,
+                    ),
+                ),
+            };
             let condition = b.compare(operations[random(operations.len())], x, y);
             let condition = match random(2) {
                 0 => b.unary(Unary::Not, condition),
