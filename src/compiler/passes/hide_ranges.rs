@@ -54,77 +54,111 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
     let Some(zero) = HiddenZero::of(module) else {
         return Ok(());
     };
-    let arrays = &module.arrays;
     for function in &mut module.functions {
-        let (narrowed, bounded) = (narrowed(function), bounded(function));
-        let filled = filled_by_arguments(function, arrays);
+        let hider = Hider {
+            zero,
+            narrowed: narrowed(function),
+            bounded: bounded(function),
+            filled: filled_by_arguments(function, &module.arrays),
+        };
         rewrite_instructions(function, |b, inst| {
-            let data = b.function.inst(inst);
-            let (flags, mut op) = (data.flags, data.op.clone());
-            if is_magnitude(b.function, &op) && bounded.contains(&data.results[0]) {
-                b.flags = flags;
-                let ty = b.ty(data.results[0]);
-                let magnitude = b.op1(op, ty);
-                b.flags = InstFlags::default();
-                let hidden = zero.added_to(b, magnitude);
-                return Ok(Rewrite::Replace(smallvec![hidden]));
-            }
-            if loses_upper_bits(b.function, &op) && narrowed.contains(&data.results[0]) {
-                let is_quotient = matches!(op, Op::Convert(..));
-                b.flags = flags;
-                let word = b.op1(op, Type::I32);
-                b.flags = InstFlags::default();
-                let hidden = if is_quotient {
-                    let none = b.i32(0);
-                    let none = zero.added_to(b, none);
-                    b.binary(Binary::LShr, word, none)
-                } else {
-                    zero.added_to(b, word)
-                };
-                return Ok::<_, CompileError>(Rewrite::Replace(smallvec![hidden]));
-            }
-            if is_number_of_condition(b.function, &op)
-                && let Op::Select(condition, one, other) = op
-            {
-                b.flags = InstFlags::default();
-                let [one, other] = [one, other].map(|arm| zero.added_to(b, arm));
-                let ty = b.ty(one);
-                let number = b.op1(Op::Select(condition, one, other), ty);
-                return Ok(Rewrite::Replace(smallvec![number]));
-            }
-            if has_stored_arguments(b.function, &filled, &op) {
-                b.flags = InstFlags::default();
-                if let Op::Store(_, values, _) = &mut op {
-                    for value in values {
-                        if is_argument(b.function, *value) {
-                            *value = zero.added_to(b, *value);
-                        }
-                    }
-                }
-                b.flags = flags;
-                b.op0(op);
-                return Ok(Rewrite::Replace(smallvec![]));
-            }
-            let exchanged = exchange(b.function, &op);
-            let Some(number) = exchanged.or_else(|| misread(b.function, &op)) else {
-                return Ok(Rewrite::Keep);
-            };
-            b.flags = InstFlags::default();
-            let unknown = match exchanged {
-                Some(number) => shifted_somehow(b, number, zero),
-                None => zero.added_to(b, number),
-            };
-            op.for_each_operand_mut(|operand| {
-                if *operand == number {
-                    *operand = unknown;
-                }
-            });
-            b.flags = flags;
-            let ty = b.ty(b.function.inst(inst).results[0]);
-            Ok(Rewrite::Replace(smallvec![b.op1(op, ty)]))
+            Ok::<_, CompileError>(hider.rewrite(b, inst))
         })?;
     }
     Ok(())
+}
+
+/// What is known of a function before anything of it is hidden.
+struct Hider {
+    zero: HiddenZero,
+    narrowed: HashSet<Value>,
+    bounded: HashSet<Value>,
+    filled: Vec<bool>,
+}
+
+impl Hider {
+    fn rewrite(&self, b: &mut Builder<'_>, inst: Inst) -> Rewrite {
+        let data = b.function.inst(inst);
+        let (flags, op) = (data.flags, data.op.clone());
+        let is_in = |set: &HashSet<Value>| data.results.first().is_some_and(|it| set.contains(it));
+        let (is_bounded, is_narrowed) = (is_in(&self.bounded), is_in(&self.narrowed));
+        if is_bounded && is_magnitude(b.function, &op) {
+            let magnitude = anew(b, inst, op, flags);
+            return Rewrite::Replace(smallvec![self.zero.added_to(b, magnitude)]);
+        }
+        if is_narrowed && loses_upper_bits(b.function, &op) {
+            return Rewrite::Replace(smallvec![self.word(b, inst, op, flags)]);
+        }
+        if has_stored_arguments(b.function, &self.filled, &op) {
+            self.store(b, op, flags);
+            return Rewrite::Replace(smallvec![]);
+        }
+        match self.operation(b, op) {
+            Some(op) => Rewrite::Replace(smallvec![anew(b, inst, op, flags)]),
+            None => Rewrite::Keep,
+        }
+    }
+
+    /// A word of which the driver can't compute a narrow part alone.
+    fn word(&self, b: &mut Builder<'_>, inst: Inst, op: Op, flags: InstFlags) -> Value {
+        let is_quotient = matches!(op, Op::Convert(..));
+        let word = anew(b, inst, op, flags);
+        if !is_quotient {
+            return self.zero.added_to(b, word);
+        }
+        let none = b.i32(0);
+        let none = self.zero.added_to(b, none);
+        b.binary(Binary::LShr, word, none)
+    }
+
+    /// Stores of arguments, as unknown numbers.
+    fn store(&self, b: &mut Builder<'_>, mut op: Op, flags: InstFlags) {
+        b.flags = InstFlags::default();
+        if let Op::Store(_, values, _) = &mut op {
+            for value in values {
+                if is_argument(b.function, *value) {
+                    *value = self.zero.added_to(b, *value);
+                }
+            }
+        }
+        b.flags = flags;
+        b.op0(op);
+    }
+
+    /// An operation with operands of which the driver does not know what they can be.
+    fn operation(&self, b: &mut Builder<'_>, mut op: Op) -> Option<Op> {
+        b.flags = InstFlags::default();
+        if let Op::Select(_, one, other) = &mut op
+            && is_number_of_condition(b.function, *one, *other)
+        {
+            for arm in [one, other] {
+                *arm = self.zero.added_to(b, *arm);
+            }
+            return Some(op);
+        }
+        let (number, unknown) = match exchange(b.function, &op) {
+            Some(number) => (number, shifted_somehow(b, number, self.zero)),
+            None => {
+                let number = misread(b.function, &op)?;
+                (number, self.zero.added_to(b, number))
+            }
+        };
+        op.for_each_operand_mut(|operand| {
+            if *operand == number {
+                *operand = unknown;
+            }
+        });
+        Some(op)
+    }
+}
+
+/// Builds an operation in place of an instruction; what is built next has no flags.
+fn anew(b: &mut Builder<'_>, inst: Inst, op: Op, flags: InstFlags) -> Value {
+    let ty = b.ty(b.function.inst(inst).results[0]);
+    b.flags = flags;
+    let result = b.op1(op, ty);
+    b.flags = InstFlags::default();
+    result
 }
 
 /// The operand of an operation whose range the driver must not know.
@@ -143,17 +177,10 @@ fn misread(function: &Function, op: &Op) -> Option<Value> {
     }
 }
 
-/// Whether an operation makes a number of a condition: one of two constants.
-fn is_number_of_condition(function: &Function, op: &Op) -> bool {
-    match op {
-        Op::Select(_, a, b) => {
-            function.ty(*a).is_int()
-                && [a, b]
-                    .into_iter()
-                    .all(|&arm| function.constant(arm).is_some())
-        }
-        _ => false,
-    }
+/// Whether a selection of these makes a number of its condition: they are constants.
+fn is_number_of_condition(function: &Function, one: Value, other: Value) -> bool {
+    let mut arms = [one, other].into_iter();
+    function.ty(one).is_int() && arms.all(|arm| function.constant(arm).is_some())
 }
 
 /// Whether an operation makes a number positive: the larger one of it and of its negation.
