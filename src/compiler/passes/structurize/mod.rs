@@ -81,8 +81,8 @@ fn limited(
     arrays: &mut Vec<Array>,
 ) -> Result<(), CompileError> {
     let mut deepest = 0;
-    let mut split = function.clone();
-    let is_split = switches::split(&mut split);
+    // Made when it is asked for: most functions fit as they are.
+    let mut pieces = None;
     for (in_pieces, part) in [
         (false, None),
         (true, None),
@@ -91,11 +91,21 @@ fn limited(
         (true, Some(most / 8)),
         (true, Some(1)),
     ] {
-        // Nothing new.
-        if in_pieces && part.is_none() && !is_split {
-            continue;
-        }
-        let mut candidate = if in_pieces { &split } else { &*function }.clone();
+        let source = if in_pieces {
+            let (split, is_split) = pieces.get_or_insert_with(|| {
+                let mut split = function.clone();
+                let is_split = switches::split(&mut split);
+                (split, is_split)
+            });
+            // Nothing new.
+            if part.is_none() && !*is_split {
+                continue;
+            }
+            &*split
+        } else {
+            &*function
+        };
+        let mut candidate = source.clone();
         let mut carried = Carried::behind(arrays.len());
         let part = part.map(|depth| depth as usize);
         structurize_in_parts(&mut candidate, convergent, leave_at_end, part, &mut carried)?;
