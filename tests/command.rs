@@ -147,7 +147,7 @@ fn a_kernel_is_compiled_to_opencl_spirv_and_its_errors_are_shown() {
         source.to_str().expect("path"),
         output.to_str().expect("path"),
     );
-    // As editors save it: with a byte order mark, and a comment in Latin-1.
+    // Editors save sources with a byte order mark, and comments in Latin-1.
     fs::write(
         &source,
         b"\xef\xbb\xbfkernel void k(global int *p) { *p = N; } // \xe4",

@@ -187,7 +187,7 @@ fn takes_any_size(kernel: &CompiledKernel) -> bool {
 /// Work-items of a range that takes no time beside that of making a pipeline.
 const SHORT_RANGE: u64 = 1024;
 
-/// The same of a kernel that is large, and takes as long for some work-items as a driver takes for a work-group.
+/// Work-items of a range of a large kernel that is short, as it takes as long for some as a driver takes for a work-group.
 const SHORT_RANGE_OF_LARGE: u64 = 16 << 10;
 
 /// The local size that a short range of a kernel that takes any runs with where pipelines take long to make: one of those
@@ -242,9 +242,10 @@ fn regions_of(
     local: [u32; 3],
     limits: &WorkLimits,
 ) -> Option<SmallVec<[GroupRegion; 1]>> {
-    match kernel.ends_rows() {
-        true => cover_range(global, local, limits),
-        false => split_range(global, local, limits),
+    if kernel.ends_rows() {
+        cover_range(global, local, limits)
+    } else {
+        split_range(global, local, limits)
     }
 }
 

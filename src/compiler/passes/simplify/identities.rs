@@ -363,9 +363,10 @@ fn carry_of_constant(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> 
     };
     let ty = sweep.ty(x);
     let least = sweep.constant(ty, added.wrapping_neg() & ty.mask());
-    let op = match carries {
-        true => Op::Compare(Compare::ULessEqual, least, x),
-        false => Op::Compare(Compare::ULess, x, least),
+    let op = if carries {
+        Op::Compare(Compare::ULessEqual, least, x)
+    } else {
+        Op::Compare(Compare::ULess, x, least)
     };
     Some(make(sweep, op, Type::Bool))
 }

@@ -175,10 +175,8 @@ fn carries_of_sums_with_constants_are_comparisons() {
     ] {
         let text = check(function(&[Type::Bool], |b, [x, _, _]| {
             let sum = b.binary_const(Binary::Add, x, 7);
-            let carries = match sum_first {
-                true => b.compare(op, sum, x),
-                false => b.compare(op, x, sum),
-            };
+            let (first, second) = if sum_first { (sum, x) } else { (x, sum) };
+            let carries = b.compare(op, first, second);
             b.terminate(Terminator::Return(smallvec![carries]));
         }));
         assert!(!text.contains("add"), "{op:?}: {text}");
@@ -490,7 +488,7 @@ fn random_value(
                 Compare::SLessEqual,
             ];
             let (x, y) = match random(2) {
-                // The same number may be extended in two ways.
+                // Both may be one number, extended in two ways.
                 0 => (x, y),
                 _ => (
                     b.resize_int(x, Type::I64, random(2) == 0),
