@@ -243,6 +243,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::define_arguments::run,
             Stage::Emit,
         ),
+        (
+            "leave_loops_at_header",
+            passes::leave_loops_at_header::run,
+            Stage::Emit,
+        ),
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
         ("keep_selections", passes::keep_selections::run, Stage::Emit),
         (

@@ -78,6 +78,9 @@ bitflags! {
         /// A kernel with many loops, or accesses to private arrays, takes long to compile where no barrier is behind them:
         /// see [`crate::compiler::passes::wait_behind`].
         const SLOW_WITHOUT_BARRIERS = 1 << 22;
+        /// What is the same in every iteration of a loop, computed in an arm and used behind the loop, may not have been
+        /// computed there; the compiler may end the process over it: see [`crate::compiler::passes::leave_loops_at_header`].
+        const LOSES_LOOP_INVARIANTS = 1 << 23;
     }
 }
 

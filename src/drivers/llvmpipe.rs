@@ -41,6 +41,8 @@ const RANGES: &[Range] = &[
     Range::always(Defects::MISROUNDS_DOUBLES),
     // 22.3 takes no barrier of a sub-group for one; 25.0 does.
     Range::since(Version(22, 4, 0), Defects::SUSPENDS_SUB_GROUPS),
+    // 25.0 jumps over arms (lp_build_skip_branch), and 22.3 does not.
+    Range::since(Version(22, 4, 0), Defects::LOSES_LOOP_INVARIANTS),
     // nir_opt_peephole_select moves read_invocation in 25.0, and does not in 22.3; nothing is known to show it in 26.2.
     Range::since(Version(22, 4, 0), Defects::FLATTENS_BROADCASTS),
     // Values that are the same for a sub-group are scalars in 26.2, and vectors in 25.0.

@@ -6,6 +6,11 @@ use super::harness::{Launch, assert_equal};
 
 pub const TESTS: &[Test] = &[
     ("results_of_irreducible_loops", results_of_irreducible_loops),
+    (
+        "invariants_of_irreducible_loops",
+        invariants_of_irreducible_loops,
+    ),
+    ("invariants_of_arms_in_loops", invariants_of_arms),
     ("many_rounds", many_rounds),
     ("many_rounds_in_steps", many_rounds_in_steps),
     ("many_rounds_without_count", many_rounds_without_count),
@@ -55,6 +60,75 @@ fn results_of_irreducible_loops() {
     for option in ["", "-cl-opt-disable"] {
         check_at(option, body, result);
     }
+}
+
+/// A loop that is left from an arm alone, where addresses are computed that are used behind it, too.
+fn invariants_of_arms() {
+    invariants(
+        "uint n = 0;
+         for (;;) {
+             if (n & 2) {
+                 for (uint i = 0; i < 8; ++i) mine[i] += 3;
+                 if (n > 9) break;
+             }
+             ++n;
+             shorts[1] = n;
+         }",
+        // At 2, 3, 6, 7 and 10.
+        5,
+        10,
+    );
+}
+
+/// The same of a loop with two ways in.
+fn invariants_of_irreducible_loops() {
+    invariants(
+        "uint n = 1;
+         if (number) goto middle;
+         top: shorts[1] = 1;
+         middle: for (uint i = 0; i < 8; ++i) mine[i] += 3;
+         if (n-- != 0) goto top;",
+        2,
+        1,
+    );
+}
+
+/// `body` adds three to the first eight words of each work-item's own, `times`, and sets its second short.
+fn invariants(body: &str, times: u32, second: i16) {
+    const GROUP: usize = 8;
+    let source = format!(
+        "
+    kernel void test(global uint *words, global uint *out, uint number, local short *items) {{
+        const uint i = get_global_id(0);
+        global uint *mine = words + i * 16;
+        local short *shorts = items + get_local_id(0) * 16;
+        for (uint k = 0; k < 16; ++k) shorts[k] = (short)(k * 259u + i);
+        {body}
+        short v = 1;
+        for (uint k = 0; k < 16; ++k) {{ v += shorts[((uint)v + k) & 15]; shorts[k] = v; }}
+        out[i] = mine[6] + (uint)v;
+    }}"
+    );
+    let words: Vec<u32> = (0..32 * 16_u32).map(|it| it.wrapping_mul(77)).collect();
+    let expected: Vec<u32> = (0..words.len() / 16)
+        .map(|i| {
+            let mut shorts: Vec<i16> = (0..16).map(|k: u32| (k * 259 + i as u32) as i16).collect();
+            shorts[1] = second;
+            let mut v = 1_i16;
+            for k in 0..16_u32 {
+                v = v.wrapping_add(shorts[(v as u32).wrapping_add(k) as usize & 15]);
+                shorts[k as usize] = v;
+            }
+            (words[i * 16 + 6] + 3 * times).wrapping_add(v as u32)
+        })
+        .collect();
+    let found = Launch::new(source)
+        .buffer(&words)
+        .output::<u32>(expected.len())
+        .value(1_u32)
+        .local(GROUP * 16 * size_of::<i16>())
+        .run(&[expected.len()], &[GROUP]);
+    assert_equal(&found.get(1), &expected, |i| format!("{i}"));
 }
 
 /// What was loaded in a loop that is left at different times, or what a branch has set in its place.

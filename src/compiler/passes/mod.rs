@@ -27,6 +27,7 @@ pub mod infer_address_spaces;
 pub mod inline;
 pub mod join_argument_words;
 pub mod keep_selections;
+pub mod leave_loops_at_header;
 #[cfg(test)]
 mod legal_evaluator;
 pub mod legalize_float16;

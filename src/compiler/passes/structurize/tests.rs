@@ -8,7 +8,7 @@ use crate::compiler::ir::{
     Array, ArrayLength, ArrayStorage, Binary, Block, Builder, BuiltIn, Compare, Edge, FuncId,
     Function, Kernel, Module, Op, Scope, Semantics, Terminator, Type, Value,
 };
-use crate::compiler::passes::{define_arguments, hold_loop_state};
+use crate::compiler::passes::{define_arguments, hold_loop_state, leave_loops_at_header};
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
 use crate::compiler::{Capabilities, Context, Library, Options};
 use smallvec::smallvec;
@@ -209,6 +209,23 @@ fn random_graphs_keep_their_meaning_when_loop_state_is_held() {
         }
     }
     assert_emits(all);
+}
+
+#[test]
+fn random_graphs_keep_their_meaning_when_loops_are_left_at_their_header() {
+    let (mut all, mut changed) = (Vec::new(), 0);
+    for seed in 7_000..7_600 {
+        let original = random::function(seed, 4 + seed as usize % 37);
+        let mut function = structured_with(&original, false);
+        changed += leave_loops_at_header::add_exits(&mut function);
+        assert_structured(&original, &function);
+        assert_same(&original, &function);
+        if seed < 7_100 {
+            all.push(function);
+        }
+    }
+    assert_emits(all);
+    assert!(changed > 100, "{changed}");
 }
 
 #[test]
