@@ -353,6 +353,8 @@ impl<'a> Job<'a> {
             tables,
             front: text,
             is_partial,
+            input: input.into_owned(),
+            to_ir: attempt.with_level(&[rest, &IR, &["-w"], through]),
         })
     }
 
@@ -379,27 +381,23 @@ impl<'a> Job<'a> {
                     return SourceOutcome::failed(log);
                 }
             };
-            let Emitted {
-                finished,
-                tables,
-                front,
-                is_partial,
-            } = emitted;
+            let finished = &emitted.finished;
             // What an attempt before this had to say of the source is said again.
             log = diagnostics::readable(&finished.stderr, self.header_path());
-            let module = words::from_bytes(&finished.stdout).filter(|_| has_ended_well(&finished));
+            let module = words::from_bytes(&finished.stdout).filter(|_| has_ended_well(finished));
             let is_wide = module.as_deref().is_some_and(has_wide_integers);
             if let Some(module) = module.filter(|_| !is_wide)
-                && let Some(module) = tables.put_into(module)
+                && let Some(module) = emitted.tables.put_into(module)
             {
                 if self.is_linked && !has_functions(&module) {
                     return self.with_a_function().compile(wanted, way);
                 }
-                return match self.with_llvm_info(module, wanted, front.as_deref()) {
+                return match self.with_llvm_info(module, wanted, &emitted) {
                     Ok(spirv) => SourceOutcome {
                         spirv: Some(PackedModule::new(&spirv)),
-                        rest: front
-                            .filter(|_| is_partial && way == Way::KernelsFirst)
+                        rest: emitted
+                            .front
+                            .filter(|_| emitted.is_partial && way == Way::KernelsFirst)
                             .map(|ir| self.rest(&ir, wanted)),
                         log,
                     },
@@ -442,7 +440,7 @@ impl<'a> Job<'a> {
         )
     }
 
-    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops. `front` is that IR, where there is some.
+    /// Adds what clang writes to LLVM IR, but its SPIR-V back end drops.
     ///
     /// # Errors
     /// The build log's line: the module needs a part of that.
@@ -450,43 +448,68 @@ impl<'a> Job<'a> {
         &self,
         module: Vec<u32>,
         wanted: Wanted,
-        front: Option<&str>,
+        emitted: &Emitted,
     ) -> Result<Vec<u32>, String> {
         let variables = local_sizes::doubtful(&module);
-        if variables.is_empty() && !wanted.arguments && !wanted.vector_types {
+        let wants_more = wanted.arguments || wanted.vector_types;
+        if variables.is_empty() && !wants_more {
             return Ok(module);
         }
-        let unknown =
-            |names: String| format!("error: the size of local memory is not known: {names}\n");
-        let text = match front {
-            Some(text) => Ok(Cow::Borrowed(text)),
+        let text = match &emitted.front {
+            Some(text) => Ok(Cow::Borrowed(text.as_str())),
             None => self
-                .run(&[&AS_IT_IS[..], &IR, &NAMES, &["-w"], &SOURCE_THROUGH].concat())
-                .map_err(|error| error.to_string())
-                .and_then(|finished| match has_ended_well(&finished) {
-                    true => Ok(String::from_utf8_lossy(&finished.stdout)
-                        .into_owned()
-                        .into()),
-                    false => Err(format!("{finished:?}")),
-                }),
+                .text_of(
+                    &self.input,
+                    &[&AS_IT_IS[..], &IR, &NAMES, &["-w"], &SOURCE_THROUGH].concat(),
+                )
+                .map(Cow::Owned),
+        };
+        let module = if variables.is_empty() {
+            module
+        } else {
+            self.with_local_sizes(module, &variables, text.as_deref().unwrap_or(""), emitted)?
         };
         match text {
-            Ok(text) => {
-                let module = match variables.is_empty() {
-                    true => module,
-                    false => local_sizes::add(&module, &variables, &text).map_err(unknown)?,
-                };
-                Ok(match wanted.arguments || wanted.vector_types {
-                    true => argument_info::add(module, &argument_info::parse(&text), wanted),
-                    false => module,
-                })
-            }
+            Ok(text) if wants_more => Ok(argument_info::add(
+                module,
+                &argument_info::parse(&text),
+                wanted,
+            )),
+            Ok(_) => Ok(module),
             // The queries answer that the information is not available.
-            Err(reason) if variables.is_empty() => {
+            Err(reason) => {
                 log::warn!("no kernel argument information: {reason}");
                 Ok(module)
             }
-            Err(_) => Err(unknown(variables.join(", "))),
+        }
+    }
+
+    /// Adds the sizes of variables: as the front end wrote them, or of what the optimizer has split, as that did.
+    ///
+    /// # Errors
+    /// The build log's line: neither has one of them.
+    fn with_local_sizes(
+        &self,
+        module: Vec<u32>,
+        variables: &[String],
+        front: &str,
+        emitted: &Emitted,
+    ) -> Result<Vec<u32>, String> {
+        local_sizes::add(&module, variables, front).or_else(|_| {
+            let text = self.text_of(&emitted.input, &emitted.to_ir);
+            local_sizes::add(&module, variables, text.as_deref().unwrap_or(""))
+                .map_err(|names| format!("error: the size of local memory is not known: {names}\n"))
+        })
+    }
+
+    /// What clang makes of an input as text, or how it ended.
+    fn text_of(&self, input: &str, arguments: &[&str]) -> Result<String, String> {
+        match self.run_on(input, arguments) {
+            Ok(finished) if has_ended_well(&finished) => {
+                Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
+            }
+            Ok(finished) => Err(format!("{finished:?}")),
+            Err(error) => Err(error.to_string()),
         }
     }
 }
@@ -513,6 +536,9 @@ struct Emitted {
     front: Option<String>,
     /// Whether it may lack functions that the program has.
     is_partial: bool,
+    /// What it was made of, and how clang is asked for the optimized LLVM IR of that.
+    input: String,
+    to_ir: Vec<&'static str>,
 }
 
 impl From<Finished> for Emitted {
@@ -522,6 +548,8 @@ impl From<Finished> for Emitted {
             tables: Tables::default(),
             front: None,
             is_partial: false,
+            input: String::new(),
+            to_ir: Vec::new(),
         }
     }
 }

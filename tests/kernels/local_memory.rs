@@ -1,7 +1,7 @@
 //! Local variables, local arguments and work-group barriers.
 
 use super::Test;
-use super::harness::{Launch, assert_equal};
+use super::harness::{Launch, assert_equal, session};
 use super::random::Random;
 
 pub const TESTS: &[Test] = &[
@@ -15,7 +15,36 @@ pub const TESTS: &[Test] = &[
     ("casts", casts),
     ("argument_alignment", argument_alignment),
     ("arrays_used_whole", arrays_used_whole),
+    ("structures_of_pointers", structures_of_pointers),
 ];
+
+/// A structure that the optimizer of the front end makes variables of, which are made generic.
+fn structures_of_pointers() {
+    if !session().is_some_and(|session| session.has_generic_pointers()) {
+        return super::harness::skip("the device has no generic address space");
+    }
+    let source = "
+    typedef struct { global uint *g; local uint *l; private uint *p; } Pointers;
+    kernel void test(global uint *a, global uint *out) {
+        local uint l;
+        uint p = a[1];
+        local Pointers all;
+        all.g = a; all.l = &l; all.p = &p;
+        l = a[get_global_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint *g = all.g, *k = all.l, *q = all.p;
+        out[get_global_id(0)] = (to_global(all.g) != 0) + (to_local(all.l) != 0) * 2 + (to_private(all.p) != 0) * 4
+            + *g * 8 + *k * 64 + *q * 512;
+    }";
+    let a = [3_u32, 5, 7];
+    let found = Launch::new(source)
+        .option("-cl-std=CL3.0")
+        .buffer(&a)
+        .output::<u32>(a.len())
+        .run(&[a.len()], &[1]);
+    let expected = a.map(|l| 7 + 3 * 8 + l * 64 + 5 * 512);
+    assert_equal(&found.get(1), &expected, |i| format!("{i}"));
+}
 
 fn words(seed: u64, count: usize) -> Vec<u32> {
     let mut random = Random::new(seed);
