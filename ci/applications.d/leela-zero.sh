@@ -1,5 +1,17 @@
 # Leela Zero (Debian): what a small made-up network says of a position of Go, by kernels and by the host.
-prepare() { install leela-zero python3; }
+prepare() { install leela-zero python3 clinfo; }
+
+# of_device NAME: a property of the only device, as clinfo prints it.
+of_device() { clinfo --raw | sed -n "s/.* CL_DEVICE_$1 *//p" | head -n 1; }
+
+# tuned: a choice of the parameters of its matrix product, as its tuner would leave one. The tuner itself tries 290 kernels.
+tuned() {
+    local folder=$HOME/.local/share/leela-zero
+    mkdir -p "$folder"
+    echo '1;XgemmBatched;32;25;32;36;-DKWG=16 -DKWI=2 -DMDIMA=8 -DMDIMC=8 -DMWG=16 -DNDIMB=8 -DNDIMC=8 -DNWG=16' \
+        "-DSA=1 -DSB=1 -DSTRM=0 -DSTRN=0 -DTCE=0 -DVWM=2 -DVWN=2;OpenCL: $(of_device VENDOR) $(of_device NAME) @" \
+        "$(of_device MAX_CLOCK_FREQUENCY)MHz" >"$folder/leelaz_opencl_tuning"
+}
 
 # says OPTION…: the network's judgement of each point, in thousandths, and of the game.
 says() {
@@ -28,8 +40,9 @@ with open("network", "w") as network:
         print(*(f"{value:.6g}" for value in line), file=network)
 PYTHON
     says --cpu-only >cpu
-    # The tuner tries many kinds of its kernels first, and compares each with the host.
+    tuned
     says --gpu 0 --precision single >cl
+    grep "Loaded existing SGEMM tuning" cl
     python3 - <<'PYTHON'
 import re
 
