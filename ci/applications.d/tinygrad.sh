@@ -8,9 +8,16 @@ prepare() {
 check() {
     local name tests=()
     cp -r "$TINYGRAD/tinygrad" "$TINYGRAD/test" .
-    export DEV=CL CACHELEVEL=0 PYTHONPATH=$PWD CC=clang-22
-    for name in ops dtype dtype_alu uops nn transcendental linearizer setitem symbolic_ops randomness subbuffer custom_kernel jit optim; do
+    export DEV=CL PYTHONPATH=$PWD CC=clang-22
+    for name in ops dtype dtype_alu uops nn transcendental linearizer setitem subbuffer custom_kernel jit; do
         tests+=("test/backend/test_$name.py")
     done
+    # Debian's PyTorch 1.13 has not what most of these call, or says otherwise (cummax, cummin, linspace), and its NumPy 1.24 turns
+    # overflowing integers otherwise. They fail for tinygrad's own CPU backend, too.
+    for name in all_axis all_zero_axis any_axis any_zero_axis cummax cummin gemm_fp16 linspace 'max_pool2d_*' \
+        'scaled_dot_product_attention*' 'std*' 'var*' interpolate_bilinear bitcast shape_change_bitcast uint_overflow; do
+        explained "*::test_$name"
+    done
+    explained '*::TestFp8sConversions::*'
     own_tests test/test_tiny.py test/device/test_ocl.py "${tests[@]}"
 }
