@@ -17,17 +17,17 @@ newer_releases() {
 DRIVER_PACKAGES="mesa-vulkan-drivers libvulkan1 vulkan-validationlayers ocl-icd-libopencl1"
 LIBRARIES=usr/lib/x86_64-linux-gnu
 
-# make_mesa SUITE: one that has these packages stays as it is.
+# make_mesa SUITE: one that has these packages stays as it is. Fails where the packages can't be fetched.
 make_mesa() {
     local suite=$1 folder=$MESAS/$1 manifest
     [ "$(cat "$folder/packages" 2>/dev/null)" = "$DRIVER_PACKAGES" ] && return 0
-    install mmdebstrap patchelf
+    install mmdebstrap patchelf || return 1
     say "Unpacking the drivers of Debian's $suite"
     mkdir -p "$MESAS"
     rm -rf "$folder"
     # An archive that is a copy of some day's has lists past their date.
     mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --include="${DRIVER_PACKAGES// /,}" \
-        --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$folder"
+        --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$folder" || return 1
     manifest=$(echo "$folder"/usr/share/vulkan/icd.d/lvp_icd*.json)
     sed "s|\"libvulkan_lvp.so\"|\"$folder/$LIBRARIES/libvulkan_lvp.so\"|" "$manifest" >"$folder/lavapipe.json"
     forget_search_paths "$folder/$LIBRARIES"
@@ -61,7 +61,5 @@ run_on_mesa() {
         cp "$program" "$copy"
         patchelf --set-interpreter "$folder/$LIBRARIES/ld-linux-x86-64.so.2" --force-rpath --set-rpath "$folder/$LIBRARIES" "$copy"
     fi
-    # LLVM 19 may end the process where it has AVX-512's masks (docs/guarantees.md).
-    [ "$suite" = trixie ] && export GALLIUM_OVERRIDE_CPU_CAPS=avx
     VK_LAYER_PATH=$folder/usr/share/vulkan/explicit_layer.d exec "$copy" "$@"
 }
