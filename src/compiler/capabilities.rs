@@ -2,7 +2,7 @@
 
 use super::Defects;
 use super::program::KernelAttributes;
-use crate::drivers::{llvmpipe, nvidia, swiftshader};
+use crate::drivers::{FrameLimit, llvmpipe, nvidia, swiftshader};
 use serde::{Deserialize, Serialize};
 
 /// Float behaviour that the device can be told to follow (`SPV_KHR_float_controls`).
@@ -139,6 +139,8 @@ pub struct Capabilities {
     pub maximal_reconvergence: bool,
     /// How deep conditions, and how deep loops, may be nested, where the driver has a limit.
     pub max_nesting: Option<u32>,
+    /// How much stack a kernel may take, where the driver has a limit.
+    pub frame: Option<FrameLimit>,
     /// What the driver gets wrong.
     pub defects: Defects,
     /// Whether the driver makes an access to memory in a loop over the work-items of a sub-group, once for each
@@ -268,6 +270,7 @@ impl Capabilities {
             shared_memory_bytes: 48 << 10,
             maximal_reconvergence: false,
             max_nesting: None,
+            frame: None,
             defects: Defects::empty(),
             serial_memory: false,
             compiles_slowly: false,
@@ -363,6 +366,7 @@ impl Capabilities {
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
             defects: swiftshader::DEFECTS,
+            frame: Some(swiftshader::FRAME),
             ..Self::full()
         }
     }

@@ -258,6 +258,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("wait_behind", passes::wait_behind::run, Stage::Emit),
         ("end_rows", passes::end_rows::run, Stage::Emit),
         ("mask_idle_lanes", passes::mask_idle_lanes::run, Stage::Emit),
+        ("measure_frame", passes::measure_frame::run, Stage::Emit),
     ]
 };
 

@@ -5,6 +5,7 @@
 //! that were tried have what the newest tried one has; a version that can't be read has what any version has.
 
 mod defects;
+mod frame;
 pub mod llvmpipe;
 pub mod mesa;
 pub mod nvidia;
@@ -13,6 +14,7 @@ pub mod swiftshader;
 mod version;
 
 pub use defects::Defects;
+pub use frame::FrameLimit;
 pub use version::Version;
 
 use version::Range;

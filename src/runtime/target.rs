@@ -65,6 +65,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
         max_nesting: (info.driver_id == llvmpipe::ID).then_some(llvmpipe::MAX_NESTING),
+        frame: (info.driver_id == swiftshader::ID).then_some(swiftshader::FRAME),
         defects: defects(info),
         serial_memory: info.driver_id == llvmpipe::ID,
         compiles_slowly: info.device_type == DeviceType::Cpu,

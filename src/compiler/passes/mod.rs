@@ -47,6 +47,7 @@ pub mod lower_pointers;
 pub mod lower_printf;
 pub mod lower_work_items;
 pub mod mask_idle_lanes;
+pub mod measure_frame;
 pub mod order_memory;
 pub mod promote;
 pub mod promote_elements;
