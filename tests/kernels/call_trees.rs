@@ -16,6 +16,8 @@ pub const TESTS: &[Test] = &[
     ("divergent", divergent),
     ("around_barriers", around_barriers),
     ("scalars", scalars),
+    ("several_variables", several_variables),
+    ("overlapping_arguments", overlapping_arguments),
 ];
 
 const ITEMS: usize = 16;
@@ -266,4 +268,114 @@ fn scalars() {
     check(&source, "s->n = g_9(s->n, p);", |_, s, row| {
         s[4] = number(9, s[4], row)
     });
+}
+
+/// Rounds of a function that is large enough to be there once.
+const MIXES: usize = 64;
+
+/// Changes what three pointers point to, each at offsets that are known.
+fn mixing() -> String {
+    let mut source = String::from(
+        "typedef struct { uint a[4]; uint n; } S;
+        void mix(uint *h, uint *a, uint *b, uint x) {
+            uint *one = x & 1 ? a + 1 : a + 2; *one ^= x;
+            if (x & 2) one = b; else if (x & 4) { one = b + 3; a[0] += 9; } else one = b + 1;
+            *one += 5;\n",
+    );
+    for k in 0..MIXES {
+        let [i, j, l] = [k % 4, (k + 1) % 4, (k + 2) % 4];
+        writeln!(
+            source,
+            "h[{i}] = (h[{i}] ^ a[{i}]) * 5 + b[{j}] + {k}; a[{j}] += h[{l}] >> 3; b[{l}] ^= h[{i}] + x;"
+        )
+        .expect("a string takes everything");
+    }
+    source + "}\n"
+}
+
+/// The same in words of one memory.
+fn mix(m: &mut [u32], [h, a, b]: [usize; 3], x: u32) {
+    m[a + if x & 1 != 0 { 1 } else { 2 }] ^= x;
+    let one = match x & 6 {
+        2 | 6 => 0,
+        4 => 3,
+        _ => 1,
+    };
+    if one == 3 {
+        m[a] = m[a].wrapping_add(9);
+    }
+    m[b + one] = m[b + one].wrapping_add(5);
+    for k in 0..MIXES {
+        let [i, j, l] = [k % 4, (k + 1) % 4, (k + 2) % 4];
+        let product = (m[h + i] ^ m[a + i]).wrapping_mul(5);
+        m[h + i] = product.wrapping_add(m[b + j]).wrapping_add(k as u32);
+        m[a + j] = m[a + j].wrapping_add(m[h + l] >> 3);
+        m[b + l] ^= m[h + i].wrapping_add(x);
+    }
+}
+
+/// Calls [`mix`] for words at these places: of the state at first, of `u` from 4 on, of `v` from 8 on. Every second call is
+/// made by some work-items alone.
+fn check_mixing(calls: &[[usize; 3]]) {
+    let name = |place: usize| match place {
+        0..4 => format!("s->a + {place}"),
+        4..8 => format!("u + {}", place - 4),
+        _ => format!("v + {}", place - 8),
+    };
+    let mut body = String::from(
+        "uint u[4], v[8]; for (uint k = 0; k < 8; k++) { u[k / 2] = k; v[k] = i + k; }\n",
+    );
+    for (number, call) in calls.iter().enumerate() {
+        let condition = if number % 2 == 1 {
+            "if (s->n & 1) "
+        } else {
+            ""
+        };
+        let [h, a, b] = call.map(name);
+        writeln!(body, "{condition} mix({h}, {a}, {b}, s->n++);")
+            .expect("a string takes everything");
+    }
+    body.push_str("for (uint k = 0; k < 8; k++) p[k] ^= u[k / 2] * 3 + v[k];");
+    check(&mixing(), &body, |i, s, row| {
+        let mut words = [0; 16];
+        words[..4].copy_from_slice(&s[..4]);
+        for k in 0..8 {
+            words[4 + k / 2] = k as u32;
+            words[8 + k] = (i + k) as u32;
+        }
+        for (number, &call) in calls.iter().enumerate() {
+            if number % 2 == 0 || s[4] & 1 != 0 {
+                mix(&mut words, call, s[4]);
+                s[4] = s[4].wrapping_add(1);
+            }
+        }
+        s[..4].copy_from_slice(&words[..4]);
+        for (k, word) in row.iter_mut().enumerate() {
+            *word ^= words[4 + k / 2].wrapping_mul(3).wrapping_add(words[8 + k]);
+        }
+    });
+}
+
+/// What the function gets a pointer to is another variable at each call, or another part of one.
+fn several_variables() {
+    check_mixing(&[
+        [0, 4, 8],
+        [8, 0, 4],
+        [4, 12, 8],
+        [12, 8, 0],
+        [0, 8, 12],
+        [4, 0, 12],
+    ]);
+}
+
+/// Two pointers lead to the same words, or to some of them.
+fn overlapping_arguments() {
+    check_mixing(&[
+        [0, 4, 8],
+        [8, 0, 4],
+        [4, 12, 12],
+        [8, 10, 0],
+        [4, 9, 11],
+        [12, 8, 8],
+    ]);
 }

@@ -409,6 +409,12 @@ impl Function {
         }
     }
 
+    /// A constant integer, sign-extended.
+    pub fn signed_constant(&self, value: Value) -> Option<i64> {
+        let unused_bits = 64 - self.ty(value).bits();
+        Some((self.constant(value)? << unused_bits) as i64 >> unused_bits)
+    }
+
     /// The address space of a pointer.
     pub fn space(&self, pointer: Value) -> Option<AddressSpace> {
         match self.ty(pointer) {

@@ -119,7 +119,7 @@ impl Repair<'_> {
         value: Value,
         users: &[Block],
     ) -> Vec<(Block, Value)> {
-        if can_be_made_anew(function, value, DEEPEST) {
+        if can_be_made_anew(function, value) {
             let make = |&user: &Block| (user, self.make_anew(function, value, user));
             return users.iter().map(make).collect();
         }
@@ -229,14 +229,18 @@ impl Repair<'_> {
 }
 
 /// Whether a value is made of constants and addresses by few instructions.
-fn can_be_made_anew(function: &Function, value: Value, depth: u32) -> bool {
+pub fn can_be_made_anew(function: &Function, value: Value) -> bool {
+    can_be_made_by(function, value, DEEPEST)
+}
+
+fn can_be_made_by(function: &Function, value: Value, depth: u32) -> bool {
     let Some(op) = function.op_of(value) else {
         return false;
     };
     match op {
         Op::PtrAdd(..) | Op::Convert(Convert::AddressSpaceCast, _) => {
             let mut operands = op.operands().into_iter();
-            depth > 0 && operands.all(|operand| can_be_made_anew(function, operand, depth - 1))
+            depth > 0 && operands.all(|operand| can_be_made_by(function, operand, depth - 1))
         }
         _ => can_stand_anywhere(op),
     }

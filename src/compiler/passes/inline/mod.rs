@@ -17,6 +17,8 @@ mod budget;
 mod call_graph;
 mod copy;
 mod dominance;
+mod own_copies;
+mod pointees;
 mod share;
 #[cfg(test)]
 mod tests;
@@ -81,6 +83,7 @@ fn inline(
         }
     }
     let mut inliner = Inliner {
+        order,
         budget,
         calls,
         whole: HashMap::new(),
@@ -102,7 +105,9 @@ fn inline(
     keep_reachable(module)
 }
 
-struct Inliner {
+struct Inliner<'a> {
+    /// All functions, callees first.
+    order: &'a [FuncId],
     budget: Budget,
     /// How many calls of each function there were at first.
     calls: HashMap<FuncId, usize>,
@@ -111,7 +116,7 @@ struct Inliner {
     even_if_asked_not_to: bool,
 }
 
-impl Inliner {
+impl Inliner<'_> {
     fn inline_calls(
         &mut self,
         module: &Module,
@@ -149,11 +154,12 @@ impl Inliner {
         let budget = &self.budget;
         Ok(match self.whole.entry(id) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                new.insert(share::with_shared(module, module.function(id), &|id| {
-                    budget.is_shared(id)
-                })?)
-            }
+            Entry::Vacant(new) => new.insert(share::with_shared(
+                module,
+                module.function(id),
+                self.order,
+                &|id| budget.is_shared(id),
+            )?),
         })
     }
 

@@ -10,20 +10,24 @@
 
 use super::copy::copy_blocks;
 use super::dominance;
+use super::own_copies::{OwnCopies, OwnCopy};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
-    Block, Builder, Edge, FuncId, Function, Module, Op, Rewrite, Terminator, Type, Value, Values,
-    rewrite_instructions,
+    Access, AddressSpace, Block, Builder, Convert, Edge, FuncId, Function, Module, Op,
+    PrivateVariable, Rewrite, Terminator, Type, Value, Values, VariableId, rewrite_instructions,
 };
 use std::collections::BTreeMap;
 
-/// `root` with the functions that it and they call and for which `is_shared` holds, each once.
+/// `root` with the functions that it and they call and for which `is_shared` holds, each once. `order` has all functions,
+/// callees first.
 pub fn with_shared(
     module: &Module,
     root: &Function,
+    order: &[FuncId],
     is_shared: &dyn Fn(FuncId) -> bool,
 ) -> Result<Function, CompileError> {
     let mut function = root.clone();
+    let copies = OwnCopies::of(module, root, order, is_shared);
     let mut bodies: BTreeMap<FuncId, Body> = BTreeMap::new();
     // Each walk leads calls to bodies that it places, whose own calls are the next one's.
     while rewrite_instructions(&mut function, |b, inst| {
@@ -34,7 +38,9 @@ pub fn with_shared(
         };
         let callee = module.function(id);
         super::check_call(callee, args.len(), data.results.len())?;
-        let body = bodies.entry(id).or_insert_with(|| Body::place(b, callee));
+        let body = bodies
+            .entry(id)
+            .or_insert_with(|| Body::place(b, id, callee, &copies));
         Ok(Rewrite::Replace(body.call(b, callee, args)))
     })? {}
     for body in bodies.values() {
@@ -47,11 +53,20 @@ pub fn with_shared(
     Ok(function)
 }
 
+/// How a body takes an argument.
+enum Parameter {
+    /// As a parameter of its start.
+    Passed,
+    /// By what it points to, in a variable of the body.
+    Copied(VariableId, OwnCopy),
+}
+
 /// A body that calls share.
 struct Body {
-    /// Takes the arguments and the number of the call.
+    /// Takes the arguments that are passed and the number of the call.
     start: Block,
     number: Value,
+    params: Vec<Parameter>,
     /// Takes what the function returns.
     end: Block,
     /// What follows each call; takes that, too.
@@ -59,25 +74,36 @@ struct Body {
 }
 
 impl Body {
-    fn place(b: &mut Builder<'_>, callee: &Function) -> Self {
+    fn place(b: &mut Builder<'_>, id: FuncId, callee: &Function, copies: &OwnCopies) -> Self {
         let [start, end] = [(); 2].map(|()| b.function.add_block());
         for &ty in &callee.return_types {
             b.function.add_param(end, ty);
         }
-        let params: Values = callee
-            .params()
-            .iter()
-            .map(|&param| b.function.add_param(start, callee.ty(param)))
-            .collect();
-        let number = b.function.add_param(start, Type::I32);
         let from = b.block();
-        let entry = copy_blocks(b, callee, &params, end);
         b.switch_to(start);
+        let (mut params, mut args) = (Vec::new(), Values::new());
+        for (position, &param) in callee.params().iter().enumerate() {
+            let ty = callee.ty(param);
+            let (param, arg) = match copies.get(id, position) {
+                Some(copy) => {
+                    let variable = b.function.add_variable(variable_for(callee, copy));
+                    let copied = address_in(b, variable, copy);
+                    let pointer = b.ptr_add_const(copied, copy.start.wrapping_neg());
+                    (Parameter::Copied(variable, *copy), cast(b, pointer, ty))
+                }
+                None => (Parameter::Passed, b.function.add_param(start, ty)),
+            };
+            params.push(param);
+            args.push(arg);
+        }
+        let number = b.function.add_param(start, Type::I32);
+        let entry = copy_blocks(b, callee, &args, end);
         b.jump(entry);
         b.switch_to(from);
         Self {
             start,
             number,
+            params,
             end,
             behind: Vec::new(),
         }
@@ -85,11 +111,25 @@ impl Body {
 
     /// Goes on behind the body; what it returned.
     fn call(&mut self, b: &mut Builder<'_>, callee: &Function, args: Values) -> Values {
+        let mut passed = Values::new();
+        for (param, &arg) in self.params.iter().zip(&args) {
+            match param {
+                Parameter::Passed => passed.push(arg),
+                Parameter::Copied(variable, copy) => copy_bytes(b, *variable, copy, arg, true),
+            }
+        }
         let behind = b.function.add_block();
-        let number = b.i32(self.behind.len() as u32);
-        b.jump(Edge::new(self.start, args.into_iter().chain([number])));
+        passed.push(b.i32(self.behind.len() as u32));
+        b.jump(Edge::new(self.start, passed));
         self.behind.push(behind);
         b.switch_to(behind);
+        for (param, &arg) in self.params.iter().zip(&args) {
+            if let Parameter::Copied(variable, copy) = param
+                && copy.written
+            {
+                copy_bytes(b, *variable, copy, arg, false);
+            }
+        }
         let types = callee.return_types.iter();
         types.map(|&ty| b.function.add_param(behind, ty)).collect()
     }
@@ -111,6 +151,47 @@ impl Body {
             },
         };
     }
+}
+
+/// A variable that holds a copy.
+fn variable_for(callee: &Function, copy: &OwnCopy) -> PrivateVariable {
+    PrivateVariable {
+        name: callee.name.clone(),
+        size_bytes: copy.padding + copy.size_bytes,
+        align_bytes: copy.align_bytes,
+    }
+}
+
+/// Where in a variable that holds a copy its bytes begin.
+fn address_in(b: &mut Builder<'_>, variable: VariableId, copy: &OwnCopy) -> Value {
+    let pointer = Type::Ptr(AddressSpace::Private);
+    let address = b.op1(Op::VariableAddress(variable), pointer);
+    b.ptr_add_const(address, copy.padding as i64)
+}
+
+/// A private pointer in another address space.
+fn cast(b: &mut Builder<'_>, pointer: Value, ty: Type) -> Value {
+    if b.ty(pointer) == ty {
+        return pointer;
+    }
+    b.convert(Convert::AddressSpaceCast, pointer, ty)
+}
+
+/// Copies what an argument points to into the body's variable, or back.
+fn copy_bytes(b: &mut Builder<'_>, own: VariableId, copy: &OwnCopy, arg: Value, into: bool) {
+    let own = address_in(b, own, copy);
+    let arg = b.ptr_add_const(arg, copy.start);
+    let (to, from) = if into { (own, arg) } else { (arg, own) };
+    let size_bytes = b.i64(copy.size_bytes);
+    // `align_copies` sees how they are aligned.
+    let access = Access::aligned(1);
+    b.op0(Op::Copy {
+        to,
+        from,
+        size_bytes,
+        to_access: access,
+        from_access: access,
+    });
 }
 
 /// Drops parameters of bodies that get the same from all calls, as a pointer that is passed down a call tree is.
@@ -145,11 +226,27 @@ fn drop_settled_params(function: &mut Function, starts: &[Block]) {
     }
 }
 
-/// Whether two values are one, or the same constant or variable.
+/// Whether two values are one, or the same constant, variable or place in one.
 fn is_same(function: &Function, a: Value, b: Value) -> bool {
     a == b
         || function.ty(a) == function.ty(b)
-            && function.op_of(a).is_some_and(|op| {
-                dominance::can_stand_anywhere(op) && function.op_of(b) == Some(op)
-            })
+            && dominance::can_be_made_anew(function, a)
+            && dominance::can_be_made_anew(function, b)
+            && is_made_alike(function, a, b)
+}
+
+/// Whether two values that can be made anew are made by the same instructions.
+fn is_made_alike(function: &Function, a: Value, b: Value) -> bool {
+    let (Some(op), Some(other)) = (function.op_of(a), function.op_of(b)) else {
+        return false;
+    };
+    let mut same = op.clone();
+    let mut operands = other.operands().into_iter();
+    same.for_each_operand_mut(|operand| *operand = operands.next().unwrap_or(*operand));
+    let pairs = op.operands().into_iter().zip(other.operands());
+    same == *other
+        && function.ty(a) == function.ty(b)
+        && pairs
+            .into_iter()
+            .all(|(a, b)| is_made_alike(function, a, b))
 }

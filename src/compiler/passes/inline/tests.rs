@@ -273,6 +273,20 @@ fn functions_called_from_several_levels_are_shared_too() {
 }
 
 #[test]
+fn bodies_access_what_is_known_whatever_calls_pass() {
+    let mut module = tree(7, 1, [false; 2]);
+    let slow = Capabilities {
+        compiles_slowly: true,
+        ..Capabilities::full()
+    };
+    testing::run_on(&mut module, &slow, run).unwrap();
+    let function = &module.functions[0];
+    let blocks = function.layout.iter();
+    let mut params = blocks.flat_map(|&block| &function.block(block).params);
+    assert!(!params.any(|&param| function.ty(param) == PRIVATE));
+}
+
+#[test]
 fn small_call_trees_are_inlined_whole() {
     let mut module = tree(2, 1, [false; 2]);
     testing::run(&mut module, run).unwrap();

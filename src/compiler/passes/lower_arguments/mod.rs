@@ -304,7 +304,7 @@ fn constant_loads(function: &Function, uses: &Uses, pointer: Value) -> Option<Ve
             match data.op {
                 Op::Load(_, access) if !access.volatile => loads.push((inst, offset)),
                 Op::PtrAdd(base, by) if base == pointer => {
-                    let by = constant_offset(function, by)?;
+                    let by = function.signed_constant(by)?;
                     let offset = u32::try_from(i64::from(offset).checked_add(by)?).ok()?;
                     work.push((data.results[0], offset));
                 }
@@ -313,12 +313,6 @@ fn constant_loads(function: &Function, uses: &Uses, pointer: Value) -> Option<Ve
         }
     }
     Some(loads)
-}
-
-/// A constant integer, sign-extended.
-fn constant_offset(function: &Function, value: Value) -> Option<i64> {
-    let unused_bits = 64 - function.ty(value).bits();
-    Some((function.constant(value)? << unused_bits) as i64 >> unused_bits)
 }
 
 /// The implicit values that the functions read, or will, in the block from `end_bytes` on, larger ones first.

@@ -68,7 +68,7 @@ impl Position {
             base = match function.op_of(base) {
                 Some(&Op::PtrAdd(below, by)) => {
                     offset = offset
-                        .zip(constant_offset(function, by))
+                        .zip(function.signed_constant(by))
                         .and_then(|(offset, by)| offset.checked_add(by));
                     below
                 }
@@ -104,10 +104,4 @@ fn are_apart(to: &Position, from: &Position) -> bool {
         // A pointer to a program's variable may have come in by way of memory.
         _ => false,
     }
-}
-
-/// A constant number of bytes, sign-extended.
-fn constant_offset(function: &Function, value: Value) -> Option<i64> {
-    let unused_bits = 64 - function.ty(value).bits();
-    Some((function.constant(value)? << unused_bits) as i64 >> unused_bits)
 }

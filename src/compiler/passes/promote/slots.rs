@@ -131,7 +131,8 @@ impl Finder<'_> {
                     return;
                 };
                 let size = function.variables[spot.variable.index()].size_bytes;
-                let offset = constant_offset(function, *by)
+                let offset = function
+                    .signed_constant(*by)
                     .and_then(|by| i64::from(spot.offset).checked_add(by))
                     .and_then(|offset| u32::try_from(offset).ok())
                     .filter(|&offset| u64::from(offset) <= size);
@@ -358,10 +359,4 @@ fn fill(start: u32, end: u32, limit: u32, add: &mut impl FnMut(u32, Type)) {
         add(at, ty);
         at += size;
     }
-}
-
-/// A constant integer, sign-extended.
-fn constant_offset(function: &Function, value: Value) -> Option<i64> {
-    let unused_bits = 64 - function.ty(value).bits();
-    Some((function.constant(value)? << unused_bits) as i64 >> unused_bits)
 }
