@@ -255,6 +255,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::hide_uniform_addresses::run,
             Stage::Emit,
         ),
+        (
+            "break_long_blocks",
+            passes::break_long_blocks::run,
+            Stage::Emit,
+        ),
         ("wait_behind", passes::wait_behind::run, Stage::Emit),
         ("end_rows", passes::end_rows::run, Stage::Emit),
         ("mask_idle_lanes", passes::mask_idle_lanes::run, Stage::Emit),

@@ -81,6 +81,9 @@ bitflags! {
         /// What is the same in every iteration of a loop, computed in an arm and used behind the loop, may not have been
         /// computed there; the compiler may end the process over it: see [`crate::compiler::passes::leave_loops_at_header`].
         const LOSES_LOOP_INVARIANTS = 1 << 23;
+        /// Long code without loops and accesses to memory takes long to compile: see
+        /// [`crate::compiler::passes::break_long_blocks`].
+        const SLOW_IN_LONG_BLOCKS = 1 << 24;
     }
 }
 

@@ -53,6 +53,7 @@ const RANGES: &[Range] = &[
     Range::before(Version(25, 0, 0), Defects::READS_INDICES_LATE),
     // 25.0 counts no iterations, and its LLVM is newer.
     Range::before(Version(25, 0, 0), Defects::SLOW_WITHOUT_BARRIERS),
+    Range::before(Version(25, 0, 0), Defects::SLOW_IN_LONG_BLOCKS),
     // lp_exec_endloop of gallivm takes the mask of work-items in 25.0's source.
     Range::before(Version(25, 0, 0), Defects::RUNS_IDLE_LANES),
 ];

@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("collatz", collatz),
     ("state_machine", state_machine),
     ("formulas_of_arguments", formulas_of_arguments),
+    ("long_code", long_code),
 ];
 
 pub(super) fn words() -> Vec<u32> {
@@ -470,4 +471,45 @@ fn formulas_of_arguments() {
             assert!((value - expected).abs() < 1e-12, "{value}, not {expected}");
         }
     }
+}
+
+/// Thousands of operations between two accesses to memory, in cases of a switch in a loop that work-items leave at different
+/// times.
+fn long_code() {
+    const STEPS: u32 = 1200;
+    const CASES: u32 = 4;
+    let step = |case: u32, step: u32| [step % 8, (step * 3 + case) % 8, step * 7 + case];
+    let mut body = String::from("uint u[8] = {x, 1, 2, 3, 4, 5, 6, 7};\n");
+    body += "for (uint k = 0; k <= x % 5; k++) { switch ((x >> k) & 3) {\n";
+    for case in 0..CASES {
+        body += &format!("case {case}:\n");
+        for at in 0..STEPS {
+            let [to, from, add] = step(case, at);
+            body += &format!("u[{to}] = (u[{to}] ^ u[{from}]) * 5 + {add};\n");
+        }
+        body += if case == 2 {
+            "if (u[1] & 1) break;\n"
+        } else {
+            "break;\n"
+        };
+    }
+    body += "} }\nr = u[0] ^ u[1] ^ u[2] ^ u[3] ^ u[4] ^ u[5] ^ u[6] ^ u[7];";
+    check(&body, |x| {
+        let mut u = [x, 1, 2, 3, 4, 5, 6, 7];
+        for k in 0..=x % 5 {
+            let mut case = x >> k & 3;
+            loop {
+                for at in 0..STEPS {
+                    let [to, from, add] = step(case, at);
+                    let mixed = u[to as usize] ^ u[from as usize];
+                    u[to as usize] = mixed.wrapping_mul(5).wrapping_add(add);
+                }
+                if case != 2 || u[1] & 1 != 0 {
+                    break;
+                }
+                case = 3;
+            }
+        }
+        u.iter().fold(0, |all, word| all ^ word)
+    });
 }

@@ -7,6 +7,7 @@ pub mod align_copies;
 pub mod align_elements;
 mod atomic;
 pub mod bias_comparisons;
+pub mod break_long_blocks;
 pub mod bypass_selections;
 pub mod convert_longs;
 pub mod data_segment;
