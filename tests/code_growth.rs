@@ -151,3 +151,27 @@ fn a_function_that_gets_other_arrays_at_each_call() {
     assert!(accesses < 300, "{accesses} accesses");
     assert!(lines < 8000, "{lines} lines");
 }
+
+/// Each function calls the next three times, one of them from two places; few instructions, nearly all of them accesses to local
+/// memory.
+#[test]
+fn a_call_tree_in_local_memory() {
+    let mut source = String::from(
+        "typedef struct { uint a[4]; uint n; } S;
+        void f_0(local S *s, global uint *p) {
+            s->a[s->n & 3] += p[s->n & 7]; s->n = s->n * 5 + 1; p[s->n & 7] += s->a[0]; }\n",
+    );
+    for level in 1..=4 {
+        let next = level - 1;
+        source += &format!(
+            "void f_{level}(local S *s, global uint *p) {{
+                local S *t = s + 1; *t = *s; f_{next}(t, p);
+                if (t->n & {level}) f_{next}(s, p); else f_{next}(t, p);
+                s->a[1] += t->a[{level} & 3]; s->n ^= t->n; f_{next}(s, p); }}\n"
+        );
+    }
+    source += "kernel void k(global uint *p, local S *s) {
+        s += get_local_id(0) * 8; s->n = p[0]; f_4(s, p); p[1] = s->n; }";
+    let [_, accesses] = size("local_tree", &source, "lavapipe");
+    assert!(accesses < 800, "{accesses} accesses");
+}

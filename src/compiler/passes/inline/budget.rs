@@ -6,42 +6,52 @@
 //! largest first: those near the kernel, which are called least.
 
 use super::call_graph::callees;
-use crate::compiler::ir::{FuncId, Function, Module, Op};
+use crate::compiler::ir::{AddressSpace, FuncId, Function, Module, Op, Place};
 use crate::compiler::{Capabilities, CompileError};
 
 /// How large a kernel may get by inlining, in instructions.
+#[derive(Clone, Copy)]
 struct Limits {
     /// A kernel of at most so many is inlined whole: code in one piece runs faster than shared bodies.
     whole: u64,
     /// What a larger one is brought down to by sharing bodies, where that is possible.
     aim: u64,
+    /// Instructions that each scalar counts that is loaded from memory or stored there, beside the instruction that does so.
+    scalar: u64,
 }
 
 /// What drivers of GPUs compile in seconds.
 const USUAL: Limits = Limits {
     whole: 1 << 15,
     aim: 4000,
+    scalar: 0,
 };
 
-/// What those of processors do: llvmpipe's time grows with the square of the accesses to memory, each of which is a loop,
-/// and SwiftShader's with the paths through a loop.
+/// What those of processors do: SwiftShader's time grows with the paths through a loop.
 const SLOW: Limits = Limits {
     whole: 5000,
     aim: 1000,
+    scalar: 0,
 };
 
+/// What those do that make a loop of each access to memory, as llvmpipe: their time grows with the square of the scalars.
+const SERIAL: Limits = Limits { scalar: 8, ..SLOW };
+
 impl Limits {
-    fn of(capabilities: &Capabilities) -> &'static Self {
-        if capabilities.compiles_slowly {
-            &SLOW
-        } else {
-            &USUAL
+    fn of(capabilities: &Capabilities) -> Self {
+        match (capabilities.compiles_slowly, capabilities.serial_memory) {
+            (true, true) => SERIAL,
+            (true, false) => SLOW,
+            (false, _) => USUAL,
         }
     }
 }
 
 /// A kernel that stays larger than so many instructions is refused.
 const LARGEST: u64 = 1 << 18;
+
+/// Words of a copy that count: longer ones are loops.
+const LONGEST_COPY: u64 = 16;
 
 /// What a call of a shared body counts: the number of its return address, the jump, the case of the switch.
 const CALL: u64 = 8;
@@ -51,6 +61,8 @@ const CALL: u64 = 8;
 pub struct Budget {
     /// Instructions of each function itself.
     own: Vec<u64>,
+    /// What they count with the scalars that they load and store.
+    weighed: Vec<u64>,
     /// For each function those that it calls, and how often.
     calls: Vec<Vec<(FuncId, u64)>>,
     /// Whether a function, or one that it calls, depends on which work-items execute it together. Such code must not
@@ -77,6 +89,7 @@ impl Budget {
         let count = module.functions.len();
         let mut budget = Self {
             own: vec![0; count],
+            weighed: vec![0; count],
             calls: vec![Vec::new(); count],
             convergent: vec![false; count],
             sharable: vec![false; count],
@@ -84,9 +97,9 @@ impl Budget {
             open: vec![false; count],
         };
         for &id in order {
-            budget.add(module, id);
+            budget.add(module, id, limits);
         }
-        let whole = budget.size(module, order).total;
+        let whole = budget.size(module, order, &budget.weighed).total;
         if whole > limits.whole {
             budget.share(module, order, whole, limits.aim);
         }
@@ -110,7 +123,7 @@ impl Budget {
 
     fn settle(&mut self, module: &Module, order: &[FuncId]) -> Result<(), CompileError> {
         self.find_open(order);
-        match self.size(module, order).total {
+        match self.size(module, order, &self.own).total {
             size @ ..=LARGEST => {
                 log::debug!("inlined: {size} instructions");
                 Ok(())
@@ -142,7 +155,7 @@ impl Budget {
         is_convergent(caller) && !is_convergent(callee)
     }
 
-    fn add(&mut self, module: &Module, id: FuncId) {
+    fn add(&mut self, module: &Module, id: FuncId, limits: Limits) {
         let (index, function) = (id.index(), module.function(id));
         let mut called: Vec<FuncId> = callees(function).collect();
         called.sort();
@@ -153,6 +166,7 @@ impl Budget {
             }
         }
         self.own[index] = size_of(function);
+        self.weighed[index] = self.own[index] + limits.scalar * scalars_of(function);
         let of_callees = |facts: &[bool]| called.iter().any(|callee| facts[callee.index()]);
         self.convergent[index] = has_op(function, is_convergent) || of_callees(&self.convergent);
         // Which image is sampled must be the same for all work-items: calls with different ones can't meet.
@@ -167,14 +181,14 @@ impl Budget {
         let mut pending: Vec<FuncId> = order.to_vec();
         pending.retain(|id| self.sharable[id.index()]);
         while total > aim {
-            let bodies = self.size(module, order).bodies;
+            let bodies = self.size(module, order, &self.weighed).bodies;
             let by_size = |id: &FuncId| bodies[id.index()];
             pending.sort_by_key(|id| (by_size(id), id.index()));
             let Some(next) = pending.pop() else {
                 break;
             };
             self.shared[next.index()] = true;
-            let size = self.size(module, order).total;
+            let size = self.size(module, order, &self.weighed).total;
             if size.saturating_add(CALL) < total {
                 total = size;
             } else {
@@ -195,11 +209,12 @@ impl Budget {
         }
     }
 
-    fn size(&self, module: &Module, order: &[FuncId]) -> Sizes {
+    /// Sizes of functions with what is inlined into them, of which `own` has what each counts itself.
+    fn size(&self, module: &Module, order: &[FuncId], own: &[u64]) -> Sizes {
         let mut bodies = vec![0u64; self.own.len()];
         for &id in order {
             let calls = self.calls[id.index()].iter();
-            let size = calls.fold(self.own[id.index()], |size, &(callee, count)| {
+            let size = calls.fold(own[id.index()], |size, &(callee, count)| {
                 let each = match (self.is_shared(callee), self.ends_sharing(id, callee)) {
                     (_, true) => self.with_shared(callee, &bodies),
                     (true, false) => CALL,
@@ -254,6 +269,43 @@ fn size_of(function: &Function) -> u64 {
         .flat_map(|&block| &function.block(block).insts);
     let counted = insts.filter(|&&inst| !matches!(function.inst(inst).op, Op::Const(_)));
     counted.count() as u64
+}
+
+/// Scalars that a function loads and stores, other than in private memory; a copy is one of words.
+fn scalars_of(function: &Function) -> u64 {
+    let is_private = |pointer| function.space(pointer) == Some(AddressSpace::Private);
+    let at = |place: &Place, scalars: usize| match *place {
+        Place::Pointer(pointer) if is_private(pointer) => 0,
+        _ => scalars as u64,
+    };
+    let blocks = function.layout.iter();
+    let insts = blocks.flat_map(|&block| &function.block(block).insts);
+    let scalars = insts.map(|&inst| {
+        let data = function.inst(inst);
+        match &data.op {
+            Op::Load(place, _) => at(place, data.results.len()),
+            Op::Store(place, values, _) => at(place, values.len()),
+            Op::Atomic { place, .. } => at(place, 1),
+            Op::Copy {
+                to,
+                from,
+                size_bytes,
+                ..
+            } => {
+                let sides = [to, from]
+                    .iter()
+                    .filter(|&&&side| !is_private(side))
+                    .count();
+                // One of a size that is not known is a loop.
+                let words = function
+                    .constant(*size_bytes)
+                    .map_or(1, |size| size.div_ceil(4));
+                sides as u64 * words.min(LONGEST_COPY)
+            }
+            _ => 0,
+        }
+    });
+    scalars.sum()
 }
 
 fn has_op(function: &Function, is: impl Fn(&Op) -> bool) -> bool {
