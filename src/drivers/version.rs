@@ -53,6 +53,14 @@ impl Range {
         }
     }
 
+    /// What versions from `since` on have, but not `until` and later ones.
+    pub const fn between(since: Version, until: Version, defects: Defects) -> Self {
+        Self {
+            since,
+            ..Self::before(until, defects)
+        }
+    }
+
     fn holds(&self, version: Version) -> bool {
         version >= self.since && self.until.is_none_or(|until| version < until)
     }
