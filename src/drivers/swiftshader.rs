@@ -12,8 +12,8 @@ pub const DEFECTS: Defects = Defects::LOSES_LOOP_RESULTS
 /// The driver's back end has 1 MiB for what a kernel keeps in memory, and ends the process over more ("Local variable exceeds
 /// stack size limit"). There was room for 32,000 words of private arrays, for 4,060 loads, for 1,300 loads of four words; and
 /// none for 32,768, 4,100 and 1,500. Stores take as much as loads, but less to an address that is the same for all work-items:
-/// there was room for 6,000, and for 1,500 of four words, and none for 3,000 of these. They are counted as such: no kernel is
-/// refused that the driver takes, and one that stores to some 4,000 places still ends the process.
+/// there was room for 6,000, and for 1,500 of four words, and none for 3,000 of these. They are counted as such: of what was tried
+/// nothing is refused that the driver takes, and one that stores to some 4,000 places still ends the process.
 pub const FRAME: FrameLimit = FrameLimit {
     bytes: (1 << 20) - (8 << 10),
     array_word_bytes: 32,
