@@ -120,8 +120,8 @@ fn a_transpose_of_wide_vectors() {
     check("a_transpose", body);
 }
 
-/// As hashes do that take their input in parts: each call passes other arrays to a function that has hundreds of accesses to
-/// them, all at known places.
+/// Each call passes other arrays to a function that has hundreds of accesses to them, all at known places. Hashes that take
+/// their input in parts are written so.
 #[test]
 fn a_function_that_gets_other_arrays_at_each_call() {
     let mut source = String::from("void shift(uint *a, uint *b, uint n) { switch (n >> 3) {\n");

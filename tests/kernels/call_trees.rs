@@ -270,7 +270,7 @@ fn scalars() {
     });
 }
 
-/// Rounds of a function that is large enough to be there once.
+/// Steps of a function that is large enough to be there once.
 const MIXES: usize = 64;
 
 /// Changes what three pointers point to, each at offsets that are known.
@@ -293,7 +293,7 @@ fn mixing() -> String {
     source + "}\n"
 }
 
-/// The same in words of one memory.
+/// What the kernels' `mix` does, in words of one memory.
 fn mix(m: &mut [u32], [h, a, b]: [usize; 3], x: u32) {
     m[a + if x & 1 != 0 { 1 } else { 2 }] ^= x;
     let one = match x & 6 {

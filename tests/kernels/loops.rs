@@ -80,7 +80,7 @@ fn invariants_of_arms() {
     );
 }
 
-/// The same of a loop with two ways in.
+/// A loop with two ways in, where addresses are computed that are used behind it, too.
 fn invariants_of_irreducible_loops() {
     invariants(
         "uint n = 1;

@@ -55,9 +55,9 @@ pub fn with_shared(
 
 /// How a body takes an argument.
 enum Parameter {
-    /// As a parameter of its start.
+    /// The body's first block has a parameter for it.
     Passed,
-    /// By what it points to, in a variable of the body.
+    /// A variable of the body holds what it points to.
     Copied(VariableId, OwnCopy),
 }
 
