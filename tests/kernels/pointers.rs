@@ -5,6 +5,7 @@ use super::harness::{Launch, assert_equal, session, skip};
 
 pub const TESTS: &[Test] = &[
     ("initialized_with_each_other", initialized_with_each_other),
+    ("initialized_into_the_middle", initialized_into_the_middle),
     ("constants_point_to_constants", constants_point_to_constants),
     ("static_variables", static_variables),
     ("spaces_are_told_apart", spaces_are_told_apart),
@@ -61,6 +62,51 @@ fn initialized_with_each_other() {
     }";
     let found = Launch::new(source).output::<i32>(11).run(&[1], &[]);
     let expected = [130, 220, 320, 130, 220, 1, 30, 40, 2, 1, 2];
+    assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
+}
+
+/// Where generic pointers to parts of arrays, structures, vectors and scalars begin.
+fn initialized_into_the_middle() {
+    if !has_variables() || !has_generic() {
+        return skip("the device has no program scope variables, or no generic pointers");
+    }
+    let source = "
+    struct inner { char tag; long counts[3]; };
+    struct outer { int first; struct inner parts[2]; };
+    int flat[6] = {1, 2, 3, 4, 5, 6};
+    short table[2][3] = {{10, 11, 12}, {20, 21, 22}};
+    struct outer whole = {5, {{1, {30, 31, 32}}, {2, {40, 41, 42}}}};
+    float4 vectors[2] = {(float4)(1, 2, 3, 4), (float4)(5, 6, 7, 8)};
+    uint scalar = 0x01020304;
+    char text[] = \"abcdef\";
+    int *volatile of_array = &flat[2];
+    int *volatile end = flat + 6;
+    short *volatile of_row = &table[1][2];
+    short (*volatile row)[3] = &table[1];
+    long *volatile of_structure = &whole.parts[1].counts[2];
+    struct inner *volatile part = &whole.parts[1];
+    float4 *volatile vector = &vectors[1];
+    float *volatile component = (float *)vectors + 6;
+    uchar *volatile byte = (uchar *)&scalar + 2;
+    char *volatile character = text + 3;
+    struct { int count; short *rows[2]; int *flat; } volatile mixed = {2, {&table[0][1], table[1]}, &flat[5]};
+    kernel void test(global long *out) {
+        out[0] = *of_array;
+        out[1] = end - of_array;
+        out[2] = *of_row;
+        out[3] = (*row)[1];
+        out[4] = *of_structure;
+        out[5] = part->counts[1] * 10 + part->tag;
+        out[6] = vector->z;
+        out[7] = *component;
+        out[8] = *byte;
+        out[9] = *character;
+        out[10] = *mixed.rows[0];
+        out[11] = *mixed.rows[1];
+        out[12] = *mixed.flat;
+    }";
+    let found = Launch::new(source).output::<i64>(13).run(&[1], &[]);
+    let expected = [3i64, 4, 22, 21, 42, 412, 7, 7, 2, 100, 11, 20, 6];
     assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
 }
 

@@ -197,13 +197,15 @@ fn chain(
     let mut bytes = 0i64;
     for position in first..inst.operands.len() {
         let index = signed_index(inst, position, types, constants)?;
-        // clang 22 writes an address in the middle of a variable, which LLVM counts in bytes, as a chain into
-        // the variable's type with that count: only the type of the result tells, and for structures that
-        // of the index, which LLVM gives 32 bits where it names a member.
-        if position + 1 == inst.operands.len()
-            && matches!(types.get(at)?.kind, Kind::Struct { .. })
-            && types.layout(wanted)?.size_bytes == 1
-            && is_wide(inst, position, types, constants)
+        let is_last = position + 1 == inst.operands.len();
+        if is_last
+            && !names_part(
+                types,
+                at,
+                index,
+                wanted,
+                is_wide(inst, position, types, constants),
+            )
         {
             bytes = bytes.wrapping_add(index);
             break;
@@ -211,15 +213,22 @@ fn chain(
         let (part, step) = step_into(types, at, Some(index))?;
         let step = match step {
             Step::Bytes(bytes) => bytes as i64,
-            Step::Stride(_) if position + 1 == inst.operands.len() && part != wanted => {
-                index.wrapping_mul(types.layout(wanted)?.size_bytes as i64)
-            }
             Step::Stride(stride) => index.wrapping_mul(stride as i64),
         };
         bytes = bytes.wrapping_add(step);
         at = part;
     }
     Ok(offset(pointer, bytes))
+}
+
+/// Whether the last index of a chain names a part of `at`, as it should: clang 22 writes an address in the middle of a variable,
+/// which LLVM counts in bytes, as a chain into the variable's type with that count. The result's type tells, which is then
+/// the variable's or that of a byte; and for structures the index, which has 32 bits where it names a member.
+fn names_part(types: &Types, at: Id, index: i64, wanted: Id, is_wide: bool) -> bool {
+    match types.get(at).map(|ty| &ty.kind) {
+        Ok(Kind::Struct { .. }) => !is_wide,
+        _ => step_into(types, at, Some(index)).is_ok_and(|(part, _)| types.alike(part, wanted)),
+    }
 }
 
 /// How far an index of an access chain moves.
