@@ -6,6 +6,10 @@ use super::harness::{Launch, assert_equal, session, skip};
 pub const TESTS: &[Test] = &[
     ("initialized_with_each_other", initialized_with_each_other),
     ("initialized_into_the_middle", initialized_into_the_middle),
+    (
+        "pointers_of_which_addresses_are_compared",
+        pointers_of_which_addresses_are_compared,
+    ),
     ("constants_point_to_constants", constants_point_to_constants),
     ("static_variables", static_variables),
     ("spaces_are_told_apart", spaces_are_told_apart),
@@ -107,6 +111,45 @@ fn initialized_into_the_middle() {
     }";
     let found = Launch::new(source).output::<i64>(13).run(&[1], &[]);
     let expected = [3i64, 4, 22, 21, 42, 412, 7, 7, 2, 100, 11, 20, 6];
+    assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
+}
+
+/// Pointers at program scope keep all of their bytes, whether they begin as null or not, and whatever their own addresses
+/// are compared with.
+fn pointers_of_which_addresses_are_compared() {
+    if !has_variables() || !has_generic() {
+        return skip("the device has no program scope variables, or no generic pointers");
+    }
+    let source = "
+    static char before = 1;
+    static long numbers[3] = {10, 20, 30};
+    static long *volatile full = &numbers[1];
+    static char between = 2;
+    static int forty = 40;
+    static int *volatile empty;
+    static char after = 3;
+    static int *volatile *volatile second = 0;
+    static char last = 4;
+    kernel void test(global long *out, global char *bytes, global int *words) {
+        out[0] = ((void *)&full != (void *)bytes) + 10 * ((void *)&empty != (void *)bytes)
+            + 100 * ((void *)&second != (void *)words);
+        before += 10, between += 10, after += 10, last += 10;
+        out[1] = *full;
+        empty = &forty;
+        second = &empty;
+        *empty += 1;
+        out[2] = *empty;
+        out[3] = **second;
+        before += 10, between += 10, after += 10, last += 10;
+        out[4] = before + 100 * between + 10000 * after + 1000000 * last;
+        out[5] = *full + *empty + **second;
+    }";
+    let found = Launch::new(source)
+        .output::<i64>(6)
+        .output::<i8>(1)
+        .output::<i32>(1)
+        .run(&[1], &[]);
+    let expected = [111i64, 20, 41, 41, 24_232_221, 102];
     assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
 }
 

@@ -59,6 +59,19 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
     {
         layout.size_bytes = layout.size_bytes.max(size);
     }
+    let initializer = inst.operands.get(1).map(|&id| Id(id));
+    let initializer = initializer.filter(|_| space != AddressSpace::Local);
+    let constant = initializer.and_then(|id| source.constants.get(id));
+    // clang 22 may give a variable that holds a pointer the type that its own address is compared as, which may be narrower;
+    // and pointers a null of an integer type, which is as null as any.
+    let is_any = constant.is_some_and(|constant| {
+        matches!(constant.data, Data::Null) || source.types.pointee(constant.ty).is_ok()
+    });
+    if let Some(constant) = constant.filter(|_| is_any) {
+        let own = source.types.layout(constant.ty)?;
+        layout.size_bytes = layout.size_bytes.max(own.size_bytes);
+        layout.align_bytes = layout.align_bytes.max(own.align_bytes);
+    }
     source.variable_bytes = source.variable_bytes.saturating_add(layout.size_bytes);
     if source.variable_bytes > MAX_VARIABLE_BYTES {
         return Err(inst.error("the module's variables are too large"));
@@ -77,13 +90,12 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
         (None, None, Some(name)) => name.to_owned(),
         (None, None, None) => format!("variable_{}", id.0),
     };
-    let (initializer, relocations) = match inst.operands.get(1) {
-        Some(&initializer) if space != AddressSpace::Local => {
-            let initializer = Id(initializer);
-            // clang 22 gives pointers a null of an integer type, which is as null as any.
-            let fits = source.constants.get(initializer).is_some_and(|constant| {
-                source.types.alike(constant.ty, pointee) || matches!(constant.data, Data::Null)
-            });
+    let (initializer, relocations) = match initializer {
+        Some(initializer) => {
+            let fits = source
+                .constants
+                .get(initializer)
+                .is_some_and(|constant| is_any || source.types.alike(constant.ty, pointee));
             if !fits {
                 return Err(inst.error("the initializer is no constant of the variable's type"));
             }
@@ -95,7 +107,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
             }
             initializer.unzip()
         }
-        _ => (None, None),
+        None => (None, None),
     };
     let initializer = match spelled_initializer(source, id, layout.size_bytes)? {
         Some(spelled) => Some(spelled),
