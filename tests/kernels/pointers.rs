@@ -15,6 +15,7 @@ pub const TESTS: &[Test] = &[
     ("spaces_are_told_apart", spaces_are_told_apart),
     ("generic_null", generic_null),
     ("generic_in_memory", generic_in_memory),
+    ("generic_beside_others", generic_beside_others),
     ("generic_chosen_at_random", generic_chosen_at_random),
     ("local_pointers_in_memory", local_pointers_in_memory),
     ("differences", differences),
@@ -278,6 +279,42 @@ fn generic_null() {
         0, 1, 0, 1, 0, 0, 0b11000, 0b01001, 0b11010, 0b11100, 0b11000, 0b01000,
     ];
     assert_equal(&found.get(1), &expected, |i| format!("result {i}"));
+}
+
+/// Pointers that lie in one address space compared with those of another: clang compares them in the space of the first.
+fn generic_beside_others() {
+    if !has_variables() || !has_generic() {
+        return skip("the device has no program scope variables, or no generic pointers");
+    }
+    let source = "
+    static int shared;
+    kernel void test(global int *out, int one) {
+        local int group[4];
+        int own[4] = {one, 2, 3, 4};
+        int *owned[3], *grouped[3], *any[4] = {&own[one], &group[one], &shared, 0};
+        // clang must not follow the pointers.
+        __attribute__((opencl_unroll_hint(1)))
+        for (int i = 0; i < 3; i++) owned[i] = &own[1], grouped[i] = &group[1];
+        out[0] = (&shared == owned[1]) + 2 * (owned[1] == &shared);
+        out[1] = (&own[1] == owned[1]) + 2 * (owned[1] == &own[1]);
+        out[2] = (&shared == grouped[1]) + 2 * (grouped[1] == &shared);
+        out[3] = (&group[1] == grouped[1]) + 2 * (grouped[1] == &group[1]);
+        out[4] = (&group[1] == owned[1]) + 2 * (&own[1] == grouped[1]);
+        out[5] = 0;
+        for (int i = 0; i < 4; i++) {
+            out[5] = out[5] * 8 + (&shared == any[i]) + 2 * (&group[1] == any[i]) + 4 * (&own[1] == any[i]);
+        }
+        out[6] = ((global int *)0 == any[one + 2]) + 2 * ((local int *)0 == any[one + 2])
+            + 4 * ((private int *)0 == any[one + 2]) + 8 * ((private int *)0 == any[one]);
+        if (&shared != owned[1]) *owned[1] += 5;
+        out[7] = own[1];
+    }";
+    let found = Launch::new(source)
+        .output::<i32>(8)
+        .value(1i32)
+        .run(&[1], &[]);
+    let expected = [0, 3, 0, 3, 0, 0o4210, 7, 7];
+    assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
 }
 
 fn generic_in_memory() {

@@ -160,7 +160,7 @@ impl<'a> FunctionParser<'_, 'a> {
             },
             Op::ReturnValue => {
                 let (ty, values) = self.values(inst.id(0)?)?;
-                if ty != self.result {
+                if !self.source.types.interchangeable(ty, self.result) {
                     return Err(inst.error("the value has another type than the function returns"));
                 }
                 Terminator::Return(values.iter().copied().collect())
@@ -232,7 +232,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let mut arguments = Vec::with_capacity(callee.parameters.len());
         for (parameter, argument) in callee.parameters.iter().zip(inst.ids_from(1)) {
             let (ty, values) = self.values(argument)?;
-            if ty != parameter.ty {
+            if !self.source.types.interchangeable(ty, parameter.ty) {
                 return Err(inst.error(format!("{argument} has another type than the parameter")));
             }
             self.spend(values.len())?;

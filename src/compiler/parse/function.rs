@@ -203,7 +203,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     })?;
                     let (ty, mut values) =
                         self.values(*value).map_err(|error| phi.locate(error))?;
-                    if ty != phi.result_type()? {
+                    if !self.source.types.interchangeable(ty, phi.result_type()?) {
                         self.block = source_block.end;
                         // As for other operations of clang-22.
                         let narrowed = self.low_bits(phi, Rc::clone(&values))?;

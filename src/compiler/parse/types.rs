@@ -154,6 +154,12 @@ impl Types {
         a == b || self.same_size(a, b) && same_slots()
     }
 
+    /// Whether the types are one, or pointers into one storage class: clang 22 confuses what pointers point to.
+    pub fn interchangeable(&self, a: Id, b: Id) -> bool {
+        let storage = |id| self.pointee(id).ok().map(|(storage, _)| storage);
+        a == b || storage(a).is_some() && storage(a) == storage(b)
+    }
+
     /// Whether values of the types lie alike in memory.
     pub fn same_size(&self, a: Id, b: Id) -> bool {
         match (self.layout(a), self.layout(b)) {

@@ -252,3 +252,35 @@ fn dot_products_of_all_forms() {
         assert_eq!(u64::from_le_bytes(found), expected, "{instruction}");
     }
 }
+
+/// As clang-22 writes it of pointers that are compared with others.
+#[test]
+fn pointers_to_anything_meet_in_phis() {
+    let words = kernel(
+        "%global_uchar = OpTypePointer CrossWorkgroup %uchar",
+        "%less = OpULessThan %bool %n %uint_7
+         OpSelectionMerge %join None
+         OpBranchConditional %less %then %join
+         %then = OpLabel
+         %bytes = OpBitcast %global_uchar %out
+         OpBranch %join
+         %join = OpLabel
+         %pointer = OpPhi %global_uint %out %entry %bytes %then
+         OpStore %pointer %n Aligned 4
+         OpReturn",
+    );
+    let stores = operations(&parse_valid(&words));
+    let stores = stores.iter().filter(|op| matches!(op, Op::Store(..)));
+    assert_eq!(stores.count(), 1);
+}
+
+/// As clang-22 writes it of an access to null, which LLVM gives an alignment of 2^32.
+#[test]
+fn an_alignment_of_zero_is_that_of_the_type() {
+    let words = kernel("", "OpStore %out %n Aligned 0\n OpReturn");
+    let operations = operations(&parse_valid(&words));
+    let [Op::Store(_, _, access)] = operations[..] else {
+        panic!("{operations:?}");
+    };
+    assert_eq!(access.align_bytes, 4);
+}

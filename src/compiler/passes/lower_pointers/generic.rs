@@ -3,7 +3,7 @@
 //! A device address has none of them set: GPUs and the software drivers use 57 bits at most. An offset into
 //! local or private memory carries its tag. Null is 0, also when it was a null pointer to either.
 
-use super::{Atomic, Class, Form, Lowering};
+use super::{Atomic, Class, Form, Lowering, lowered_type};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Compare, Convert, Edge, Type, Value, Values,
@@ -34,22 +34,22 @@ impl Lowering<'_> {
             (Some(0), Some(0)) => Ok(pointer),
             (Some(0), None) => Ok(pointer),
             (Some(tag), None) => Ok(tagged(b, pointer, tag)),
+            (None, Some(0)) if !is_explicit => Ok(pointer),
             (None, Some(tag)) => {
-                let value = match tag {
+                let there = match tag {
                     0 => pointer,
                     _ => b.convert(Convert::Truncate, pointer, Type::I32),
                 };
-                if !is_explicit {
-                    return Ok(value);
-                }
                 let is_there = has_tag(b, pointer, tag);
-                let null = b.constant(if tag == 0 { Type::I64 } else { Type::I32 }, 0);
-                let ty = b.ty(null);
-                Ok(b.op1(crate::compiler::ir::Op::Select(is_there, value, null), ty))
+                let elsewhere = match is_explicit {
+                    true => b.constant(lowered_type(Type::Ptr(to)), 0),
+                    false => nowhere(b, pointer),
+                };
+                Ok(b.select(is_there, there, elsewhere))
             }
-            (Some(_), Some(_)) => Err(CompileError::new(format!(
-                "a pointer to {from} memory is cast to one to {to} memory"
-            ))),
+            (Some(_), Some(_)) if is_explicit => Ok(b.constant(lowered_type(Type::Ptr(to)), 0)),
+            (Some(tag), Some(0)) => Ok(tagged(b, pointer, tag)),
+            (Some(_), Some(_)) => Ok(nowhere(b, pointer)),
             (None, None) => Ok(pointer),
         }
     }
@@ -154,6 +154,14 @@ fn tag_of(space: AddressSpace) -> Option<u32> {
         AddressSpace::Global | AddressSpace::Constant => Some(0),
         AddressSpace::Generic => None,
     }
+}
+
+/// An offset that no pointer is equal to, or null for null: clang compares pointers of two address spaces in one of them.
+fn nowhere(b: &mut Builder<'_>, pointer: Value) -> Value {
+    let null = b.constant(b.ty(pointer), 0);
+    let is_null = b.compare(Compare::Equal, pointer, null);
+    let [null, none] = [0, u32::MAX].map(|offset| b.i32(offset));
+    b.select(is_null, null, none)
 }
 
 /// A generic pointer from an offset.
