@@ -80,6 +80,7 @@ fn initialized_into_the_middle() {
     struct outer { int first; struct inner parts[2]; };
     int flat[6] = {1, 2, 3, 4, 5, 6};
     short table[2][3] = {{10, 11, 12}, {20, 21, 22}};
+    int single[1][4] = {{51, 52, 53, 54}};
     struct outer whole = {5, {{1, {30, 31, 32}}, {2, {40, 41, 42}}}};
     float4 vectors[2] = {(float4)(1, 2, 3, 4), (float4)(5, 6, 7, 8)};
     uint scalar = 0x01020304;
@@ -88,6 +89,7 @@ fn initialized_into_the_middle() {
     int *volatile end = flat + 6;
     short *volatile of_row = &table[1][2];
     short (*volatile row)[3] = &table[1];
+    int *volatile of_single = &single[0][2];
     long *volatile of_structure = &whole.parts[1].counts[2];
     struct inner *volatile part = &whole.parts[1];
     float4 *volatile vector = &vectors[1];
@@ -109,9 +111,10 @@ fn initialized_into_the_middle() {
         out[10] = *mixed.rows[0];
         out[11] = *mixed.rows[1];
         out[12] = *mixed.flat;
+        out[13] = *of_single;
     }";
-    let found = Launch::new(source).output::<i64>(13).run(&[1], &[]);
-    let expected = [3i64, 4, 22, 21, 42, 412, 7, 7, 2, 100, 11, 20, 6];
+    let found = Launch::new(source).output::<i64>(14).run(&[1], &[]);
+    let expected = [3i64, 4, 22, 21, 42, 412, 7, 7, 2, 100, 11, 20, 6, 53];
     assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
 }
 

@@ -227,6 +227,8 @@ fn chain(
 fn names_part(types: &Types, at: Id, index: i64, wanted: Id, is_wide: bool) -> bool {
     match types.get(at).map(|ty| &ty.kind) {
         Ok(Kind::Struct { .. }) => !is_wide,
+        // An array of one element is like its element.
+        _ if at == wanted => false,
         _ => step_into(types, at, Some(index)).is_ok_and(|(part, _)| types.alike(part, wanted)),
     }
 }
