@@ -16,15 +16,16 @@ run_tests() {
     rm "$log"
 }
 
-# random_kernels NAME MANIFEST SEED COUNT: so many kernels of consecutive seeds, half of them in each of two processes, on the
-# library of ci/demo, which takes a fraction of the time of the one that tests are built with.
+# random_kernels NAME MANIFEST SEED COUNT [OPTION…]: so many kernels of consecutive seeds, half of them in each of two
+# processes, on the library of ci/demo, which takes a fraction of the time of the one that tests are built with.
 random_kernels() {
     local name=$1 manifest=$2 seed=$3 half=$(($4 / 2)) program running=() one
-    say "$4 random kernels on $name"
+    shift 4
+    say "$((half * 2)) random kernels on $name $*"
     program=$(cargo test --locked --no-run --test random_kernels 2>&1 | sed -n 's/.*Executable .*(\(.*\))$/\1/p')
     for one in 0 1; do
         on_driver "$manifest" "$program" --library target/release/libpumice.so --seed $((seed + one * half)) \
-            --count "$half" --reduce-seconds 60 &
+            --count "$half" --reduce-seconds 60 "$@" &
         running+=($!)
     done
     for one in "${running[@]}"; do wait "$one"; done

@@ -47,7 +47,7 @@ first_available() {
 
 # What only the tests need.
 install_test() {
-    install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd g++ opencl-c-headers
+    install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd g++ opencl-c-headers csmith
     install_swiftshader "$SWIFTSHADER" 147.0.0
     install_swiftshader "$NEWEST_SWIFTSHADER" 153.0.0
 }

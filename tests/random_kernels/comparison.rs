@@ -53,6 +53,18 @@ pub fn tell(platforms: &[&mut Platform], outcomes: &[Outcome]) {
     }
 }
 
+/// Whether a program of csmith was refused for a reason: it is no OpenCL C, needs more stack than the driver has, or more
+/// iterations of its loops.
+fn is_beyond(outcome: &Outcome) -> bool {
+    const REASONS: [&str; 3] = [
+        "the program does not build: <program source>:",
+        "bytes of stack; the device's driver has",
+        "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
+    ];
+    let is_one = |reason: &String| REASONS.iter().any(|one| reason.contains(one));
+    outcome.as_ref().is_err_and(is_one)
+}
+
 impl<'a> Comparison<'a> {
     pub fn new(
         arguments: &'a Arguments,
@@ -94,7 +106,7 @@ impl<'a> Comparison<'a> {
         let mut seed = arguments.seed;
         while seed < end && deadline.is_none_or(|deadline| Instant::now() < deadline) {
             // All of a program are of one kind.
-            let last = (seed + arguments.batch)
+            let last = (seed + arguments.batch())
                 .min(end)
                 .min((seed / BATCH + 1) * BATCH);
             for form in self.forms(seed) {
@@ -133,8 +145,17 @@ impl<'a> Comparison<'a> {
             .collect();
         let all: Vec<_> = kernels.iter().collect();
         self.ran[form] += all.len() as u64;
-        let tested = self.tested[form].run(&all);
         let judged = self.first_judge(&all);
+        if self.arguments.choice.csmith && judged.iter().any(Result::is_err) {
+            // Nobody says that a program of csmith ends.
+            self.unchecked += all.len() as u64;
+            return;
+        }
+        let tested = self.tested[form].run(&all);
+        if self.arguments.choice.csmith && tested.iter().any(is_beyond) {
+            self.unchecked += all.len() as u64;
+            return;
+        }
         for (at, seed) in (from..to).enumerate() {
             let one: Vec<_> = [tested.get(at), judged.get(at)]
                 .into_iter()

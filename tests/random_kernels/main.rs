@@ -22,12 +22,14 @@
 //! says when to leave off (600), `--jobs` how many smaller kernels to try at a time (1), `--batch` says how many make
 //! a program, `--seconds` ends it before all seeds are through, `--features 0|1|2` takes kernels without generic
 //! pointers, with them, or by turns, and `--kinds c|opencl` only those that are C, or those that are not.
+//! `--kinds csmith` takes those that csmith makes, which must be installed.
 //!
 //! `--record FILE` writes down what the platforms agree on, or, with `--icd gcc --kinds c` alone, what gcc makes of each
 //! kernel. `--expect FILE` compares with that instead of asking other platforms, on a machine that has none.
 
 mod compare;
 mod comparison;
+mod csmith;
 mod expected;
 mod expressions;
 mod floats;
@@ -71,6 +73,8 @@ struct Choice {
     features: u64,
     /// Only those that are C, only those that are not, or three to one.
     plain: Option<bool>,
+    /// Only those that csmith makes.
+    csmith: bool,
 }
 
 struct Arguments {
@@ -92,6 +96,13 @@ struct Arguments {
     local_size: u32,
 }
 
+impl Arguments {
+    /// How many kernels make a program; what csmith makes is one.
+    fn batch(&self) -> u64 {
+        if self.choice.csmith { 1 } else { self.batch }
+    }
+}
+
 fn arguments() -> Result<Arguments, lexopt::Error> {
     use lexopt::prelude::{Long, Value, ValueExt};
     let mut all = Arguments {
@@ -107,6 +118,7 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
         choice: Choice {
             features: 2,
             plain: None,
+            csmith: false,
         },
         forms: Vec::new(),
         seconds: None,
@@ -122,7 +134,11 @@ fn arguments() -> Result<Arguments, lexopt::Error> {
             Long("count") => all.count = parser.value()?.parse()?,
             Long("batch") => all.batch = parser.value()?.parse()?,
             Long("features") => all.choice.features = parser.value()?.parse()?,
-            Long("kinds") => all.choice.plain = Some(parser.value()? == "c"),
+            Long("kinds") => {
+                let kinds = parser.value()?.string()?;
+                all.choice.csmith = kinds == "csmith";
+                all.choice.plain = Some(kinds != "opencl");
+            }
             Long("form") => all.forms.push(parser.value()?.string()?),
             Long("seconds") => all.seconds = Some(parser.value()?.parse()?),
             Long("record") => all.record = Some(parser.value()?.into()),
@@ -185,6 +201,10 @@ fn open(icds: &[String], set: usize) -> Vec<Platform> {
 
 /// The kernel of a seed, as number `at` of its program.
 fn make(seed: u64, at: u64, both: Features, choice: Choice) -> Program {
+    let name = format!("k{at}");
+    if choice.csmith {
+        return csmith::kernel(seed, &name).unwrap_or_else(|error| panic!("{error}"));
+    }
     let generic = match choice.features {
         0 => false,
         1 => true,
@@ -196,7 +216,7 @@ fn make(seed: u64, at: u64, both: Features, choice: Choice) -> Program {
         double: both.double && seed.is_multiple_of(3),
         plain: both.plain && plain,
     };
-    generator::kernel(seed, &format!("k{at}"), features)
+    generator::kernel(seed, &name, features)
 }
 
 fn main() -> ExitCode {

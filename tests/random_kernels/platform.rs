@@ -19,6 +19,8 @@ const HOST_NAME: &str = "gcc";
 
 /// What a kernel may take of processor time until its results are there, and how often that is looked at.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// On the host, where gcc is most of it.
+const HOST_PATIENCE: Duration = Duration::from_secs(4);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long a process may take no processor time, which tells a device that hangs.
@@ -235,13 +237,18 @@ impl Platform {
             let _ = input.flush();
         }
         let mut outcomes = Vec::new();
-        let mut patience = PATIENCE * kernels.len().min(5) as u32;
+        let each = if self.is_host {
+            HOST_PATIENCE
+        } else {
+            PATIENCE
+        };
+        let mut patience = each * kernels.len().min(5) as u32;
         for _ in kernels {
             let line = match &self.process {
                 Some(process) => process.next(patience),
                 None => Err("the platform is gone".into()),
             };
-            patience = PATIENCE;
+            patience = each;
             outcomes.push(match line {
                 Ok(line) => match line.strip_prefix("@ok ") {
                     Some(hex) => Ok(hex.to_owned()),
