@@ -175,3 +175,16 @@ fn a_call_tree_in_local_memory() {
     let [_, accesses] = size("local_tree", &source, "lavapipe");
     assert!(accesses < 800, "{accesses} accesses");
 }
+
+/// A kernel that says what it finds wrong, at many places: of the accesses to memory, most are those of its messages.
+#[test]
+fn many_messages() {
+    let mut body = String::from("int x = d[g];\n");
+    for place in 0..40 {
+        body += &format!("if (x & {place}) printf(\"%d: %d %d %d\\n\", {place}, x, n, d[x]);\n");
+    }
+    let source =
+        format!("kernel void k(global int *d, uint n) {{ size_t g = get_global_id(0); {body} }}");
+    let [_, accesses] = size("messages", &source, "lavapipe");
+    assert!(accesses < 200, "{accesses} accesses");
+}

@@ -6,20 +6,24 @@
 //!
 //! | word | holds |
 //! |---|---|
-//! | 0 | how many words of records were asked for, which may be more than there is room for; 0 at the start |
-//! | 1 | how many words of records there is room for, set by the host |
-//! | 2… | records, one after the other; all zeros at the start |
+//! | 0, 1 | how many words of records were asked for, which may be more than there is room for; 0 at the start |
+//! | 2 | how many words of records there is room for, set by the host |
+//! | 4… | records, one after the other; all zeros at the start |
 //!
 //! **A record** starts with the number of its call plus 1, the place in
 //! [`CompiledKernel::printf_calls`](super::CompiledKernel). For a format that is not known at compile time the
 //! two words of its address follow (low, high). Then come the components of all arguments in order, one word
-//! each, or two (low, high) for those of 64 bits. A record that did not fit was not written: its first word is
-//! still 0, and no record comes after it.
+//! each, or two (low, high) for those of 64 bits. A record has an even number of words, the last of which may mean
+//! nothing: it is written by stores of 64 bits. A record that did not fit was not written: its first word is still 0,
+//! and no record comes after it.
 
 use serde::{Deserialize, Serialize};
 
 /// Words before the first record.
-pub const HEADER_WORDS: u32 = 2;
+pub const HEADER_WORDS: u32 = 4;
+
+/// Which word holds how many words of records there is room for.
+pub const CAPACITY_WORD: u32 = 2;
 
 /// One `printf` in a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,9 +94,11 @@ impl PrintfCall {
             PrintfFormat::Address => 2,
         };
         let arguments = self.arguments.iter();
-        1 + format
+        let words = 1
+            + format
             + arguments
                 .map(|argument| usize::from(argument.components) * argument.kind.words())
-                .sum::<usize>()
+                .sum::<usize>();
+        words.next_multiple_of(2)
     }
 }

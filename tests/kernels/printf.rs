@@ -194,7 +194,7 @@ fn a_full_buffer_says_so() {
         .collect();
     assert!(expected.len() < CALLS, "the test should fill the buffer");
     assert!(
-        expected.len() * 7 * 4 > 1_000_000,
+        expected.len() * 8 * 4 > 1_000_000,
         "a buffer has 1 MiB at least"
     );
     expected.sort_unstable();

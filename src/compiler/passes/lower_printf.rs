@@ -3,15 +3,22 @@
 //! Needs: one kernel per module; formats are best known after inlining and promotion. After it no
 //! `Op::Printf` is left and `Kernel::printf_calls` lists the calls.
 //!
-//! A call reserves its record by one atomic addition and fills it. Where the buffer is full already it does
-//! not add: the count, which would go on growing with every call that fails, stays far below 2³². The result
-//! is 0, or -1 where the record did not fit.
+//! A call reserves its record by one atomic addition and fills it. The count goes on growing with every call that
+//! fails. Where the device adds to 64 bits, it may. Elsewhere a call does not add where the buffer is full already, so
+//! that the count stays far below 2³². The result is 0, or -1 where the record did not fit.
+//!
+//! Drivers that make a loop of each access to memory ([`crate::compiler::Capabilities::serial_memory`]) take long over a
+//! kernel that prints at hundreds of places, so that a call makes few: two words are stored at once, and such a driver
+//! gets the buffer's capacity once for all calls, where the function starts.
 
+use super::lower_arguments::at_entry;
 use crate::compiler::ir::{
     Access, AddressSpace, AtomicOp, Binary, Builder, Compare, Convert, Edge, Function, Module, Op,
     Place, Rewrite, Scope, Semantics, Type, Value, Values, rewrite_instructions,
 };
-use crate::compiler::printf::{HEADER_WORDS, PrintfArgument, PrintfCall, PrintfFormat, PrintfKind};
+use crate::compiler::printf::{
+    CAPACITY_WORD, HEADER_WORDS, PrintfArgument, PrintfCall, PrintfFormat, PrintfKind,
+};
 use crate::compiler::program::Implicit;
 use crate::compiler::{CompileError, Context};
 use smallvec::smallvec;
@@ -20,10 +27,17 @@ use smallvec::smallvec;
 const MOST_WORDS: usize = 1 << 16;
 
 /// Runs the pass on every function.
-pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    let device = cx.capabilities;
+    let count = match device.buffer_int64_atomics && device.int64 {
+        true => Type::I64,
+        false => Type::I32,
+    };
     let mut calls = Vec::new();
     let globals = &module.globals;
     for function in &mut module.functions {
+        let capacity =
+            (device.serial_memory && prints(function)).then(|| at_entry(function, load_capacity));
         rewrite_instructions(function, |b, inst| {
             let Op::Printf {
                 format,
@@ -40,7 +54,8 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
                 format: text.map_or(PrintfFormat::Address, PrintfFormat::Literal),
                 arguments: describe(b.function, &arguments, &lanes)?,
             };
-            if call.record_words() > MOST_WORDS {
+            let call_words = call.record_words();
+            if call_words > MOST_WORDS {
                 return Err(CompileError::new("a printf has too many arguments"));
             }
             calls.push(call);
@@ -52,7 +67,8 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
             for value in arguments {
                 push_words(b, value, &mut words);
             }
-            let result = write_record(b, &words);
+            let capacity = capacity.unwrap_or_else(|| load_capacity(b));
+            let result = write_record(b, &words, call_words, count, capacity);
             Ok(Rewrite::Replace(smallvec![result]))
         })?;
     }
@@ -135,43 +151,66 @@ fn push_words(b: &mut Builder<'_>, value: Value, words: &mut Values) {
     }
 }
 
-/// Reserves room, fills it, and goes on after it with the call's result.
-fn write_record(b: &mut Builder<'_>, words: &[Value]) -> Value {
-    let access = Access::aligned(4);
-    let [room, fill, after] = [(); 3].map(|()| b.function.add_block());
-    let result = b.function.add_param(after, Type::I32);
-    let full = b.i32(u32::MAX);
-    let size = b.i32(words.len() as u32);
+/// Whether a function has a call.
+fn prints(function: &Function) -> bool {
+    let mut insts = function
+        .layout
+        .iter()
+        .flat_map(|&block| &function.block(block).insts);
+    insts.any(|&inst| matches!(function.inst(inst).op, Op::Printf { .. }))
+}
 
-    let base = b.op1(Op::Implicit(Implicit::PrintfBuffer), Type::I64);
-    let count = Place::Address(base);
-    let capacity_at = b.binary_const(Binary::Add, base, 4);
+fn buffer(b: &mut Builder<'_>) -> Value {
+    b.op1(Op::Implicit(Implicit::PrintfBuffer), Type::I64)
+}
+
+/// How many words of records the buffer has room for.
+fn load_capacity(b: &mut Builder<'_>) -> Value {
+    let buffer = buffer(b);
+    let at = b.binary_const(Binary::Add, buffer, u64::from(CAPACITY_WORD) * 4);
     // The host set it before the kernel started.
     let constant = Access {
         read_only: true,
-        ..access
+        ..Access::aligned(4)
     };
-    let capacity = b.load1(Place::Address(capacity_at), Type::I32, constant);
-    let seen = atomic(b, AtomicOp::Load, count, smallvec![]);
-    let has_room = b.compare(Compare::ULess, seen, capacity);
-    b.branch(has_room, room, Edge::new(after, [full]));
+    b.load1(Place::Address(at), Type::I32, constant)
+}
 
-    b.switch_to(room);
-    let start = atomic(b, AtomicOp::Add, count, smallvec![size]);
+/// Reserves room for a record of `size` words, fills it, and goes on after it with the call's result. `count` is the
+/// type of the buffer's count.
+fn write_record(
+    b: &mut Builder<'_>,
+    words: &[Value],
+    size: usize,
+    count: Type,
+    capacity: Value,
+) -> Value {
+    let [fill, after] = [(); 2].map(|()| b.function.add_block());
+    let result = b.function.add_param(after, Type::I32);
+    let full = b.i32(u32::MAX);
+    let size = b.constant(count, size as u64);
+    let capacity = b.resize_int(capacity, count, false);
+
+    let buffer = buffer(b);
+    let count_at = Place::Address(buffer);
+    if count == Type::I32 {
+        let room = b.function.add_block();
+        let seen = atomic(b, AtomicOp::Load, count_at, smallvec![], count);
+        let has_room = b.compare(Compare::ULess, seen, capacity);
+        b.branch(has_room, room, Edge::new(after, [full]));
+        b.switch_to(room);
+    }
+    let start = atomic(b, AtomicOp::Add, count_at, smallvec![size], count);
     let end = b.binary(Binary::Add, start, size);
     let fits = b.compare(Compare::ULessEqual, end, capacity);
     b.branch(fits, fill, Edge::new(after, [full]));
 
     b.switch_to(fill);
-    let start = b.convert(Convert::ZeroExtend, start, Type::I64);
+    let start = b.resize_int(start, Type::I64, false);
     let two = b.i32(2);
     let start = b.binary(Binary::Shl, start, two);
-    let record = b.binary(Binary::Add, base, start);
-    for (index, &word) in words.iter().enumerate() {
-        let offset = u64::from(HEADER_WORDS) * 4 + index as u64 * 4;
-        let at = b.binary_const(Binary::Add, record, offset);
-        b.store1(Place::Address(at), word, access);
-    }
+    let record = b.binary(Binary::Add, buffer, start);
+    fill_record(b, record, words);
     let written = b.i32(0);
     b.jump(Edge::new(after, [written]));
 
@@ -179,8 +218,25 @@ fn write_record(b: &mut Builder<'_>, words: &[Value]) -> Value {
     result
 }
 
-/// An atomic operation on a word, which orders nothing else.
-fn atomic(b: &mut Builder<'_>, op: AtomicOp, place: Place, values: Values) -> Value {
+/// Stores words at a multiple of 8 bytes, two at once.
+fn fill_record(b: &mut Builder<'_>, record: Value, words: &[Value]) {
+    for (index, pair) in words.chunks(2).enumerate() {
+        let offset = u64::from(HEADER_WORDS) * 4 + index as u64 * 8;
+        let at = Place::Address(b.binary_const(Binary::Add, record, offset));
+        match *pair {
+            [low, high] => {
+                let [low, high] = [low, high].map(|word| b.resize_int(word, Type::I64, false));
+                let high = b.binary_const(Binary::Shl, high, 32);
+                let both = b.binary(Binary::Or, low, high);
+                b.store1(at, both, Access::aligned(8));
+            }
+            _ => b.store(at, pair.into(), Access::aligned(4)),
+        }
+    }
+}
+
+/// An atomic operation on an integer of type `ty`, which orders nothing else.
+fn atomic(b: &mut Builder<'_>, op: AtomicOp, place: Place, values: Values, ty: Type) -> Value {
     let op = Op::Atomic {
         op,
         place,
@@ -188,12 +244,13 @@ fn atomic(b: &mut Builder<'_>, op: AtomicOp, place: Place, values: Values) -> Va
         scope: Scope::Device,
         semantics: Semantics(0),
     };
-    b.op1(op, Type::I32)
+    b.op1(op, ty)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::Capabilities;
     use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{Global, Terminator};
     use crate::compiler::passes::testing;
@@ -215,6 +272,16 @@ mod tests {
 
     /// A kernel that prints its arguments at `format` (moved by a number of bytes) and returns the result.
     fn print(text: &[u8], skip: i64, types: &[Type], lanes: &[u8]) -> Module {
+        print_on(&Capabilities::full(), text, skip, types, lanes)
+    }
+
+    fn print_on(
+        device: &Capabilities,
+        text: &[u8],
+        skip: i64,
+        types: &[Type],
+        lanes: &[u8],
+    ) -> Module {
         let mut module = Module::default();
         let global = constant(&mut module, text);
         let mut function = Function::new("k");
@@ -236,7 +303,7 @@ mod tests {
         b.terminate(Terminator::Return(smallvec![result]));
         let id = module.add_function(function);
         module.kernels.push(testing::kernel(id));
-        testing::run(&mut module, run).unwrap();
+        testing::run_on(&mut module, device, run).unwrap();
         verify::module(&module, Stage::WorkItemsLowered).unwrap();
         module
     }
@@ -244,9 +311,9 @@ mod tests {
     /// Runs it with room for so many words of which some are used: its result, and the buffer's words.
     fn write(module: &Module, used: u32, capacity: u32, arguments: &[u64]) -> (u64, Vec<u32>) {
         let mut interpreter = Interpreter::new(module);
-        let mut buffer = vec![0u8; (capacity as usize + 10) * 4];
+        let mut buffer = vec![0u8; (capacity as usize + 12) * 4];
         buffer[..4].copy_from_slice(&used.to_le_bytes());
-        buffer[4..8].copy_from_slice(&capacity.to_le_bytes());
+        buffer[8..12].copy_from_slice(&capacity.to_le_bytes());
         let address = interpreter.allocate(&buffer);
         interpreter.implicit.insert(Implicit::PrintfBuffer, address);
         let id = module.kernels[0].function;
@@ -278,28 +345,62 @@ mod tests {
         );
         assert_eq!(calls[0].record_words(), 6);
         let (pi, half) = (3.25f64.to_bits(), u64::from(0.5f32.to_bits()));
-        let (result, words) = write(&module, 3, 20, &[0xff, 7, pi, half]);
+        let (result, words) = write(&module, 4, 20, &[0xff, 7, pi, half]);
         assert_eq!(result, 0);
-        assert_eq!(words[..2], [9, 20]);
-        assert_eq!(words[2..5], [0; 3], "records before it");
+        assert_eq!(words[..4], [10, 0, 20, 0]);
+        assert_eq!(words[4..8], [0; 4], "records before it");
         assert_eq!(
-            words[5..11],
+            words[8..14],
             [1, 0xff, 7, pi as u32, (pi >> 32) as u32, half as u32]
         );
-        assert!(words[11..].iter().all(|&word| word == 0));
+        assert!(words[14..].iter().all(|&word| word == 0));
     }
 
     #[test]
     fn what_does_not_fit_is_not_written() {
+        let narrow = Capabilities {
+            buffer_int64_atomics: false,
+            ..Capabilities::full()
+        };
+        for (device, counted) in [(Capabilities::full(), 4), (narrow, 2)] {
+            let module = print_on(&device, b"%d\0", 0, &[Type::I32], &[1]);
+            assert_eq!(write(&module, 0, 2, &[5]).0, 0);
+            let (result, words) = write(&module, 1, 2, &[5]);
+            assert_eq!(result, u64::from(u32::MAX));
+            assert_eq!(words[0], 3, "it asked for more than there is");
+            assert!(words[4..].iter().all(|&word| word == 0));
+            let (result, words) = write(&module, 2, 2, &[5]);
+            assert_eq!(result, u64::from(u32::MAX));
+            assert_eq!(words[0], counted, "32 bits are not counted up when full");
+        }
+    }
+
+    #[test]
+    fn a_count_of_64_bits_does_not_wrap() {
         let module = print(b"%d\0", 0, &[Type::I32], &[1]);
-        assert_eq!(write(&module, 0, 2, &[5]).0, 0);
-        let (result, words) = write(&module, 1, 2, &[5]);
+        let (result, words) = write(&module, u32::MAX - 1, 2, &[5]);
         assert_eq!(result, u64::from(u32::MAX));
-        assert_eq!(words[0], 3, "it asked for more than there is");
-        assert!(words[2..].iter().all(|&word| word == 0));
-        let (result, words) = write(&module, 2, 2, &[5]);
-        assert_eq!(result, u64::from(u32::MAX));
-        assert_eq!(words[0], 2, "a full buffer is not counted up");
+        assert_eq!(words[..2], [0, 1]);
+        assert!(words[4..].iter().all(|&word| word == 0));
+    }
+
+    #[test]
+    fn a_driver_with_serial_memory_reads_the_capacity_once() {
+        let device = Capabilities::lavapipe();
+        let module = print_on(&device, b"%d %f\0", 0, &[Type::I32, Type::F32], &[1, 1]);
+        let function = &module.functions[0];
+        let insts = function
+            .layout
+            .iter()
+            .flat_map(|&block| &function.block(block).insts);
+        let accesses = insts.filter(|&&inst| function.inst(inst).op.place().is_some());
+        assert_eq!(accesses.count(), 1 + 1 + 2);
+        let entry = &function.block(function.entry()).insts;
+        let is_load =
+            |&inst: &crate::compiler::ir::Inst| matches!(function.inst(inst).op, Op::Load(..));
+        assert!(entry.iter().take(4).any(is_load), "before all else");
+        let (result, words) = write(&module, 0, 8, &[5, 6]);
+        assert_eq!((result, &words[4..8]), (0, &[1, 5, 6, 0][..]));
     }
 
     #[test]
@@ -327,8 +428,8 @@ mod tests {
         testing::run(&mut module, run).unwrap();
         let calls = &module.kernels[0].printf_calls;
         assert_eq!(calls[0].format, PrintfFormat::Address);
-        assert_eq!(calls[0].record_words(), 3);
+        assert_eq!(calls[0].record_words(), 4);
         let (_, words) = write(&module, 0, 8, &[0x1_2345_6789]);
-        assert_eq!(words[..5], [3, 8, 1, 0x2345_6789, 1]);
+        assert_eq!(words[..7], [4, 0, 8, 0, 1, 0x2345_6789, 1]);
     }
 }

@@ -16,7 +16,7 @@ use super::kernel::KernelCode;
 use super::program::executable::Executable;
 use super::queue::Queue;
 use crate::compiler::CompiledKernel;
-use crate::compiler::printf::HEADER_WORDS;
+use crate::compiler::printf::{CAPACITY_WORD, HEADER_WORDS};
 use crate::vulkan::MemoryKind;
 use records::DataStrings;
 use std::ptr::NonNull;
@@ -136,12 +136,16 @@ impl Output {
             std::slice::from_raw_parts_mut(start.as_ptr(), HEADER_WORDS as usize + capacity)
         };
         let (header, records) = whole.split_at_mut(HEADER_WORDS as usize);
-        let asked = header.first_mut()?;
-        let is_full = *asked as usize >= capacity;
-        let used = records.get_mut(..(*asked as usize).min(capacity))?;
+        let [low, high, ..] = header else {
+            return None;
+        };
+        let asked = u64::from(*low) | u64::from(*high) << 32;
+        let asked = usize::try_from(asked).unwrap_or(usize::MAX);
+        let is_full = asked >= capacity;
+        let used = records.get_mut(..asked.min(capacity))?;
         let words = used.to_vec();
         used.fill(0);
-        *asked = 0;
+        (*low, *high) = (0, 0);
         self.is_clean.store(true, Ordering::Release);
         Some((words, is_full))
     }
@@ -187,7 +191,8 @@ fn new_buffer(device: &Device) -> Result<Arc<Allocation>> {
     // SAFETY: the buffer's own memory of that size, aligned to 256 bytes, which nothing else uses yet.
     unsafe {
         start.as_ptr().write_bytes(0, size_bytes);
-        start.cast::<u32>().as_ptr().add(1).write(capacity);
+        let at = start.cast::<u32>().as_ptr().add(CAPACITY_WORD as usize);
+        at.write(capacity);
     }
     Ok(buffer)
 }

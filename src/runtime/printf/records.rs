@@ -95,7 +95,8 @@ mod tests {
                 &[(1, PrintfKind::Pointer), (2, PrintfKind::Int64)],
             ),
         ];
-        let words = [1, 5, 2, 0x1004, 1, 7, 1, 8, 0, 1, u32::MAX];
+        // The second one has a word more than it takes.
+        let words = [1, 5, 2, 0x1004, 1, 7, 1, 8, 0, 99, 1, u32::MAX];
         assert_eq!(text(&words, &calls, &STRINGS), b"5;two 4294967303,8;-1;");
     }
 
@@ -111,8 +112,8 @@ mod tests {
     #[test]
     fn a_format_may_be_an_address() {
         let calls = [call(PrintfFormat::Address, &[])];
-        assert_eq!(text(&[1, 0x1000, 1], &calls, &STRINGS), b"one");
-        assert_eq!(text(&[1, 0, 0], &calls, &STRINGS), b"");
+        assert_eq!(text(&[1, 0x1000, 1, 0], &calls, &STRINGS), b"one");
+        assert_eq!(text(&[1, 0, 0, 0], &calls, &STRINGS), b"");
     }
 
     #[test]
