@@ -169,6 +169,7 @@ impl Machine {
             capabilities: &self.capabilities,
             options: &Options::default(),
             library: &self.library,
+            shares_bodies: true,
         };
         for pass in [
             passes::lower_conversions::run,

@@ -21,6 +21,7 @@ pub mod printf;
 pub mod program;
 mod requirements;
 pub mod shape;
+mod sharing;
 pub mod specialize;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -53,11 +54,14 @@ pub struct Options {
 }
 
 /// What every pass may read.
+#[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub capabilities: &'a Capabilities,
     pub options: &'a Options,
     /// The built-in library, for `lower_builtins`.
     pub library: &'a Library,
+    /// Whether calls of a function may go to one body in the kernel, for `inline`.
+    pub shares_bodies: bool,
 }
 
 /// A pass over a module.
@@ -302,6 +306,7 @@ pub fn compile_observed(
         capabilities,
         options,
         library,
+        shares_bodies: true,
     };
     let parsed: Vec<ir::Module> = modules
         .iter()
@@ -321,7 +326,7 @@ pub fn compile_observed(
     };
     let mut left_out = Vec::new();
     for (index, kernel) in program.kernels.iter().enumerate() {
-        let Some(mut module) = extract_kernel::extract_kernel(&program, index) else {
+        let Some(module) = extract_kernel::extract_kernel(&program, index) else {
             continue;
         };
         let located = |error: CompileError| error.in_function(kernel.name.as_str());
@@ -332,11 +337,8 @@ pub fn compile_observed(
         verify_after("extract_kernel", &module, Stage::BuiltinsLowered).map_err(located)?;
         observe("extract_kernel", &module);
         requirements::check(&module, capabilities).map_err(located)?;
-        for (name, pass, stage) in KERNEL_PASSES {
-            run_pass(*pass, &mut module, &cx).map_err(located)?;
-            verify_after(name, &module, *stage).map_err(located)?;
-            observe(name, &module);
-        }
+        let lower = |module: &mut ir::Module, cx: &Context<'_>| lower(module, cx, observe);
+        let module = sharing::lowered(module, &cx, lower).map_err(located)?;
         compiled
             .kernels
             .push(emit::emit(&module, &cx).map_err(located)?);
@@ -352,6 +354,20 @@ pub fn compile_observed(
         .map(|(name, error)| (name.to_owned(), error.reason))
         .collect();
     Ok(compiled)
+}
+
+/// Runs [`KERNEL_PASSES`] on a kernel's module.
+fn lower(
+    module: &mut ir::Module,
+    cx: &Context<'_>,
+    observe: &mut dyn FnMut(&str, &ir::Module),
+) -> Result<(), CompileError> {
+    for (name, pass, stage) in KERNEL_PASSES {
+        run_pass(*pass, module, cx)?;
+        verify_after(name, module, *stage)?;
+        observe(name, module);
+    }
+    Ok(())
 }
 
 /// Runs a pass. A module that it made too large is refused for that, whatever else became of it.

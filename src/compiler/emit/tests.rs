@@ -47,6 +47,7 @@ fn emit_under(
             capabilities: caps,
             options,
             library: &library,
+            shares_bodies: true,
         },
     )
 }

@@ -142,6 +142,8 @@ pub struct Module {
     pub globals: Vec<Global>,
     pub kernels: Vec<Kernel>,
     pub arrays: Vec<Array>,
+    /// Whether functions have shared bodies in the kernel that could have been copied for each call.
+    pub could_copy: bool,
 }
 
 impl Module {

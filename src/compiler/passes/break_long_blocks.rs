@@ -95,7 +95,7 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
 }
 
 /// Whether the driver makes a loop of an operation, or ends a part of its coroutine there.
-fn ends_block(op: &Op, arrays: &[Array]) -> bool {
+pub fn ends_block(op: &Op, arrays: &[Array]) -> bool {
     match op.place() {
         Some(Place::Argument { .. }) | None => matches!(op, Op::ControlBarrier { .. }),
         Some(Place::Element { array, .. }) => {

@@ -66,7 +66,7 @@ pub mod split_saturated_sums;
 pub mod split_selected_elements;
 pub mod structurize;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 pub mod unroll;
 pub mod wait_behind;
 pub mod widen_loop_flags;

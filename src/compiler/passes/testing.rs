@@ -27,6 +27,7 @@ pub fn run_with(
         capabilities,
         options,
         library,
+        shares_bodies: true,
     };
     pass(module, &cx)
 }

@@ -50,6 +50,10 @@ impl Limits {
 /// A kernel that stays larger than so many instructions is refused.
 const LARGEST: u64 = 1 << 18;
 
+/// What a kernel with shared bodies may count without them at most, scalars in memory included, to be compiled in that way,
+/// too.
+const MOST_TRIED: u64 = 80_000;
+
 /// Words of a copy that count: longer ones are loops.
 const LONGEST_COPY: u64 = 16;
 
@@ -119,6 +123,13 @@ impl Budget {
         self.shared.fill(false);
         self.settle(module, order)?;
         Ok(self)
+    }
+
+    /// Whether the kernel without shared bodies is small enough to be tried.
+    pub fn could_copy(&self, module: &Module, order: &[FuncId]) -> bool {
+        let mut copied = self.clone();
+        copied.shared.fill(false);
+        copied.size(module, order, &self.weighed).total <= MOST_TRIED
     }
 
     fn settle(&mut self, module: &Module, order: &[FuncId]) -> Result<(), CompileError> {

@@ -48,11 +48,16 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if !budget.shares() {
         return inline(module, &order, budget, cx);
     }
+    if !cx.shares_bodies {
+        return inline(module, &order, budget.without_sharing(module, &order)?, cx);
+    }
+    let could_copy = budget.could_copy(module, &order);
     let mut shared = module.clone();
     inline(&mut shared, &order, budget.clone(), cx)?;
     let parameters = parameters(&shared);
     if parameters <= PARAMETERS {
         *module = shared;
+        module.could_copy = could_copy;
         return Ok(());
     }
     log::debug!("shared bodies take {parameters} parameters");

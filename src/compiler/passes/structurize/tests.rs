@@ -183,6 +183,7 @@ fn assert_emits(functions: Vec<Function>) {
         capabilities: &capabilities,
         options: &options,
         library: &library,
+        shares_bodies: true,
     };
     assert_valid(&emit(&module, &cx).unwrap().spirv.words().unwrap());
 }

@@ -407,6 +407,7 @@ fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_on
             capabilities: &capabilities,
             options: &options,
             library: &Library::empty(),
+            shares_bodies: true,
         };
         run(&mut module, &cx).unwrap();
         module.functions[0].to_string().matches("load").count()
