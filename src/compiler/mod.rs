@@ -237,6 +237,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             Stage::Emit,
         ),
         ("structurize", passes::structurize::run, Stage::Emit),
+        ("drop_parameters", passes::drop_parameters::run, Stage::Emit),
         (
             "bypass_selections",
             passes::bypass_selections::run,

@@ -14,6 +14,7 @@ pub mod data_segment;
 pub mod define_arguments;
 pub mod distribute;
 pub mod divide_longs;
+pub mod drop_parameters;
 pub mod end_rows;
 mod expand_values;
 pub mod float_format;

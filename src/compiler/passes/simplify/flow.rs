@@ -2,6 +2,7 @@
 
 use crate::compiler::analysis::Dominators;
 use crate::compiler::ir::{Block, Builder, Edge, Function, Op, Terminator, Unary, Value, ValueDef};
+use crate::compiler::passes::drop_parameters::drop_parameters;
 use std::collections::{HashMap, HashSet};
 
 /// Runs each kind of change once. The layout holds reachable blocks only.
@@ -9,7 +10,7 @@ pub fn run(function: &mut Function) -> bool {
     let mut changed = decide_branches(function);
     changed |= skip_empty_blocks(function);
     function.layout = function.reverse_postorder();
-    changed |= drop_constant_parameters(function);
+    changed |= drop_parameters(function);
     changed |= join_chains(function);
     function.layout = function.reverse_postorder();
     changed
@@ -167,60 +168,6 @@ fn uses_outside_own_terminator(function: &Function) -> HashSet<Value> {
         }
     }
     used
-}
-
-/// Parameters that get the same value on every edge (or themselves, around a loop) are that value.
-fn drop_constant_parameters(function: &mut Function) -> bool {
-    let mut arguments: HashMap<Value, Vec<Value>> = HashMap::new();
-    let mut order = Vec::new();
-    for &block in &function.layout {
-        if block != function.entry() {
-            order.extend(function.block(block).params.iter().copied());
-        }
-        for edge in function.block(block).terminator.edges() {
-            let params = &function.block(edge.block).params;
-            for (&param, &arg) in params.iter().zip(&edge.args) {
-                arguments.entry(param).or_default().push(arg);
-            }
-        }
-    }
-    let mut replacements: HashMap<Value, Value> = HashMap::new();
-    loop {
-        let mut changed = false;
-        for &param in &order {
-            if replacements.contains_key(&param) {
-                continue;
-            }
-            let mut others = arguments
-                .get(&param)
-                .into_iter()
-                .flatten()
-                .map(|&value| resolve(&replacements, value))
-                .filter(|&value| value != param);
-            if let Some(first) = others.next()
-                && others.all(|other| other == first)
-            {
-                replacements.insert(param, first);
-                changed = true;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    if replacements.is_empty() {
-        return false;
-    }
-    function.remove_params(|param| replacements.contains_key(&param));
-    function.replace_values(&replacements);
-    true
-}
-
-fn resolve(replacements: &HashMap<Value, Value>, mut value: Value) -> Value {
-    while let Some(&new) = replacements.get(&value) {
-        value = new;
-    }
-    value
 }
 
 /// A block whose only way out is the only way into the next takes that in.
