@@ -257,3 +257,31 @@ fn a_large_state_in_shared_bodies() {
         .count();
     assert!(phis < 100, "{phis} phis");
 }
+
+/// Ways out of conditions that lead over several others, with many variables alive: what no condition on the way changes needs
+/// no phi there.
+#[test]
+fn ways_over_several_conditions() {
+    const STEPS: usize = 24;
+    let mut body: String = (0..STEPS)
+        .map(|at| format!("float x{at} = d[{at}];\n"))
+        .collect();
+    for step in 0..STEPS {
+        let other = (step * 5 + 3) % STEPS;
+        let (far, first, second) = (STEPS.min(step + 3), step + 24, step + 48);
+        body += &format!(
+            "step{step}: if (d[{first}] > x{step}) {{
+                x{other} = x{other} * x{step} + 1;
+                if (d[{second}] > x{other}) goto step{far};
+                x{step} -= d[{far}]; }}\n"
+        );
+    }
+    let sum: Vec<String> = (0..STEPS).map(|at| format!("x{at}")).collect();
+    let source = format!(
+        "kernel void k(global volatile float *d, uint n) {{\n{body} step{STEPS}: d[n] = {};\n}}",
+        sum.join(" + ")
+    );
+    let text = code("ways_over", &source, "lavapipe");
+    let phis = text.lines().filter(|line| line.contains("OpPhi ")).count();
+    assert!(phis < 1200, "{phis} phis");
+}
