@@ -195,7 +195,7 @@ fn many_messages() {
     assert!(accesses < 200, "{accesses} accesses");
 }
 
-/// A hash in parts with a large state, as HMAC is: what its shared bodies would hand on costs more than copies of them.
+/// A hash in parts with a large state, as HMAC is: what its shared bodies hand on does not add up.
 #[test]
 fn a_large_state_in_shared_bodies() {
     let mut source = String::from(
@@ -255,7 +255,7 @@ fn a_large_state_in_shared_bodies() {
     let phis = code("state", &source, "lavapipe")
         .matches("= OpPhi ")
         .count();
-    assert!(phis < 100, "{phis} phis");
+    assert!(phis < 300, "{phis} phis");
 }
 
 /// Ways out of conditions that lead over several others, with many variables alive: what no condition on the way changes needs
