@@ -223,14 +223,22 @@ fn chain(
 
 /// Whether the last index of a chain names a part of `at`, as it should: clang 22 writes an address in the middle of a variable,
 /// which LLVM counts in bytes, as a chain into the variable's type with that count. The result's type tells, which is then
-/// the variable's or that of a byte; and for structures the index, which has 32 bits where it names a member.
+/// the variable's or that of a byte; and for structures the index, to which LLVM gives 32 bits where it names a member.
 fn names_part(types: &Types, at: Id, index: i64, wanted: Id, is_wide: bool) -> bool {
-    match types.get(at).map(|ty| &ty.kind) {
-        Ok(Kind::Struct { .. }) => !is_wide,
-        // An array of one element is like its element.
-        _ if at == wanted => false,
-        _ => step_into(types, at, Some(index)).is_ok_and(|(part, _)| types.alike(part, wanted)),
+    let is_struct = types
+        .get(at)
+        .is_ok_and(|ty| matches!(ty.kind, Kind::Struct { .. }));
+    if is_struct && !is_wide {
+        return true;
     }
+    let is_byte = types
+        .layout(wanted)
+        .is_ok_and(|layout| layout.size_bytes == 1);
+    // An array of one element is like its element.
+    if at == wanted || is_struct && is_byte {
+        return false;
+    }
+    step_into(types, at, Some(index)).is_ok_and(|(part, _)| types.alike(part, wanted))
 }
 
 /// How far an index of an access chain moves.

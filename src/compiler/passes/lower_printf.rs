@@ -29,9 +29,10 @@ const MOST_WORDS: usize = 1 << 16;
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let device = cx.capabilities;
-    let count = match device.buffer_int64_atomics && device.int64 {
-        true => Type::I64,
-        false => Type::I32,
+    let count = if device.buffer_int64_atomics && device.int64 {
+        Type::I64
+    } else {
+        Type::I32
     };
     let mut calls = Vec::new();
     let globals = &module.globals;

@@ -298,3 +298,34 @@ fn offsets_come_in_groups_of_decorations() {
     let operations = operations(&parse_valid(&words));
     assert!(operations.contains(&Op::Const(24)), "{operations:?}");
 }
+
+/// A chain in an initializer reaches a member by an index of 64 bits as well as of 32, where the result's type is the member's;
+/// what it counts in the type of the variable itself is bytes.
+#[test]
+fn chains_in_initializers_name_members_or_count_bytes() {
+    for (ty, index, expected) in [
+        ("global_ulong", "ulong_1", 8),
+        ("global_ulong", "uint_1", 8),
+        ("global_pair", "ulong_1", 1),
+        ("global_uchar", "ulong_1", 1),
+    ] {
+        let module = parse_valid(&kernel(
+            &format!(
+                "%pair = OpTypeStruct %uint %ulong
+                 %global_pair = OpTypePointer CrossWorkgroup %pair
+                 %global_ulong = OpTypePointer CrossWorkgroup %ulong
+                 %global_uchar = OpTypePointer CrossWorkgroup %uchar
+                 %global_pointer = OpTypePointer CrossWorkgroup %{ty}
+                 %ulong_1 = OpConstant %ulong 1
+                 %zeros = OpConstantNull %pair
+                 %whole = OpVariable %global_pair CrossWorkgroup %zeros
+                 %part = OpSpecConstantOp %{ty} InBoundsPtrAccessChain %whole %uint_0 %{index}
+                 %pointer = OpVariable %global_pointer CrossWorkgroup %part"
+            ),
+            "OpReturn",
+        ));
+        let relocations = module.globals.iter().flat_map(|global| &global.relocations);
+        let addends: Vec<i64> = relocations.map(|one| one.addend).collect();
+        assert_eq!(addends, [expected], "{ty} {index}");
+    }
+}

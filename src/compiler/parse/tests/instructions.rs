@@ -253,7 +253,7 @@ fn dot_products_of_all_forms() {
     }
 }
 
-/// As clang-22 writes it of pointers that are compared with others.
+/// clang-22 gives pointers that are compared with others the types of those.
 #[test]
 fn pointers_to_anything_meet_in_phis() {
     let words = kernel(
@@ -274,7 +274,7 @@ fn pointers_to_anything_meet_in_phis() {
     assert_eq!(stores.count(), 1);
 }
 
-/// As clang-22 writes it of an access to null, which LLVM gives an alignment of 2^32.
+/// LLVM gives null an alignment of 2^32, of which clang-22 writes the low 32 bits.
 #[test]
 fn an_alignment_of_zero_is_that_of_the_type() {
     let words = kernel("", "OpStore %out %n Aligned 0\n OpReturn");

@@ -41,9 +41,10 @@ impl Lowering<'_> {
                     _ => b.convert(Convert::Truncate, pointer, Type::I32),
                 };
                 let is_there = has_tag(b, pointer, tag);
-                let elsewhere = match is_explicit {
-                    true => b.constant(lowered_type(Type::Ptr(to)), 0),
-                    false => nowhere(b, pointer),
+                let elsewhere = if is_explicit {
+                    b.constant(lowered_type(Type::Ptr(to)), 0)
+                } else {
+                    nowhere(b, pointer)
                 };
                 Ok(b.select(is_there, there, elsewhere))
             }
