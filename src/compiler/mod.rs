@@ -256,6 +256,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("hold_loop_state", passes::hold_loop_state::run, Stage::Emit),
         ("keep_selections", passes::keep_selections::run, Stage::Emit),
         (
+            "keep_miscounted_loops",
+            passes::keep_miscounted_loops::run,
+            Stage::Emit,
+        ),
+        (
             "hide_uniform_addresses",
             passes::hide_uniform_addresses::run,
             Stage::Emit,

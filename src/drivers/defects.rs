@@ -84,6 +84,9 @@ bitflags! {
         /// Long code without loops and accesses to memory takes long to compile: see
         /// [`crate::compiler::passes::break_long_blocks`].
         const SLOW_IN_LONG_BLOCKS = 1 << 24;
+        /// Iterations of a loop whose counter wraps around, or is a float, are counted wrongly, and the loop is unrolled as
+        /// often: see [`crate::compiler::passes::keep_miscounted_loops`].
+        const MISCOUNTS_ITERATIONS = 1 << 25;
     }
 }
 

@@ -38,6 +38,8 @@ const RANGES: &[Range] = &[
     // what spares them the mistake does them no harm.
     Range::always(Defects::MISTAKES_SIGNS),
     Range::always(Defects::SEARCHES_ALL_PATHS),
+    // See `mesa`: what is Mesa's is said here, too, for those who know no more of the device than this file.
+    Range::always(Defects::MISCOUNTS_ITERATIONS),
     Range::always(Defects::MISROUNDS_DOUBLES),
     // 22.3 takes no barrier of a sub-group for one; 25.0 does.
     Range::since(Version(22, 4, 0), Defects::SUSPENDS_SUB_GROUPS),

@@ -5,6 +5,8 @@ use super::{Defects, Range, Version};
 const RANGES: &[Range] = &[
     // nir_algebraic.py writes -2^31 without its sign in 22.3's source, and not in 25.0's; seen on llvmpipe.
     Range::before(Version(25, 0, 0), Defects::MISTAKES_SIGNS),
+    // nir_loop_analyze in 22.3's source; seen on llvmpipe of 22.3.6, 25.0.7 and 26.2.6.
+    Range::always(Defects::MISCOUNTS_ITERATIONS),
 ];
 
 /// The defects of any of its drivers, by `driverInfo`; none where that is no driver of Mesa's.

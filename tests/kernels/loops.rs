@@ -15,6 +15,7 @@ pub const TESTS: &[Test] = &[
     ("many_rounds_in_steps", many_rounds_in_steps),
     ("many_rounds_without_count", many_rounds_without_count),
     ("masked_counters", masked_counters),
+    ("counters_that_end_early", counters_that_end_early),
     ("masked_counters_widened", masked_counters_widened),
     ("signs_of_constants_in_a_loop", signs_of_constants),
     (
@@ -223,6 +224,46 @@ fn many_rounds() {
         .output::<u32>(3)
         .run(&[1], &[]);
     assert_equal(&found.get::<u32>(1), &expected, |i| format!("word {i}"));
+}
+
+/// Loops that are left, or come to what they compare with, when their counter wraps around, and loops of which the counter is a
+/// float, whose sums are not products. They only store, or the compiler would unroll them.
+fn counters_that_end_early() {
+    let source = "
+    kernel void test(global uint *out, global volatile uint *now) {
+        uint x = -3;
+        for (; x > 21; x += 2) *now = x;
+        out[0] = x;
+        ulong y = -3L;
+        for (; y > 21; y += 2) *now = y;
+        out[1] = y;
+        x = 0x7ffffffd;
+        for (; (int)x > -0x7ffffff0; x += 2) *now = x;
+        out[2] = x;
+        x = -0x7ffffffd;
+        for (; (int)x < 0x7ffffff0; x -= 2) *now = x;
+        out[3] = x;
+        x = -2;
+        do { *now = x; x += 7; } while (x < 10);
+        out[4] = x;
+        x = 5;
+        uint count = 0;
+        do { *now = x; x += 1 << 30; count++; } while (x != 5);
+        out[5] = count;
+        float f = 0;
+        for (; f < 3; f += 0.3f) *now = f;
+        out[6] = as_uint(f);
+    }";
+    let mut sum = 0_f32;
+    while sum < 3.0 {
+        sum += 0.3;
+    }
+    let expected = [1, 1, 0x8000_0001, 0x7fff_ffff, 12, 4, sum.to_bits()];
+    let found = Launch::new(source.to_owned())
+        .output::<u32>(expected.len())
+        .output::<u32>(1)
+        .run(&[1], &[]);
+    assert_equal(&found.get::<u32>(0), &expected, |i| format!("number {i}"));
 }
 
 /// The same of a loop that ends by what it has loaded: no counter tells how many rounds it makes.

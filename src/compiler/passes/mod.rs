@@ -28,6 +28,7 @@ pub mod index_addresses;
 pub mod infer_address_spaces;
 pub mod inline;
 pub mod join_argument_words;
+pub mod keep_miscounted_loops;
 pub mod keep_selections;
 pub mod leave_loops_at_header;
 #[cfg(test)]
