@@ -174,9 +174,12 @@ fn wraps_around(
     holds: impl Fn(u64) -> Option<bool>,
 ) -> bool {
     let mask = u64::MAX >> (64 - counter.ty.bits());
-    let number = |bits: u64| match is_signed {
-        true => i128::from(fold::signed(counter.ty, bits)),
-        false => i128::from(bits & mask),
+    let number = |bits: u64| {
+        if is_signed {
+            i128::from(fold::signed(counter.ty, bits))
+        } else {
+            i128::from(bits & mask)
+        }
     };
     let mut at = counter.first & mask;
     let mut before = if steps { None } else { holds(at) };
@@ -238,10 +241,12 @@ mod tests {
         let next = b.binary(case.op, n, step);
         let limit = b.constant(case.ty, case.limit);
         let compared = if case.next { next } else { n };
-        let holds = match case.limit_first {
-            true => b.compare(case.comparison, limit, compared),
-            false => b.compare(case.comparison, compared, limit),
+        let (left, right) = if case.limit_first {
+            (limit, compared)
+        } else {
+            (compared, limit)
         };
+        let holds = b.compare(case.comparison, left, right);
         b.branch(holds, body, merge);
         b.switch_to(body);
         b.jump(Edge::new(header, [next]));
