@@ -176,7 +176,7 @@ impl Generator {
     /// An amount that C shifts by, too: OpenCL C takes what is above it off.
     pub fn shift_amount(&self, ty: Type, amount: Expr) -> Expr {
         let mask = 8 * ty.base.size_bytes() - 1;
-        Expr::new(ty, &format!("(({})(@ & {mask}))", ty.name()), [amount])
+        Expr::new(ty, &format!("(({})(@ & {mask}))", ty.name()), [amount]).pinned()
     }
 
     fn division(&mut self, scope: &Scope, ty: Type, depth: u32) -> Expr {
@@ -436,7 +436,7 @@ impl Generator {
         } else {
             format!("(@ & {mask}u)")
         };
-        Expr::new(Type::UINT, &template, [a])
+        Expr::new(Type::UINT, &template, [a]).pinned()
     }
 
     /// An element of an array, or several of them as a vector.

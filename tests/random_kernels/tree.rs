@@ -15,6 +15,9 @@ pub enum Piece {
 pub struct Expr {
     pub ty: Type,
     pub pieces: Vec<Piece>,
+    /// Without it the kernel is no longer well defined, as it keeps an index within its array or a shift within its type:
+    /// nothing takes its place.
+    pub pinned: bool,
 }
 
 /// A statement, a declaration or a function.
@@ -50,7 +53,13 @@ impl Expr {
         Self {
             ty,
             pieces: fill(template, operands.into_iter().map(Piece::Expr)),
+            pinned: false,
         }
+    }
+
+    pub fn pinned(mut self) -> Self {
+        self.pinned = true;
+        self
     }
 }
 
@@ -134,7 +143,7 @@ pub fn edits(program: &[Stmt]) -> Vec<Edit> {
     drops
 }
 
-/// The lengths of all blocks, and of each expression the number of its operands.
+/// The lengths of all blocks, and of each expression the number of operands that may take its place.
 #[derive(Default)]
 struct Survey {
     blocks: Vec<usize>,
@@ -153,7 +162,8 @@ impl Survey {
                 Piece::Text(_) => {}
                 Piece::Expr(expr) => {
                     let operands = expr.pieces.iter().filter(|p| matches!(p, Piece::Expr(_)));
-                    self.exprs.push(operands.count());
+                    self.exprs
+                        .push(if expr.pinned { 0 } else { operands.count() });
                     self.pieces(&expr.pieces);
                 }
                 Piece::Block(block) => self.block(block),
