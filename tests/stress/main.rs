@@ -301,7 +301,7 @@ fn assert_once_small(of: &str, rounds: u32, grown: impl Iterator<Item = usize>) 
     );
 }
 
-/// Calls `once` with ever new numbers of rounds; in one of four stretches of them the process must not grow.
+/// Calls `once` with ever new numbers; in one of four stretches of them the process must not grow.
 fn soak(mut once: impl FnMut(u32)) {
     soak_stretches(|numbers| numbers.for_each(&mut once));
 }

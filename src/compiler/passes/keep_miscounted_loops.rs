@@ -36,7 +36,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
-/// Does it to one function, whatever the device.
+/// Marks the loops of one function, whatever the device.
 fn mark(function: &mut Function) {
     let counters: Vec<_> = loops(function)
         .flat_map(|(header, continues)| counters(function, header, continues))
@@ -75,8 +75,14 @@ struct Counter {
     next: Value,
     ty: Type,
     first: u64,
-    /// What is added, if the counter is an integer.
-    step: Option<i64>,
+    step: Step,
+}
+
+/// What a counter is moved by in an iteration.
+#[derive(Clone, Copy)]
+enum Step {
+    Integer(i64),
+    Float,
 }
 
 fn counters(function: &Function, header: Block, continues: Block) -> Vec<Counter> {
@@ -106,8 +112,8 @@ fn argument(function: &Function, from: Block, to: Block, at: usize) -> Option<Va
     edges.next()?.args.get(at).copied()
 }
 
-/// By how much the next value is more: `None` inside where that is a float.
-fn step(function: &Function, value: Value, next: Value, ty: Type) -> Option<Option<i64>> {
+/// The step between a value and the next one, if that is a constant.
+fn step(function: &Function, value: Value, next: Value, ty: Type) -> Option<Step> {
     let &Op::Binary(op, a, b) = function.op_of(next)? else {
         return None;
     };
@@ -118,9 +124,9 @@ fn step(function: &Function, value: Value, next: Value, ty: Type) -> Option<Opti
     };
     let by = function.constant(other)?;
     match op {
-        Binary::Add => Some(Some(fold::signed(ty, by))),
-        Binary::Sub => Some(Some(fold::signed(ty, by).wrapping_neg())),
-        Binary::FAdd | Binary::FSub => Some(None),
+        Binary::Add => Some(Step::Integer(fold::signed(ty, by))),
+        Binary::Sub => Some(Step::Integer(fold::signed(ty, by).wrapping_neg())),
+        Binary::FAdd | Binary::FSub => Some(Step::Float),
         _ => None,
     }
 }
@@ -145,7 +151,7 @@ fn may_be_miscounted(
     counter: &Counter,
     (op, a, b): (Compare, Value, Value),
 ) -> bool {
-    let Some(step) = counter.step else {
+    let Step::Integer(step) = counter.step else {
         return true;
     };
     let is_counter = |operand| operand == counter.value || operand == counter.next;
