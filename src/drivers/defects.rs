@@ -87,6 +87,9 @@ bitflags! {
         /// Iterations of a loop whose counter wraps around, or is a float, are counted wrongly, and the loop is unrolled as
         /// often: see [`crate::compiler::passes::keep_miscounted_loops`].
         const MISCOUNTS_ITERATIONS = 1 << 25;
+        /// A selection is computed again where its condition is no longer known: see
+        /// [`crate::compiler::passes::select_by_votes`].
+        const LOSES_CONDITIONS = 1 << 26;
     }
 }
 

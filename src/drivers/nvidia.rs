@@ -15,4 +15,5 @@ pub const DEFECTS: Defects = Defects::MISCOMPUTES_NARROW_INTEGERS
     .union(Defects::MISDIVIDES_LONGS)
     .union(Defects::MISPLACES_LONG_CONVERSIONS)
     .union(Defects::BREAKS_ON_LOOP_FLAGS)
-    .union(Defects::INVERTS_SELECTED_INDICES);
+    .union(Defects::INVERTS_SELECTED_INDICES)
+    .union(Defects::LOSES_CONDITIONS);

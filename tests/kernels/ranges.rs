@@ -30,6 +30,9 @@ pub const TESTS: &[Test] = &[
     ("conditions_in_upsampled_bits", conditions_in_upsampled_bits),
     ("conditions_in_masks", conditions_in_masks),
     ("magnitudes_in_a_loop", magnitudes_in_a_loop),
+    ("conditions_over_a_sort", conditions_over_a_sort),
+    ("quotients_of_a_loop_that_choose", quotients_that_choose),
+    ("upper_words_of_products_in_a_loop", upper_words_of_products),
     ("remainders_of_quotients", remainders_of_quotients),
     ("signs_of_words_in_loops", signs_of_words_in_loops),
     ("a_variable_or_memory", a_variable_or_memory),
@@ -39,6 +42,9 @@ pub const TESTS: &[Test] = &[
 ];
 
 const ITEMS: usize = 64;
+
+/// The `number` of every kernel.
+const NUMBER: u32 = 0x9876_5432;
 
 /// Whether what each work-item of `body` stores in `out[i]` is what is expected. It has 16 words of `mine`, 16 `shorts` in
 /// local memory, and a `number` and a `vector` from the host; before it stands `outside`.
@@ -71,7 +77,7 @@ fn check_with(
         .output::<u64>(ITEMS)
         .buffer(&vec![0x0007_0007u32; ITEMS * 16])
         .local(group * 32)
-        .value(0x9876_5432u32)
+        .value(NUMBER)
         .value([-3i16, 77, 32000, -32768])
         .run(&[ITEMS], &[group]);
     let expected: Vec<u64> = (0..ITEMS as u64).map(expected).collect();
@@ -465,6 +471,80 @@ fn magnitudes_in_a_loop() {
         } } }
         out[i] = (ulong)one;";
     check_with("-cl-opt-disable", "", 8, body, |_| 0x9876_5432 >> 1);
+}
+
+/// Numbers of conditions that are used behind an insertion sort, where conditions of it and carries have their predicates.
+fn conditions_over_a_sort() {
+    let body = "
+        uint v1 = number ? number & 255u : 1u;
+        for (uint k = 0; k < 16; ++k) mine[k] = (k * 7u + (uint)i) & 15u;
+        uint other = mine[(i + 1) & 15];
+        int same = other == v1; int any = (other || v1);
+        uint chosen = other > 7u ? number : 5u;
+        int flags[4] = { other == v1, other > v1, same, any };
+        for (int k = 1; k < 16; ++k) {
+            uint one = mine[k]; int j = k;
+            while (j > 0 && mine[j - 1] > one) { mine[j] = mine[j - 1]; --j; }
+            mine[j] = one;
+        }
+        ulong sum = 0;
+        for (int k = 0; k < 16; ++k) sum = sum * 3 + mine[k] + (ulong)shorts[k];
+        mine[0] = (uint)sum;
+        out[i] = (ulong)same + 2 * (ulong)any + 4 * (ulong)flags[number & 1] + 8 * (ulong)flags[2 + (number & 1)]
+            + 16 * (ulong)chosen;";
+    for options in ["", "-cl-opt-disable"] {
+        check_with(options, "", 16, body, |i| {
+            let number = u64::from(NUMBER);
+            let of = |k: u64| (k * 7 + i) & 15;
+            let (other, v1) = (of((i + 1) & 15), number & 255);
+            let flags = [other == v1, other > v1, other == v1, true].map(u64::from);
+            let chosen = if other > 7 { number } else { 5 };
+            let odd = (number & 1) as usize;
+            flags[2] + 2 + 4 * flags[odd] + 8 * flags[2 + odd] + 16 * chosen
+        });
+    }
+}
+
+/// An element that is chosen by the last bit of a quotient that a loop carries.
+fn quotients_that_choose() {
+    let body = "
+        ulong v = (ulong)number << 33 | 5;
+        for (uint k = 0; k < (number & 3u) + 2u; ++k) v = (v | get_global_size(0)) / ((ulong)(i & 7) | 1);
+        ulong two[2] = { i + 3, i * 5 };
+        out[i] = two[(uint)v & 1u];";
+    check_with("", "", 4, body, |i| {
+        let number = u64::from(NUMBER);
+        let mut v = number << 33 | 5;
+        for _ in 0..(number & 3) + 2 {
+            v = (v | ITEMS as u64) / (i & 7 | 1);
+        }
+        [i + 3, i * 5][(v & 1) as usize]
+    });
+}
+
+/// Upper words of products with something added, in a loop that may be unrolled.
+fn upper_words_of_products() {
+    let body = "
+        ulong sum = 0;
+        for (uint k = 0; k < 24u; ++k) sum = sum * 3 + mad_hi(0xf00001ffu, (uint)i * 77u, (uint)i + k);
+        for (int k = 0; k < 24; ++k) sum = sum * 5 + (ulong)(uint)(mul_hi(-(int)number, (int)i) + k);
+        out[i] = sum;";
+    check_with("", "", 4, body, |i| {
+        let mut sum = 0_u64;
+        for k in 0..24 {
+            sum = sum
+                .wrapping_mul(3)
+                .wrapping_add((0xf000_01ff * (i * 77) >> 32) + i + k);
+        }
+        let factor = i64::from((NUMBER as i32).wrapping_neg());
+        for k in 0..24 {
+            let high = (factor * i as i64 >> 32) as i32;
+            sum = sum
+                .wrapping_mul(5)
+                .wrapping_add(u64::from((high + k) as u32));
+        }
+        sum
+    });
 }
 
 /// A quotient of which a remainder is taken, both of numbers that are no larger than one.

@@ -10,6 +10,8 @@
 //!   out as if the condition held: `c ^ (((c ? 256 : 0) | x) == 0)`, or a sum of 32 bits and one of 64 with the same `c`;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
 //! - `max(1, abs(x))` in a loop is 1;
+//! - `mul_hi(x, y) + i` in a loop that it unrolls is that of another iteration: the sum becomes an operand of 64 bits of the
+//!   product, of which the upper half is overlooked;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
 //!   the wrong end.
@@ -17,7 +19,7 @@
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
 //! zero out of the exchange. For numbers of conditions it is both constants, which costs next to nothing. For negations it is the
-//! result, and so it is for magnitudes. Words of 64-bit remainders of which a narrow part is used
+//! result, and so it is for magnitudes and the upper words of products that are added to. Words of 64-bit remainders of which a narrow part is used
 //! are shifted by the zero, so that the driver can't compute the narrow part alone.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
@@ -59,6 +61,8 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
             zero,
             narrowed: narrowed(function),
             bounded: bounded(function),
+            added: added(function),
+            of_quotients: passed_quotients(function),
             filled: filled_by_arguments(function, &module.arrays),
         };
         rewrite_instructions(function, |b, inst| {
@@ -73,6 +77,9 @@ struct Hider {
     zero: HiddenZero,
     narrowed: HashSet<Value>,
     bounded: HashSet<Value>,
+    added: HashSet<Value>,
+    /// The parameters of blocks that are handed quotients.
+    of_quotients: HashSet<Value>,
     filled: Vec<bool>,
 }
 
@@ -86,7 +93,17 @@ impl Hider {
             let magnitude = anew(b, inst, op, flags);
             return Rewrite::Replace(smallvec![self.zero.added_to(b, magnitude)]);
         }
-        if is_narrowed && loses_upper_bits(b.function, &op) {
+        if let (Op::MulExtended { .. }, [low, high]) = (&op, data.results.as_slice())
+            && self.added.contains(high)
+        {
+            let types = [*low, *high].map(|it| b.ty(it));
+            b.flags = flags;
+            let words = b.op(op, types);
+            b.flags = InstFlags::default();
+            let high = self.zero.added_to(b, words[1]);
+            return Rewrite::Replace(smallvec![words[0], high]);
+        }
+        if is_narrowed && self.loses_upper_bits(b.function, &op) {
             return Rewrite::Replace(smallvec![self.word(b, inst, op, flags)]);
         }
         if has_stored_arguments(b.function, &self.filled, &op) {
@@ -96,6 +113,18 @@ impl Hider {
         match self.operation(b, op) {
             Some(op) => Rewrite::Replace(smallvec![anew(b, inst, op, flags)]),
             None => Rewrite::Keep,
+        }
+    }
+
+    /// Whether an operation gives a word whose narrow part the driver computes wrongly.
+    fn loses_upper_bits(&self, function: &Function, op: &Op) -> bool {
+        match *op {
+            Op::Unary(Unary::Negate, _) => true,
+            Op::Convert(Convert::Truncate, from) => {
+                function.ty(from) == Type::I64
+                    && is_of_quotient(function, from, &self.of_quotients, QUOTIENT_DEPTH)
+            }
+            _ => false,
         }
     }
 
@@ -207,20 +236,12 @@ fn bounded(function: &Function) -> HashSet<Value> {
         .collect()
 }
 
-/// Whether an operation gives a word whose narrow part the driver computes wrongly.
-fn loses_upper_bits(function: &Function, op: &Op) -> bool {
-    match *op {
-        Op::Unary(Unary::Negate, _) => true,
-        Op::Convert(Convert::Truncate, from) => {
-            function.ty(from) == Type::I64 && is_of_quotient(function, from, QUOTIENT_DEPTH)
-        }
-        _ => false,
+/// Whether a 64-bit number is computed of a quotient or is a remainder; those of `known` are.
+fn is_of_quotient(function: &Function, value: Value, known: &HashSet<Value>, depth: u32) -> bool {
+    if known.contains(&value) {
+        return true;
     }
-}
-
-/// Whether a 64-bit number is computed of a quotient or is a remainder.
-fn is_of_quotient(function: &Function, value: Value, depth: u32) -> bool {
-    let further = |from| depth > 0 && is_of_quotient(function, from, depth - 1);
+    let further = |from| depth > 0 && is_of_quotient(function, from, known, depth - 1);
     match function.op_of(value) {
         Some(&Op::Binary(Binary::UDiv | Binary::URem | Binary::SDiv | Binary::SRem, ..)) => true,
         Some(&Op::Binary(
@@ -236,8 +257,47 @@ fn is_of_quotient(function: &Function, value: Value, depth: u32) -> bool {
         ))
         | Some(&Op::Select(_, a, b)) => further(a) || further(b),
         Some(&Op::Unary(Unary::Negate, a)) => further(a),
+        // The words of a quotient that `divide_longs` has a function for.
+        Some(&Op::Convert(Convert::ZeroExtend, word)) => {
+            matches!(function.op_of(word), Some(Op::Call(..)))
+        }
         _ => false,
     }
+}
+
+/// The parameters of blocks that are handed 64-bit numbers computed of quotients, from wherever.
+fn passed_quotients(function: &Function) -> HashSet<Value> {
+    let mut passed = HashSet::new();
+    loop {
+        let before = passed.len();
+        for &block in &function.layout {
+            for edge in function.block(block).terminator.edges() {
+                let params = &function.block(edge.block).params;
+                for (&param, &arg) in params.iter().zip(&edge.args) {
+                    if function.ty(param) == Type::I64
+                        && is_of_quotient(function, arg, &passed, QUOTIENT_DEPTH)
+                    {
+                        passed.insert(param);
+                    }
+                }
+            }
+        }
+        if passed.len() == before {
+            return passed;
+        }
+    }
+}
+
+/// The words that are added to something.
+fn added(function: &Function) -> HashSet<Value> {
+    insts(function)
+        .into_iter()
+        .filter_map(|inst| match function.inst(inst).op {
+            Op::Binary(Binary::Add, a, b) if function.ty(a) == Type::I32 => Some([a, b]),
+            _ => None,
+        })
+        .flatten()
+        .collect()
 }
 
 /// The words of which only a narrow part is used somewhere.
@@ -419,6 +479,9 @@ mod tests {
             "s[1] = -s[0];",
             "int c = p[1] > 5; p[0] = c ^ !upsample((short)c, (ushort)(p[2] > 7));",
             "p[0] = max(abs((int)p[1]), 7u);",
+            "p[0] = mul_hi(p[1], p[2]) + n;",
+            "p[0] = mad_hi((int)p[1], (int)p[2], (int)n);",
+            "ulong q = 1; for (uint i = 0; i < n; ++i) q = *(global ulong *)p / (q | p[2 + i]); p[2] = (q & 1) ? n : p[1];",
             "s[1] = *(global ulong *)p % 10;",
             "s[1] = *(global long *)p % 10;",
             "uint v = n; uint *q = p[1] ? &v : (uint *)p + s[0]; p[2] = v; p[3] = *q;",
@@ -440,6 +503,7 @@ mod tests {
             "p[0] = (float)p[1];",
             "p[0] = -p[1];",
             "p[0] = abs((int)p[1]);",
+            "p[0] = mul_hi(p[1], p[2]) & n;",
             "p[0] = *(global ulong *)p % 10;",
             "s[1] = p[0] % 10;",
             "uint v[4]; for (uint i = 0; i < p[8]; ++i) v[i & 3] = p[i]; p[9] = v[1];",

@@ -58,6 +58,7 @@ pub mod reduce_strength;
 pub mod report_lost_iterations;
 pub mod round_doubles;
 mod scalar_bits;
+pub mod select_by_votes;
 pub mod separate_indices;
 pub mod sequence_memory;
 pub mod share_uniform_loads;
