@@ -35,7 +35,79 @@ pub const TESTS: &[Test] = &[
         "results_in_bytes_of_variables",
         results_in_bytes_of_variables,
     ),
+    ("values_of_several_ways_out", values_of_several_ways_out),
 ];
+
+/// What was read of a variable before it was set, in loops that work-items leave in several ways and iterations.
+fn values_of_several_ways_out() {
+    let source = "
+    kernel void test(global uint *out, global const uchar *steps) {
+        uint i = get_global_id(0);
+        ushort one = 0, other = 1;
+        short read = 1;
+        ushort *to[2] = { &one, &other };
+        uint tag = 1 >= (int)i;
+        for (uint k = i & 3; k != ~0u; --k) {
+            read = convert_short_sat_rte(*to[tag & 1]);
+            if (read > 1) break;
+            *to[tag & 1] = 1;
+        }
+        out[i * 2] = read * 16 + (ushort)(one - *to[1]);
+        uchar x = 1, last = 1;
+        uint made = 1;
+        for (uint again = 0; again < 4; ++again) {
+            for (uint k = 0; k < 4; ++k) {
+                last ^= 1;
+                made = 256 + rotate((uint)last, (uint)last) * 3;
+                for (uint j = 0; j < 3; ++j) {
+                    x += steps[i];
+                    if ((x & 0xf0) == 0x70) goto out;
+                }
+                last = x;
+            }
+            out: ;
+            if ((char)x <= 1) break;
+        }
+        out[i * 2 + 1] = made + x;
+    }";
+    let steps: Vec<u8> = (0..52).map(|i| i * 5).collect();
+    let expected = |i: u8| {
+        let read = u32::from(i < 2 || i & 3 != 0);
+        let (one, other) = if i < 2 { (0, 1) } else { (1, 1) };
+        let (mut x, mut last, mut made) = (1_u8, 1_u8, 1);
+        'all: for _ in 0..4 {
+            'out: for _ in 0..4 {
+                last ^= 1;
+                made = 256 + u32::from(last).rotate_left(last.into()).wrapping_mul(3);
+                for _ in 0..3 {
+                    x = x.wrapping_add(i * 5);
+                    if x & 0xf0 == 0x70 {
+                        break 'out;
+                    }
+                }
+                last = x;
+            }
+            if x as i8 <= 1 {
+                break 'all;
+            }
+        }
+        let difference = u32::from(u16::wrapping_sub(one, other));
+        [read * 16 + difference, made.wrapping_add(x.into())]
+    };
+    // A step of no more than a byte has.
+    let items = 52;
+    let expected: Vec<u32> = (0..items).flat_map(expected).collect();
+    for options in ["", "-cl-opt-disable"] {
+        let found = Launch::new(source)
+            .option(options)
+            .output::<u32>(expected.len())
+            .buffer(&steps)
+            .run(&[items.into()], &[4]);
+        assert_equal(&found.get(0), &expected, |at| {
+            format!("{options}: word {at}")
+        });
+    }
+}
 
 /// What was loaded in the last round of a loop with two ways in, which is another one for every work-item.
 fn results_of_irreducible_loops() {

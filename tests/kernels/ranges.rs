@@ -514,9 +514,9 @@ fn quotients_that_choose() {
         out[i] = two[(uint)v & 1u];";
     check_with("", "", 4, body, |i| {
         let number = u64::from(NUMBER);
-        let mut v = number << 33 | 5;
+        let mut v = (number << 33) | 5;
         for _ in 0..(number & 3) + 2 {
-            v = (v | ITEMS as u64) / (i & 7 | 1);
+            v = (v | ITEMS as u64) / ((i & 7) | 1);
         }
         [i + 3, i * 5][(v & 1) as usize]
     });
@@ -534,11 +534,11 @@ fn upper_words_of_products() {
         for k in 0..24 {
             sum = sum
                 .wrapping_mul(3)
-                .wrapping_add((0xf000_01ff * (i * 77) >> 32) + i + k);
+                .wrapping_add(((0xf000_01ff * (i * 77)) >> 32) + i + k);
         }
         let factor = i64::from((NUMBER as i32).wrapping_neg());
         for k in 0..24 {
-            let high = (factor * i as i64 >> 32) as i32;
+            let high = ((factor * i as i64) >> 32) as i32;
             sum = sum
                 .wrapping_mul(5)
                 .wrapping_add(u64::from((high + k) as u32));

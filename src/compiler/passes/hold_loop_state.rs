@@ -4,10 +4,12 @@
 //! last one leaves. For those that left before only the registers stay as they were, which the variables of
 //! loops become; all else is computed again from them. That gives the same again, unless the new value of a
 //! variable was put into its register before the work-item left: a value computed from the old one and used
-//! behind the loop is then wrong.
+//! behind the loop is then wrong. So it is where a loop is left in several ways with a value of each: what is behind has one
+//! register, in which each of the values is computed where nothing reads it later, and of which others are computed again.
 //!
 //! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the
-//! old value up to there, so that both can't share a register before. That the condition always holds only
+//! old value up to there, so that both can't share a register before. On the ways out what others are computed of is handed on as
+//! `select(always, value, 0)`, which may have the register of what is behind. That the condition always holds only
 //! the launch can tell: no dispatch has zero work-groups. Loops that all work-items leave in the same round, and the loops
 //! around them likewise, stay as they are: nothing is computed for any that has left then.
 //!
@@ -15,9 +17,10 @@
 //! nothing unless the device asks for it ([`crate::compiler::Defects::OVERWRITES_LOOP_STATE`]).
 
 use super::hidden_zero::holds_always;
-use crate::compiler::analysis::{Dominators, Loops, loops_left_together};
-use crate::compiler::ir::{Block, Builder, Function, Merge, Module, Terminator};
+use crate::compiler::analysis::{Dominators, Loop, Loops, defined_values, loops_left_together};
+use crate::compiler::ir::{Block, Builder, Function, Merge, Module, Terminator, Value};
 use crate::compiler::{CompileError, Context, Defects};
+use std::collections::{HashMap, HashSet};
 
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
     if cx.capabilities.has(Defects::OVERWRITES_LOOP_STATE) {
@@ -30,37 +33,116 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
 
 /// Does it to one function, whatever the device.
 pub(super) fn hold(function: &mut Function) {
-    let mut always = None;
-    for head in loops_left_apart(function) {
-        let Some(Merge::Loop { continues, .. }) = function.block(head).merge else {
+    let dominators = Dominators::new(function);
+    let used_again = used_again(function);
+    let mut always = Always(None);
+    for held in loops_left_apart(function, &dominators) {
+        let Some(Merge::Loop { merge, continues }) = function.block(held.header).merge else {
             continue;
         };
-        let Terminator::Jump(edge) = &function.block(continues).terminator else {
-            continue;
-        };
-        let mut edge = edge.clone();
-        let old = function.block(head).params.clone();
-        for (new, &old) in edge.args.iter_mut().zip(&old) {
-            if *new == old {
-                continue;
-            }
-            let condition = *always.get_or_insert_with(|| {
-                let entry = function.entry();
-                holds_always(&mut Builder::new(function, entry))
-            });
-            *new = Builder::new(function, continues).select(condition, *new, old);
+        hold_until_back(function, &held, continues, &mut always);
+        let mut own = defined_values(function, &held.blocks);
+        own.retain(|it| used_again.contains(it));
+        for block in between(&dominators, held.header, merge) {
+            copy_on_ways_out(function, &held, block, &own, &mut always);
         }
-        function.block_mut(continues).terminator = Terminator::Jump(edge);
     }
 }
 
-/// The headers of the loops that work-items may leave, or loops around them, in different rounds.
-fn loops_left_apart(function: &Function) -> Vec<Block> {
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
-    let is_left_together = loops_left_together(function, &dominators, &loops);
-    let headers = loops.all().iter().map(|it| it.header);
-    headers
-        .filter(|&header| loops.around(header).any(|it| !is_left_together[it]))
-        .collect()
+/// The condition that holds in every launch, once it is needed.
+struct Always(Option<Value>);
+
+impl Always {
+    fn of(&mut self, function: &mut Function) -> Value {
+        *self.0.get_or_insert_with(|| {
+            let entry = function.entry();
+            holds_always(&mut Builder::new(function, entry))
+        })
+    }
+}
+
+/// Has the variables of a loop keep their old values up to its continue target.
+fn hold_until_back(function: &mut Function, held: &Loop, continues: Block, always: &mut Always) {
+    let Terminator::Jump(edge) = &function.block(continues).terminator else {
+        return;
+    };
+    let mut edge = edge.clone();
+    let old = function.block(held.header).params.clone();
+    for (new, &old) in edge.args.iter_mut().zip(&old) {
+        if *new != old {
+            let condition = always.of(function);
+            *new = Builder::new(function, continues).select(condition, *new, old);
+        }
+    }
+    function.block_mut(continues).terminator = Terminator::Jump(edge);
+}
+
+/// Has a block that leaves a loop hand on copies of the loop's `own` values that have other uses.
+fn copy_on_ways_out(
+    function: &mut Function,
+    held: &Loop,
+    block: Block,
+    own: &HashSet<Value>,
+    always: &mut Always,
+) {
+    let mut terminator = function.block(block).terminator.clone();
+    let mut copies: HashMap<Value, Value> = HashMap::new();
+    for edge in terminator.edges_mut() {
+        if held.blocks.contains(&edge.block) {
+            continue;
+        }
+        for arg in edge.args.iter_mut().filter(|it| own.contains(it)) {
+            *arg = match copies.get(arg) {
+                Some(&copy) => copy,
+                None => {
+                    let condition = always.of(function);
+                    let b = &mut Builder::new(function, block);
+                    let nothing = b.constant(b.ty(*arg), 0);
+                    let copy = b.select(condition, *arg, nothing);
+                    copies.insert(*arg, copy);
+                    copy
+                }
+            };
+        }
+    }
+    function.block_mut(block).terminator = terminator;
+}
+
+/// The values of a function, but for constants, that are used more than once.
+fn used_again(function: &Function) -> HashSet<Value> {
+    let mut used = HashSet::new();
+    let mut again = HashSet::new();
+    for &block in &function.layout {
+        let data = function.block(block);
+        let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
+        for value in of_instructions
+            .chain([data.terminator.operands()])
+            .flatten()
+        {
+            if !used.insert(value) && function.constant(value).is_none() {
+                again.insert(value);
+            }
+        }
+    }
+    again
+}
+
+/// The blocks that a loop's header dominates, up to its merge block and without it.
+fn between(dominators: &Dominators, header: Block, merge: Block) -> Vec<Block> {
+    let mut found = vec![header];
+    let mut next = 0;
+    while let Some(&block) = found.get(next) {
+        let children = dominators.children(block).iter().copied();
+        found.extend(children.filter(|&it| it != merge));
+        next += 1;
+    }
+    found
+}
+
+/// The loops that work-items may leave, or loops around them, in different rounds.
+fn loops_left_apart(function: &Function, dominators: &Dominators) -> Vec<Loop> {
+    let loops = Loops::new(function, dominators);
+    let is_left_together = loops_left_together(function, dominators, &loops);
+    let is_left_apart = |it: &&Loop| loops.around(it.header).any(|it| !is_left_together[it]);
+    loops.all().iter().filter(is_left_apart).cloned().collect()
 }
