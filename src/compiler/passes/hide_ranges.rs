@@ -19,8 +19,8 @@
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
 //! zero out of the exchange. For numbers of conditions it is both constants, which costs next to nothing. For negations it is the
-//! result, and so it is for magnitudes and the upper words of products that are added to. Words of 64-bit remainders of which a narrow part is used
-//! are shifted by the zero, so that the driver can't compute the narrow part alone.
+//! result, and so it is for magnitudes and the upper words of products that are added to. Words of 64-bit quotients and
+//! remainders, also those that a loop carries, of which a narrow part is used are shifted by the zero, so that the driver can't compute the narrow part alone.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::MISREADS_RANGES`]), nor in kernels without a buffer.

@@ -10,7 +10,7 @@
 //! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the
 //! old value up to there, so that both can't share a register before. On the ways out what others are computed of is handed on as
 //! `select(always, value, 0)`, which may have the register of what is behind. That the condition always holds only
-//! the launch can tell: no dispatch has zero work-groups. Loops that all work-items leave in the same round, and the loops
+//! the launch can tell: no dispatch has zero work-groups. Loops that all work-items leave in the same iteration, and the loops
 //! around them likewise, stay as they are: nothing is computed for any that has left then.
 //!
 //! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
@@ -139,7 +139,7 @@ fn between(dominators: &Dominators, header: Block, merge: Block) -> Vec<Block> {
     found
 }
 
-/// The loops that work-items may leave, or loops around them, in different rounds.
+/// The loops that work-items may leave, or loops around them, in different iterations.
 fn loops_left_apart(function: &Function, dominators: &Dominators) -> Vec<Loop> {
     let loops = Loops::new(function, dominators);
     let is_left_together = loops_left_together(function, dominators, &loops);
