@@ -90,6 +90,9 @@ bitflags! {
         /// A selection is computed again where its condition is no longer known: see
         /// [`crate::compiler::passes::select_by_votes`].
         const LOSES_CONDITIONS = 1 << 26;
+        /// The cases of a switch become branches that may be flattened, even if it is marked `DontFlatten`: see
+        /// [`crate::compiler::passes::keep_selections`].
+        const FLATTENS_SWITCHES = 1 << 27;
     }
 }
 

@@ -31,6 +31,7 @@ pub const TESTS: &[Test] = &[
         "results_of_selections_in_loops",
         results_of_selections_in_loops,
     ),
+    ("results_of_switches_in_loops", results_of_switches_in_loops),
     (
         "results_in_bytes_of_variables",
         results_in_bytes_of_variables,
@@ -219,6 +220,57 @@ fn results_of_selections_in_loops() {
         let loaded = a[(i + last) & 255];
         let r = if loaded % 3 == 1 { 1 } else { loaded };
         r.wrapping_add(100)
+    };
+    for option in ["", "-cl-opt-disable"] {
+        check_at(option, body, result);
+    }
+}
+
+/// What the cases of a switch make of a value, in a loop in a loop: with a case that stays, one that goes on to the next, and
+/// several of one arm.
+fn results_of_switches_in_loops() {
+    let body = "uint n = 0, m, v = 2, w = 5;
+        do {
+            m = 0;
+            do {
+                switch (a[(i * 5 + n * 7 + m) & 255] & 15) { case 0: case 2: break; default: v = 1; }
+                switch (a[(i * 3 + n + m) & 255] & 7) {
+                    case 0: case 3: w = v; break;
+                    case 1: w = 7;
+                    case 6: w = w * 2 + 1; break;
+                    case 4: w = 9;
+                }
+                m++;
+                if (m > (i & 3)) break;
+            } while (a[(i + m) & 255] & 3);
+            n++;
+        } while (n < (a[i] & 7));
+        r = v * 100 + w;";
+    let result = |a: &[u32], i: usize| {
+        let (mut n, mut v, mut w) = (0, 2_u32, 5_u32);
+        loop {
+            let mut m = 0;
+            loop {
+                if !matches!(a[(i * 5 + n * 7 + m) & 255] & 15, 0 | 2) {
+                    v = 1;
+                }
+                match a[(i * 3 + n + m) & 255] & 7 {
+                    0 | 3 => w = v,
+                    1 => w = 15,
+                    6 => w = w.wrapping_mul(2).wrapping_add(1),
+                    4 => w = 9,
+                    _ => {}
+                }
+                m += 1;
+                if m > i & 3 || a[(i + m) & 255] & 3 == 0 {
+                    break;
+                }
+            }
+            n += 1;
+            if n >= (a[i] & 7) as usize {
+                break (v * 100).wrapping_add(w);
+            }
+        }
     };
     for option in ["", "-cl-opt-disable"] {
         check_at(option, body, result);

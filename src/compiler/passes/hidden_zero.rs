@@ -3,7 +3,7 @@
 //! The zero is the highest bit of a buffer's address, which stands in the argument block, or of the number of groups.
 
 use crate::compiler::ir::{
-    Access, Binary, Builder, BuiltIn, Compare, Module, Op, Place, Type, Value,
+    Access, Binary, Builder, BuiltIn, Compare, Function, Module, Op, Place, Type, Value,
 };
 use crate::compiler::program::{ArgumentKind, Placement};
 
@@ -18,6 +18,20 @@ pub fn holds_always_in(b: &mut Builder<'_>, dimension: u8) -> Value {
     let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(dimension)), Type::I32);
     let none = b.i32(0);
     b.compare(Compare::NotEqual, groups, none)
+}
+
+/// The condition of [`holds_always`], computed once, at a function's entry.
+#[derive(Debug, Default)]
+pub struct Always(Option<Value>);
+
+impl Always {
+    /// The condition, which is computed once it is asked for.
+    pub fn of(&mut self, function: &mut Function) -> Value {
+        *self.0.get_or_insert_with(|| {
+            let entry = function.entry();
+            holds_always(&mut Builder::new(function, entry))
+        })
+    }
 }
 
 /// A zero that needs no argument: the highest bit of the number of groups, of which no launch has so many.

@@ -16,7 +16,7 @@
 //! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
 //! nothing unless the device asks for it ([`crate::compiler::Defects::OVERWRITES_LOOP_STATE`]).
 
-use super::hidden_zero::holds_always;
+use super::hidden_zero::Always;
 use crate::compiler::analysis::{Dominators, Loop, Loops, defined_values, loops_left_together};
 use crate::compiler::ir::{Block, Builder, Function, Merge, Module, Terminator, Value};
 use crate::compiler::{CompileError, Context, Defects};
@@ -35,7 +35,7 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
 pub(super) fn hold(function: &mut Function) {
     let dominators = Dominators::new(function);
     let used_again = used_again(function);
-    let mut always = Always(None);
+    let mut always = Always::default();
     for held in loops_left_apart(function, &dominators) {
         let Some(Merge::Loop { merge, continues }) = function.block(held.header).merge else {
             continue;
@@ -46,18 +46,6 @@ pub(super) fn hold(function: &mut Function) {
         for block in between(&dominators, held.header, merge) {
             copy_on_ways_out(function, &held, block, &own, &mut always);
         }
-    }
-}
-
-/// The condition that holds in every launch, once it is needed.
-struct Always(Option<Value>);
-
-impl Always {
-    fn of(&mut self, function: &mut Function) -> Value {
-        *self.0.get_or_insert_with(|| {
-            let entry = function.entry();
-            holds_always(&mut Builder::new(function, entry))
-        })
     }
 }
 

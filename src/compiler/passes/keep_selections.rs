@@ -8,31 +8,43 @@
 //! **How.** Where a phi that is used behind a loop joins the ways of selections, these are marked `DontFlatten`, which both
 //! optimizers heed. [`super::legalize_loop_results`] says which loops do harm, and does the same for what is no phi.
 //!
+//! Mesa makes a branch of each case of a switch, and marks none of them. Where a switch is marked, the ways to its merge block lead
+//! through a selection each, which is marked, too, and by a condition that always holds: no way of a selection that is flattened
+//! has branches of its own.
+//!
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
-//! ([`Defects::LOSES_LOOP_RESULTS`]).
+//! ([`Defects::LOSES_LOOP_RESULTS`]; switches need [`Defects::FLATTENS_SWITCHES`], too).
 
+use super::hidden_zero::Always;
 use crate::compiler::analysis::{Dominators, LoopResults};
-use crate::compiler::ir::{Block, Function, Merge, Module};
+use crate::compiler::ir::{
+    Block, Builder, Edge, Function, Merge, Module, Terminator, Type, Values,
+};
 use crate::compiler::{CompileError, Context, Defects};
+use std::collections::HashSet;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if cx.capabilities.has(Defects::LOSES_LOOP_RESULTS) {
+        let flattens_switches = cx.capabilities.has(Defects::FLATTENS_SWITCHES);
         for function in &mut module.functions {
-            mark(function);
+            let joining = LoopResults::of(function).joining;
+            if joining.is_empty() {
+                continue;
+            }
+            mark(function, &joining);
+            if flattens_switches {
+                branch_behind_switches(function, &joining);
+            }
         }
     }
     Ok(())
 }
 
-fn mark(function: &mut Function) {
-    let joining = LoopResults::of(function).joining;
-    if joining.is_empty() {
-        return;
-    }
+fn mark(function: &mut Function, joining: &HashSet<Block>) {
     let dominators = Dominators::new(function);
     let predecessors = function.predecessors();
-    for join in joining {
+    for &join in joining {
         let first = dominators.immediate_dominator(join);
         for &from in &predecessors[join.index()] {
             for block in up_to(&dominators, from, first) {
@@ -59,4 +71,168 @@ fn up_to(
         };
         Some(block)
     })
+}
+
+/// Has a selection of its own on each way to those of the blocks that are merge blocks of marked switches.
+fn branch_behind_switches(function: &mut Function, joining: &HashSet<Block>) {
+    let is_behind_switch = |block: &Block| {
+        let data = function.block(*block);
+        let merge = match data.merge {
+            Some(Merge::Selection { merge }) => merge,
+            _ => return None,
+        };
+        let is_switch = matches!(data.terminator, Terminator::Switch { .. });
+        (is_switch && data.keeps_selection && joining.contains(&merge)).then_some(merge)
+    };
+    let merges: HashSet<Block> = function
+        .layout
+        .iter()
+        .filter_map(is_behind_switch)
+        .collect();
+    let mut always = Always::default();
+    let layout = function.layout.clone();
+    for from in layout {
+        let mut terminator = function.block(from).terminator.clone();
+        let mut ways: Vec<(Edge, Block)> = Vec::new();
+        for edge in terminator.edges_mut() {
+            if !merges.contains(&edge.block) || edge.args.is_empty() {
+                continue;
+            }
+            let known = ways.iter().find(|(it, _)| it == edge);
+            let first = match known {
+                Some(&(_, first)) => first,
+                None => {
+                    let first = add_selection(function, edge, &mut always);
+                    ways.push((edge.clone(), first));
+                    first
+                }
+            };
+            *edge = first.into();
+        }
+        function.block_mut(from).terminator = terminator;
+    }
+    if !merges.is_empty() {
+        function.layout = function.reverse_postorder();
+    }
+}
+
+/// Adds blocks that take an edge by a selection, and returns the first of them.
+fn add_selection(function: &mut Function, edge: &Edge, always: &mut Always) -> Block {
+    let condition = always.of(function);
+    let types: Vec<Type> = edge.args.iter().map(|&it| function.value(it).ty).collect();
+    let [first, arm, merge] = [(); 3].map(|()| function.add_block());
+    let kept: Values = types
+        .iter()
+        .map(|&it| function.add_param(merge, it))
+        .collect();
+    let mut b = Builder::new(function, first);
+    let nothing: Values = types.iter().map(|&it| b.constant(it, 0)).collect();
+    b.branch(condition, arm, Edge::new(merge, nothing));
+    b.switch_to(arm);
+    b.jump(Edge::new(merge, edge.args.clone()));
+    b.switch_to(merge);
+    b.jump(Edge::new(edge.block, kept));
+    let data = function.block_mut(first);
+    data.merge = Some(Merge::Selection { merge });
+    data.keeps_selection = true;
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::{Access, Binary, Compare, FuncId, Place};
+    use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
+    use crate::compiler::passes::testing;
+    use crate::compiler::{Capabilities, Stage, verify};
+    use smallvec::smallvec;
+
+    /// `do { switch (a[i]) { case 0: case 2: break; case 5: x = 3; break; default: x = 1; } } while (++i != n)`, and then `x`.
+    fn last_of_switches(capabilities: &Capabilities) -> Module {
+        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+            let [head, arm, merge, back, done] = [(); 5].map(|()| b.function.add_block());
+            let index = b.function.add_param(head, Type::I32);
+            let before = b.function.add_param(head, Type::I32);
+            let x = b.function.add_param(merge, Type::I32);
+            let [zero, one, two, three] = [0, 1, 2, 3].map(|it| b.i32(it));
+            b.jump(Edge::new(head, [zero, two]));
+            b.switch_to(head);
+            let wide = b.resize_int(index, Type::I64, false);
+            let offset = b.binary_const(Binary::Mul, wide, 4);
+            let address = b.binary(Binary::Add, p[0], offset);
+            let item = b.load1(Place::Address(address), Type::I32, Access::aligned(4));
+            let next = b.binary_const(Binary::Add, index, 1);
+            let body = b.function.add_block();
+            b.jump(body);
+            b.function.block_mut(head).merge = Some(Merge::Loop {
+                merge: done,
+                continues: back,
+            });
+            b.switch_to(body);
+            b.terminate(Terminator::Switch {
+                value: item,
+                cases: vec![
+                    (0, Edge::new(merge, [before])),
+                    (2, Edge::new(merge, [before])),
+                    (5, arm.into()),
+                ],
+                default: Edge::new(merge, [one]),
+            });
+            b.function.block_mut(body).merge = Some(Merge::Selection { merge });
+            b.switch_to(arm);
+            b.jump(Edge::new(merge, [three]));
+            b.switch_to(merge);
+            let goes_on = b.compare(Compare::NotEqual, next, p[1]);
+            b.branch(goes_on, back, done);
+            b.switch_to(back);
+            b.jump(Edge::new(head, [next, x]));
+            b.switch_to(done);
+            smallvec![x]
+        });
+        testing::run_on(&mut module, capabilities, run).expect("it runs");
+        verify::module(&module, Stage::Emit).expect("the module is valid");
+        module
+    }
+
+    fn device(defects: Defects) -> Capabilities {
+        Capabilities {
+            defects,
+            ..Capabilities::full()
+        }
+    }
+
+    fn marked(module: &Module) -> usize {
+        let function = &module.functions[0];
+        let blocks = function.layout.iter();
+        blocks
+            .filter(|&&it| function.block(it).keeps_selection)
+            .count()
+    }
+
+    #[test]
+    fn each_way_through_a_switch_gets_a_selection() {
+        let both = Defects::LOSES_LOOP_RESULTS | Defects::FLATTENS_SWITCHES;
+        let module = last_of_switches(&device(both));
+        // The switch, the two cases that stay, the arm, and the default.
+        assert_eq!(marked(&module), 4);
+        for (items, expected) in [
+            ([1, 0, 2], 1),
+            ([1, 5, 0], 3),
+            ([2, 0, 7], 1),
+            ([0, 2, 0], 2),
+        ] {
+            let mut run = Evaluator::new(&module);
+            run.memory = items.iter().flat_map(|it: &u32| it.to_le_bytes()).collect();
+            assert_eq!(run.call(FuncId(0), &[0, 3]), [expected]);
+        }
+    }
+
+    #[test]
+    fn a_switch_is_marked_alone_where_the_mark_is_heeded() {
+        assert_eq!(
+            marked(&last_of_switches(&device(Defects::LOSES_LOOP_RESULTS))),
+            1
+        );
+        assert_eq!(marked(&last_of_switches(&Capabilities::full())), 0);
+    }
 }
