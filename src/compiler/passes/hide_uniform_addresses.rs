@@ -5,14 +5,16 @@
 //! gone through once more after the last work-item has left: the load is made where its condition is false, too, from an
 //! address that nobody vouched for. `if (p) x = *p` ends the process where `p` is null.
 //!
-//! **How.** A zero is added that is the work-item's place in its sub-group, masked by what no launch has: the driver gathers
-//! then, with the mask. Blocks that every work-item comes to once, outside of loops, keep their loads. Stores and atomics
+//! **How.** A zero is added that is the work-item's place in its sub-group, times a bit that no launch has: the driver gathers
+//! then, with the mask. (A selection by a condition that always holds would do, too, but with AVX-512 it needs one more mask
+//! all the way, and the LLVM 22 of Mesa 26.2 ends the process over masks that it has no registers for: its
+//! MachineCopyPropagation makes a copy of 32 bits from a register of 64.) Blocks that every work-item comes to once, outside of loops, keep their loads. Stores and atomics
 //! look at the mask in any case, and so do loads from private arrays.
 //!
 //! **Needs** no pointers; 64-bit integers. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::LOADS_FOR_NOBODY`]).
 
-use super::hidden_zero::holds_always;
+use super::hidden_zero::no_group_count_bit;
 use crate::compiler::analysis::{Dominators, Loops, PostDominators};
 use crate::compiler::ir::{
     Array, ArrayStorage, Binary, Block, Builder, BuiltIn, Function, Inst, InstFlags, Module, Op,
@@ -98,9 +100,8 @@ impl Zeros {
         let own = function.block(entry).insts.len();
         let mut b = Builder::new(function, entry);
         let lane = b.op1(Op::BuiltIn(BuiltIn::SubgroupLocalInvocationId), Type::I32);
-        let holds = holds_always(&mut b);
-        let none = b.i32(0);
-        let word = b.select(holds, none, lane);
+        let bit = no_group_count_bit(&mut b);
+        let word = b.binary(Binary::Mul, lane, bit);
         let long = b.resize_int(word, Type::I64, false);
         function.block_mut(entry).insts.rotate_left(own);
         Self { word, long }
