@@ -39,6 +39,10 @@ pub const TESTS: &[Test] = &[
     ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
     ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
     ("a_flag_that_a_loop_sets", a_flag_that_a_loop_sets),
+    (
+        "conditions_stored_over_and_over",
+        conditions_stored_over_and_over,
+    ),
 ];
 
 const ITEMS: usize = 64;
@@ -656,4 +660,96 @@ fn a_flag_that_a_loop_sets() {
         while (rounds-- != 0 && vector.s0 < number) flag = vector.s3 != 1;
         out[i] = flag;";
     check("", 2, body, |_| 1);
+}
+
+/// The number of a condition that is stored in local memory at the same place again and again, and read far behind, among
+/// many other numbers.
+fn conditions_stored_over_and_over() {
+    const WORDS: usize = 24;
+    let of_scratch: String = (0..16)
+        .filter(|k| *k != 8)
+        .map(|k| format!("out[i * 24 + {}] += (ulong)mine[{k}];\n", (11 + k) % WORDS))
+        .collect();
+    let of_shorts: String = (0..16)
+        .map(|k| format!("out[i * 24 + {}] += (ulong)shorts[{k}];\n", 3 + k))
+        .collect();
+    let source = format!(
+        "__attribute__((noinline)) char first(char *at, uchar other) {{
+            char read = *at;
+            return read;
+        }}
+        __attribute__((reqd_work_group_size(2, 1, 1)))
+        kernel void test(global ulong *out, global const uint *in, global uint *scratch, global uint *counters,
+                         local short *items, uint number, short4 vector) {{
+            const uint i = (uint)get_global_id(0), id = (uint)get_local_id(0);
+            global uint *mine = scratch + i * 16;
+            local short *shorts = items + id * 16;
+            for (uint j = 0; j < 16; ++j) shorts[j] = (short)(j * 259u + i);
+            ulong size = (ulong)get_global_size(0);
+            int one = 1;
+            uchar small = 1;
+            short found = 1;
+            local const short *at = shorts;
+            while (at < shorts + 16 && *at++ != found) found = (short)((uint)found + 1u);
+            found = (short)((uint)found ^ (uint)(at - shorts));
+            struct {{ uint tag; ulong *to[2]; }} sizes = {{ 1, {{ &size, &size }} }};
+            int *to = &one, *other = &one;
+            int **last = 1 ? &to : &other;
+            char own = 1;
+            char flag = first(&own, 1);
+            short kept = found;
+            for (uint k = 0; k < 4u; ++k) {{
+                shorts[*sizes.to[1] & 15u] = (short)((short)((short)(i > k) | (short)mine[small & 15u]) | kept);
+                for (uint n = 2; n != ~0u; --n) {{
+                    if (1l == (long)0x35607c3b3d96ul) goto done;
+                    flag ^= (char)((long)(ulong)get_global_size(0) == 1l);
+                }}
+                done: ;
+            }}
+            out[i * 24 + 0] += (ulong)size;
+            out[i * 24 + 1] += (ulong)one;
+            out[i * 24 + 2] += (ulong)small;
+            out[i * 24 + 3] += (ulong)found;
+            out[i * 24 + 4] += (ulong)*sizes.to[1];
+            out[i * 24 + 5] += (ulong)*sizes.to[sizes.tag & 1u];
+            out[i * 24 + 6] += (ulong)*to;
+            out[i * 24 + 7] += (ulong)**last;
+            out[i * 24 + 8] += (ulong)own;
+            out[i * 24 + 9] += (ulong)flag;
+            out[i * 24 + 10] += (ulong)kept;
+            {of_scratch}
+            {of_shorts}
+        }}"
+    );
+    let found = Launch::new(source)
+        .buffer(&vec![0_u64; ITEMS * WORDS])
+        .buffer(&[0_u32; 256])
+        .buffer(&vec![0_u32; ITEMS * 16])
+        .buffer(&[0_u32; 256])
+        .local(64)
+        .value(NUMBER)
+        .value([1_i16, 2, 3, 4])
+        .run(&[ITEMS], &[2]);
+    let mut expected = Vec::new();
+    for i in 0..ITEMS as i16 {
+        let mut shorts: Vec<i16> = (0..16).map(|j| j * 259 + i).collect();
+        let (mut at, mut searched) = (0, 1);
+        while at < 16 {
+            at += 1;
+            if shorts[at - 1] == searched {
+                break;
+            }
+            searched += 1;
+        }
+        searched ^= at as i16;
+        shorts[ITEMS & 15] = i16::from(i > 3) | searched;
+        let (size, searched) = (ITEMS as u64, searched as u64);
+        let mut words = vec![size, 1, 1, searched, size, size, 1, 1, 1, 1, searched];
+        words.resize(WORDS, 0);
+        for (word, short) in words[3..].iter_mut().zip(shorts) {
+            *word = word.wrapping_add(short as u64);
+        }
+        expected.extend(words);
+    }
+    assert_equal(&found.get(0), &expected, |at| format!("word {at}"));
 }

@@ -18,7 +18,8 @@
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
-//! zero out of the exchange. For numbers of conditions it is both constants, which costs next to nothing. For negations it is the
+//! zero out of the exchange. For numbers of conditions it is the constant where they hold, which costs next to nothing, and that
+//! alone: what both were hidden by was lost where the driver made the selection again behind it. For negations it is the
 //! result, and so it is for magnitudes and the upper words of products that are added to. Words of 64-bit quotients and
 //! remainders, also those that a loop carries, of which a narrow part is used are shifted by the zero, so that the driver can't compute the narrow part alone.
 //!
@@ -160,9 +161,7 @@ impl Hider {
         if let Op::Select(_, one, other) = &mut op
             && is_number_of_condition(b.function, *one, *other)
         {
-            for arm in [one, other] {
-                *arm = self.zero.added_to(b, *arm);
-            }
+            *one = self.zero.added_to(b, *one);
             return Some(op);
         }
         let (number, unknown) = match exchange(b.function, &op) {
