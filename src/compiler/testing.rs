@@ -1,5 +1,6 @@
 //! What the compiler's tests share: SPIR-V from OpenCL C and from text.
 
+use super::{Capabilities, Library, Options, compile};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -40,6 +41,21 @@ fn read_words(path: &PathBuf) -> Vec<u32> {
         .chunks_exact(4)
         .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
         .collect()
+}
+
+/// How many instructions of an operation there are in what the first kernel of a program in OpenCL C becomes for a device.
+pub(crate) fn count_of(operation: rspirv::spirv::Op, source: &str, device: &Capabilities) -> usize {
+    let library = Library::embedded().expect("the library is embedded");
+    let program = compile(&[&opencl_c(source)], &library, device, &Options::default());
+    let kernel = &program.expect("the program is compiled").kernels[0];
+    let words = kernel.spirv.words().expect("the words are whole");
+    let mut rest = words.get(5..).expect("there is a header");
+    let mut found = 0;
+    while let Some(&first) = rest.first() {
+        found += usize::from(first & 0xffff == operation as u32);
+        rest = &rest[(first >> 16) as usize..];
+    }
+    found
 }
 
 /// OpenCL C 3.0 compiled as the driver does it.

@@ -54,32 +54,20 @@ fn rotate_by_half(b: &mut Builder<'_>, value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::compiler::testing::opencl_c;
-    use crate::compiler::{Capabilities, Defects, Library, Options, compile};
+    use crate::compiler::testing::count_of;
+    use crate::compiler::{Capabilities, Defects};
+    use rspirv::spirv::Op;
 
     const SOURCE: &str = "kernel void k(global uint *p, float x) { atomic_or(p, as_uint(x * x)); }";
-
-    fn shifts(capabilities: &Capabilities) -> usize {
-        let library = Library::embedded().unwrap();
-        let words = opencl_c(SOURCE);
-        let program = compile(&[&words], &library, capabilities, &Options::default()).unwrap();
-        // OpShiftLeftLogical
-        let kernel = &program.kernels[0];
-        let words = kernel.spirv.words().unwrap();
-        let mut rest = words.get(5..).unwrap();
-        let mut found = 0;
-        while let Some(&first) = rest.first() {
-            found += usize::from(first & 0xffff == 196);
-            rest = &rest[(first >> 16) as usize..];
-        }
-        found
-    }
 
     #[test]
     fn only_the_bits_of_floats_are_rotated_and_only_on_request() {
         let mut capabilities = Capabilities::full();
-        let before = shifts(&capabilities);
+        let before = count_of(Op::ShiftLeftLogical, SOURCE, &capabilities);
         capabilities.defects = Defects::FORGETS_CASTS_OF_ATOMICS;
-        assert_eq!(shifts(&capabilities), before + 2);
+        assert_eq!(
+            count_of(Op::ShiftLeftLogical, SOURCE, &capabilities),
+            before + 2
+        );
     }
 }

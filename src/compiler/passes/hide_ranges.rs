@@ -444,24 +444,16 @@ fn shifted_somehow(b: &mut Builder<'_>, value: Value, zero: HiddenZero) -> Value
 
 #[cfg(test)]
 mod tests {
-    use crate::compiler::testing::opencl_c;
-    use crate::compiler::{Capabilities, Library, Options, compile};
+    use crate::compiler::Capabilities;
+    use crate::compiler::testing::count_of;
+    use rspirv::spirv::Op;
 
     /// `OpBitwiseXor` in what a kernel becomes on a device.
     fn exclusive_ors(source: &str, device: &Capabilities) -> usize {
-        let library = Library::embedded().unwrap();
-        let words = opencl_c(&format!(
+        let source = format!(
             "kernel void k(global ushort *s, global uint *p, uint n, uint4 m) {{ {source} }}"
-        ));
-        let program = compile(&[&words], &library, device, &Options::default()).unwrap();
-        let words = program.kernels[0].spirv.words().unwrap();
-        let mut rest = words.get(5..).unwrap();
-        let mut found = 0;
-        while let Some(&first) = rest.first() {
-            found += usize::from(first & 0xffff == 198);
-            rest = &rest[(first >> 16) as usize..];
-        }
-        found
+        );
+        count_of(Op::BitwiseXor, &source, device)
     }
 
     #[test]

@@ -260,24 +260,15 @@ impl Selections {
 
 #[cfg(test)]
 mod tests {
-    use crate::compiler::testing::opencl_c;
-    use crate::compiler::{Capabilities, Library, Options, compile};
+    use crate::compiler::Capabilities;
+    use crate::compiler::testing::count_of;
+    use rspirv::spirv::Op;
 
     /// `OpGroupNonUniformBallot` in what a kernel becomes on a device.
     fn votes(source: &str, device: &Capabilities) -> usize {
-        let library = Library::embedded().unwrap();
-        let words = opencl_c(&format!(
-            "kernel void k(global int *p, global float *f, int n, float x) {{ {source} }}"
-        ));
-        let program = compile(&[&words], &library, device, &Options::default()).unwrap();
-        let words = program.kernels[0].spirv.words().unwrap();
-        let mut rest = words.get(5..).unwrap();
-        let mut found = 0;
-        while let Some(&first) = rest.first() {
-            found += usize::from(first & 0xffff == 339);
-            rest = &rest[(first >> 16) as usize..];
-        }
-        found
+        let source =
+            format!("kernel void k(global int *p, global float *f, int n, float x) {{ {source} }}");
+        count_of(Op::GroupNonUniformBallot, &source, device)
     }
 
     const SORT: &str = "for (int i = 1; i < 8; ++i) {
