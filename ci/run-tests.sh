@@ -16,6 +16,20 @@ run_tests() {
     rm "$log"
 }
 
+# device_tests: the arguments of `cargo test` that choose all programs of tests/ but those that run nothing on a device.
+device_tests() {
+    local path name
+    for path in tests/*.rs tests/*/main.rs; do
+        name=${path#tests/}
+        name=${name%.rs}
+        name=${name%/main}
+        case $name in
+            benchmarked_code | code_growth | mutations | null_hardware) ;;
+            *) echo --test "$name" ;;
+        esac
+    done
+}
+
 # random_kernels NAME MANIFEST SEED COUNT [OPTION…]: so many kernels of consecutive seeds, half of them in each of two
 # processes, on the library of ci/demo, which takes a fraction of the time of the one that tests are built with.
 random_kernels() {

@@ -69,6 +69,9 @@ use std::time::Instant;
 /// A named test; it fails by panicking.
 type Test = (&'static str, fn());
 
+/// The group of tests that every process runs.
+const LOOKS_AT_OTHERS: &str = "documents";
+
 const GROUPS: &[(&str, &[Test])] = &[
     ("integers", integers::TESTS),
     ("ranges", ranges::TESTS),
@@ -112,13 +115,16 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("groups_intel", groups_intel::TESTS),
     ("sycl_groups", sycl_groups::TESTS),
     ("non_uniform_groups", non_uniform_groups::TESTS),
-    // Last: it looks at what the others have done.
-    ("documents", documents::TESTS),
+    // Last: it looks at what the others have done, in each part of them.
+    (LOOKS_AT_OTHERS, documents::TESTS),
     ("finished_work", finished_work::TESTS),
 ];
 
-/// Set in the process that runs the tests.
-const INNER: &str = "PUMICE_TEST_INNER";
+/// Set in a process that runs tests, to which part of them and of how many: `0/2`.
+const PART: &str = "PUMICE_TEST_PART";
+
+/// Processes that tests are run in, at most. A driver that compiles kernels has one processor busy.
+const MOST_PARTS: usize = 4;
 
 /// The driver under test: `libpumice.so`, which cargo builds with the tests.
 fn driver() -> PathBuf {
@@ -128,9 +134,9 @@ fn driver() -> PathBuf {
     library::path()
 }
 
-/// Starts this program again with an environment in which the loader finds one driver: what is read at
-/// load time can't be changed safely from within.
-fn start_with_one_driver() -> ExitCode {
+/// Starts this program again for each part of the tests, with an environment in which the loader finds one driver: what is
+/// read at load time can't be changed safely from within.
+fn start_with_one_driver(parts: usize) -> ExitCode {
     let folder =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vendors-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the build's folder is writable");
@@ -138,25 +144,42 @@ fn start_with_one_driver() -> ExitCode {
     std::fs::write(folder.join("tested.icd"), manifest).expect("the build's folder is writable");
     // ocl-icd wants the slash to tell a folder from a file.
     let vendors = format!("{}/", folder.display());
-    let status = Command::new(std::env::current_exe().expect("a running test has a path"))
-        .args(std::env::args_os().skip(1))
-        .env(INNER, "1")
-        .env("OCL_ICD_VENDORS", vendors)
-        .env("PUMICE_CACHE_DIR", "")
-        .status();
-    // What is left of it hurts nobody.
-    let _ = std::fs::remove_dir_all(&folder);
-    match status {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => {
-            eprintln!("kernels: {status}");
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("kernels: {error}");
-            ExitCode::FAILURE
+    let start = |part: usize| {
+        Command::new(std::env::current_exe().expect("a running test has a path"))
+            .args(std::env::args_os().skip(1))
+            .env(PART, format!("{part}/{parts}"))
+            .env("OCL_ICD_VENDORS", &vendors)
+            .env("PUMICE_CACHE_DIR", "")
+            .spawn()
+    };
+    let started: Vec<_> = (0..parts).map(start).collect();
+    let mut has_failed = false;
+    for child in started {
+        match child.and_then(|mut child| child.wait()) {
+            Ok(status) if status.success() => {}
+            Ok(status) => {
+                eprintln!("kernels: {status}");
+                has_failed = true;
+            }
+            Err(error) => {
+                eprintln!("kernels: {error}");
+                has_failed = true;
+            }
         }
     }
+    // What is left of it hurts nobody.
+    let _ = std::fs::remove_dir_all(&folder);
+    match has_failed {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// The part of the tests that this process runs, and of how many, if it runs any.
+fn part() -> Option<(usize, usize)> {
+    let text = std::env::var(PART).ok()?;
+    let (part, parts) = text.split_once('/')?;
+    Some((part.parse().ok()?, parts.parse().ok()?))
 }
 
 fn main() -> ExitCode {
@@ -168,17 +191,27 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    if std::env::var_os(INNER).is_none() {
-        return start_with_one_driver();
-    }
+    let Some((part, parts)) = part() else {
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
+        // What is chosen by name is looked at: in its order.
+        let is_chosen = !filters.is_empty();
+        return start_with_one_driver(if is_chosen {
+            1
+        } else {
+            processors.min(MOST_PARTS)
+        });
+    };
     let Some(session) = harness::session() else {
         skip::no_device();
         return ExitCode::SUCCESS;
     };
     println!("running on {}", session.name());
     let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
-    for (group, (name, test)) in all() {
+    for (at, (group, (name, test))) in all().enumerate() {
         let full = format!("{group}::{name}");
+        if at % parts != part && group != LOOKS_AT_OTHERS {
+            continue;
+        }
         if !filters.is_empty() && !filters.iter().any(|filter| full.contains(*filter)) {
             continue;
         }
