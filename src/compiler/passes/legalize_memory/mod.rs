@@ -10,7 +10,8 @@
 //! - Everything else (8- and 16-bit elements without the storage feature, 64-bit integers without
 //!   `shaderInt64`, elements of packed structures at less than their own alignment) is loaded and stored
 //!   as a stream of aligned 32-bit words: see [`words`]. No word is touched that holds none of the bytes
-//!   asked for, so an allocation whose size is a multiple of four is never left.
+//!   asked for, so an allocation whose size is a multiple of four is never left. Neighbours are loaded
+//!   together: see [`joins`].
 //! - Booleans are bytes, 0 or 1. Halves are 16-bit integers where the device lacks `shaderFloat16`.
 //! - Atomics on floats that only move bits become integer ones; arithmetic on floats becomes a loop of
 //!   compare-exchanges. `OpAtomicFlag…` works on a word.
@@ -20,6 +21,7 @@
 
 mod atomics;
 mod groups;
+mod joins;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -30,6 +32,8 @@ use crate::compiler::ir::{
 };
 use crate::compiler::{Capabilities, CompileError, Context};
 use groups::groups;
+use joins::Joins;
+use std::collections::HashMap;
 
 /// Legalizes every memory operation.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
@@ -55,18 +59,41 @@ struct Memory<'a> {
 
 impl Memory<'_> {
     fn function(&self, function: &mut Function) -> Result<(), CompileError> {
-        rewrite_instructions(function, |b, inst| self.instruction(b, inst)).map(drop)
+        let joins = Joins::of(self, function);
+        // By the first load of several that are made together: what they load.
+        let mut joined = HashMap::new();
+        rewrite_instructions(function, |b, inst| {
+            self.instruction(b, inst, &joins, &mut joined)
+        })
+        .map(drop)
     }
 
-    fn instruction(&self, b: &mut Builder<'_>, inst: Inst) -> Result<Rewrite, CompileError> {
+    fn instruction(
+        &self,
+        b: &mut Builder<'_>,
+        inst: Inst,
+        joins: &Joins,
+        joined: &mut HashMap<Inst, Values>,
+    ) -> Result<Rewrite, CompileError> {
         let data = b.function.inst(inst).clone();
+        if let Some((first, at)) = joins.first_of(inst)
+            && let Some(values) = joined.get(&first)
+        {
+            let values = &values[at..at + data.results.len()];
+            return Ok(Rewrite::Replace(values.into()));
+        }
         match data.op {
             Op::Load(Place::Address(address), access) => {
                 let Some(&first) = data.results.first() else {
                     return Ok(Rewrite::Replace(Values::new()));
                 };
                 let ty = b.ty(first);
-                let values = self.load(b, address, ty, data.results.len(), access)?;
+                let count = joins.count_of(inst).unwrap_or(data.results.len());
+                let mut values = self.load(b, address, ty, count, access)?;
+                if count > data.results.len() {
+                    joined.insert(inst, values.clone());
+                    values.truncate(data.results.len());
+                }
                 Ok(Rewrite::Replace(values))
             }
             Op::Store(Place::Address(address), values, access) => {

@@ -2,7 +2,8 @@
 
 use crate::compiler::Capabilities;
 use crate::compiler::ir::{
-    Access, AtomicOp, Convert, FuncId, Module, Op, Place, Scope, Semantics, Type, Value, Values,
+    Access, AtomicOp, Binary, Convert, FuncId, Module, Op, Place, Scope, Semantics, Type, Value,
+    Values,
 };
 use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
 use smallvec::smallvec;
@@ -131,6 +132,81 @@ fn loads() {
                     assert!(run.touched.iter().all(|byte| allowed.contains(byte)));
                 }
             }
+        }
+    }
+}
+
+/// The words that a function loads.
+fn words_loaded(module: &Module) -> usize {
+    let function = &module.functions[0];
+    let blocks = function.layout.iter();
+    let insts = blocks.flat_map(|&block| &function.block(block).insts);
+    insts
+        .map(|&inst| function.inst(inst))
+        .filter(|inst| matches!(inst.op, Op::Load(Place::Address(_), _)))
+        .map(|inst| inst.results.len())
+        .sum()
+}
+
+#[test]
+fn neighbours_are_loaded_together() {
+    let device = Capabilities::minimal();
+    // Elements of each load, where they begin, whether something is stored before, and the words for all of them.
+    let one_each = [1; 6];
+    for (ty, counts, between, words) in [
+        (Type::I16, &one_each[..], false, 4),
+        (Type::I16, &[2, 1, 3], false, 4),
+        (Type::I8, &one_each, false, 3),
+        (Type::I8, &one_each, true, 2 * 2),
+    ] {
+        for at in (BASE..BASE + 4).step_by(ty.size_bytes() as usize) {
+            let size = u64::from(ty.size_bytes());
+            let mut module = module_of(&[Type::I64], |b, p| {
+                let mut values = Values::new();
+                for (index, &count) in counts.iter().enumerate() {
+                    let address = match values.len() as u64 * size {
+                        0 => p[0],
+                        offset => b.binary_const(Binary::Add, p[0], offset),
+                    };
+                    if between && index == 3 {
+                        let word = b.i32(7);
+                        let elsewhere = b.constant(Type::I64, 8);
+                        b.store(
+                            Place::Address(elsewhere),
+                            smallvec![word],
+                            Access::aligned(4),
+                        );
+                    }
+                    let access = Access::aligned(ty.size_bytes());
+                    values.extend(b.load(Place::Address(address), ty, count, access));
+                }
+                values
+            });
+            super::legalize(&mut module, &device).unwrap();
+            check(&module, &device);
+            assert_eq!(words_loaded(&module), words, "{module}");
+            let mut run = Evaluator::new(&module);
+            run.memory = (0..200u32).map(|i| (i * 37 % 251) as u8).collect();
+            let bytes = &run.memory[at as usize..(at + 6 * size) as usize];
+            let elements = bytes.chunks(size as usize);
+            let expected: Vec<u64> = elements
+                .map(|it| {
+                    it.iter()
+                        .rev()
+                        .fold(0, |all, &byte| all << 8 | u64::from(byte))
+                })
+                .collect();
+            assert_eq!(
+                run.call(FuncId(0), &[at]),
+                expected,
+                "{ty} at {at}\n{module}"
+            );
+            let allowed = words_of(at, 6 * size);
+            assert!(
+                run.touched
+                    .iter()
+                    .all(|byte| allowed.contains(byte) || (8..12).contains(byte))
+            );
         }
     }
 }
