@@ -6,10 +6,12 @@
 //! address that nobody vouched for. `if (p) x = *p` ends the process where `p` is null.
 //!
 //! **How.** A zero is added that is the work-item's place in its sub-group, times a bit that no launch has: the driver gathers
-//! then, with the mask. (A selection by a condition that always holds would do, too, but with AVX-512 it needs one more mask
-//! all the way, and the LLVM 22 of Mesa 26.2 ends the process over masks that it has no registers for: its
-//! MachineCopyPropagation makes a copy of 32 bits from a register of 64.) Blocks that every work-item comes to once, outside of loops, keep their loads. Stores and atomics
+//! then, with the mask. Blocks that every work-item comes to once, outside of loops, keep their loads. Stores and atomics
 //! look at the mask in any case, and so do loads from private arrays.
+//!
+//! A selection by a condition that always holds would do, too, but with AVX-512 it takes one more mask, which lives all the
+//! way: the LLVM 22 of Mesa 26.2 ends the process where it has no register for one (its MachineCopyPropagation makes a copy
+//! of 32 bits from a register of 64).
 //!
 //! **Needs** no pointers; 64-bit integers. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::LOADS_FOR_NOBODY`]).

@@ -77,9 +77,8 @@ fn up_to(
 fn branch_behind_switches(function: &mut Function, joining: &HashSet<Block>) {
     let is_behind_switch = |block: &Block| {
         let data = function.block(*block);
-        let merge = match data.merge {
-            Some(Merge::Selection { merge }) => merge,
-            _ => return None,
+        let Some(Merge::Selection { merge }) = data.merge else {
+            return None;
         };
         let is_switch = matches!(data.terminator, Terminator::Switch { .. });
         (is_switch && data.keeps_selection && joining.contains(&merge)).then_some(merge)
@@ -99,14 +98,11 @@ fn branch_behind_switches(function: &mut Function, joining: &HashSet<Block>) {
                 continue;
             }
             let known = ways.iter().find(|(it, _)| it == edge);
-            let first = match known {
-                Some(&(_, first)) => first,
-                None => {
-                    let first = add_selection(function, edge, &mut always);
-                    ways.push((edge.clone(), first));
-                    first
-                }
-            };
+            let first = known.map(|&(_, first)| first).unwrap_or_else(|| {
+                let first = add_selection(function, edge, &mut always);
+                ways.push((edge.clone(), first));
+                first
+            });
             *edge = first.into();
         }
         function.block_mut(from).terminator = terminator;
