@@ -29,7 +29,7 @@ const RANGES: &[Range] = &[
     // that work-items keep when they have left. Without what spares it the defect shows in results_of_irreducible_loops on
     // 22.3.6, and in no test of loops on 25.0.7 and 26.2.6.
     Range::before(Version(25, 0, 0), Defects::LOSES_LOOP_RESULTS),
-    // All of Mesa's versions drop the mark; it does harm where what selections make is lost.
+    // Seen in what 22.3.6 makes of results_of_switches_in_loops. It does no harm where loops keep what selections made.
     Range::before(Version(25, 0, 0), Defects::FLATTENS_SWITCHES),
     Range::always(Defects::OVERWRITES_LOOP_STATE),
     // LP_MAX_TGSI_LOOP_ITERATIONS of gallivm is not in 25.0's source.

@@ -169,9 +169,10 @@ fn start_with_one_driver(parts: usize) -> ExitCode {
     }
     // What is left of it hurts nobody.
     let _ = std::fs::remove_dir_all(&folder);
-    match has_failed {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    if has_failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     }
 }
 

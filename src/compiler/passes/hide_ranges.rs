@@ -21,7 +21,8 @@
 //! zero out of the exchange. For numbers of conditions it is the constant where they hold, which costs next to nothing, and that
 //! alone: what both were hidden by was lost where the driver made the selection again behind it. For negations it is the
 //! result, and so it is for magnitudes and the upper words of products that are added to. Words of 64-bit quotients and
-//! remainders, also those that a loop carries, of which a narrow part is used are shifted by the zero, so that the driver can't compute the narrow part alone.
+//! remainders of which a narrow part is used, also of those that a loop carries, are shifted by the zero, so that the driver
+//! can't compute the narrow part alone.
 //!
 //! **Needs** arguments in their block. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::MISREADS_RANGES`]), nor in kernels without a buffer.
@@ -482,6 +483,17 @@ mod tests {
                 "{source}"
             );
             assert_eq!(exclusive_ors(source, &Capabilities::full()), 0, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_a_condition_is_hidden_in_one_arm() {
+        for source in ["p[0] = p[1] > 5;", "p[0] = p[1] > 5 ? 3 : 8;"] {
+            assert_eq!(
+                exclusive_ors(source, &Capabilities::nvidia()),
+                1,
+                "{source}"
+            );
         }
     }
 

@@ -89,8 +89,7 @@ fn branch_behind_switches(function: &mut Function, joining: &HashSet<Block>) {
         .filter_map(is_behind_switch)
         .collect();
     let mut always = Always::default();
-    let layout = function.layout.clone();
-    for from in layout {
+    for from in function.layout.clone() {
         let mut terminator = function.block(from).terminator.clone();
         let mut ways: Vec<(Edge, Block)> = Vec::new();
         for edge in terminator.edges_mut() {
@@ -106,9 +105,6 @@ fn branch_behind_switches(function: &mut Function, joining: &HashSet<Block>) {
             *edge = first.into();
         }
         function.block_mut(from).terminator = terminator;
-    }
-    if !merges.is_empty() {
-        function.layout = function.reverse_postorder();
     }
 }
 
