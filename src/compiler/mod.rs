@@ -219,7 +219,7 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
             passes::split_selected_elements::run,
             Stage::Emit,
         ),
-        ("select_by_votes", passes::select_by_votes::run, Stage::Emit),
+        ("hide_arms", passes::hide_arms::run, Stage::Emit),
         ("hide_ranges", passes::hide_ranges::run, Stage::Emit),
         ("hide_float_bits", passes::hide_float_bits::run, Stage::Emit),
         (

@@ -88,7 +88,7 @@ bitflags! {
         /// often: see [`crate::compiler::passes::keep_miscounted_loops`].
         const MISCOUNTS_ITERATIONS = 1 << 25;
         /// A selection is computed again where its condition is no longer known: see
-        /// [`crate::compiler::passes::select_by_votes`].
+        /// [`crate::compiler::passes::hide_arms`].
         const LOSES_CONDITIONS = 1 << 26;
         /// The cases of a switch become branches that may be flattened, even if it is marked `DontFlatten`: see
         /// [`crate::compiler::passes::keep_selections`].

@@ -37,7 +37,69 @@ pub const TESTS: &[Test] = &[
         results_in_bytes_of_variables,
     ),
     ("values_of_several_ways_out", values_of_several_ways_out),
+    (
+        "barriers_behind_loops_left_apart",
+        barriers_behind_loops_left_apart,
+    ),
 ];
+
+/// What another work-item stores between two barriers, behind a loop that each leaves in an iteration of its own, and that a
+/// switch begins in the middle of.
+fn barriers_behind_loops_left_apart() {
+    let source = "
+    struct numbers { uchar a; ulong b, c; };
+    __attribute__((reqd_work_group_size(8, 1, 1)))
+    kernel void test(global ulong *out, global const uint *in, global uint *scratch, global uint *counters,
+                     local short *items, uint number, short4 vector) {
+        const uint i = (uint)get_global_id(0), id = (uint)get_local_id(0);
+        global uint *mine = scratch + i * 16;
+        local short *shorts = items + id * 16;
+        for (uint j = 0; j < 16; ++j) shorts[j] = (short)(j * 259u + i);
+        local uchar bytes[8];
+        uint turns = 1;
+        char least = min((char)number, (char)1);
+        uint left = (id & 7u) + 1u;
+        switch (number & 3u) {
+        case 0: do {
+        case 3:
+        case 1:
+            for (uint j = 0; j < 4u; ++j) {
+                turns ^= 1u;
+                for (uint k = 2; k != ~0u; --k)
+                    if ((short)mine[1] > (short)(least > (char)0xffu)) goto done;
+            }
+            done: ;
+        case 2: ;
+        } while (--left > 0); }
+        struct numbers all = { 1, upsample(turns, 1u) << (ulong)((ulong)get_global_size(0) || (ulong)get_global_size(0)), 1 };
+        barrier(CLK_LOCAL_MEM_FENCE);
+        bytes[id] = 1;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uchar byte = bytes[1u % 8u];
+        out[i * 24 + 5] += all.b;
+        out[i * 24 + 7] += byte;
+    }";
+    let found = Launch::new(source)
+        .buffer(&[0_u64; 64 * 24])
+        .buffer(&[0_u32; 256])
+        .buffer(&[7_u32; 64 * 16])
+        .buffer(&[0_u32; 256])
+        .local(8 * 32)
+        .value(0x9876_5432_u32)
+        .value([-3_i16, 77, 32000, -32768])
+        .run(&[64], &[8]);
+    let expected: Vec<u64> = (0..64)
+        .flat_map(|i| {
+            let mut words = [0; 24];
+            // All turns but the first, which begins at `case 2`.
+            let turns = 1 ^ (i & 1);
+            words[5] = (turns << 32 | 1) << 1;
+            words[7] = 1;
+            words
+        })
+        .collect();
+    assert_equal(&found.get(0), &expected, |at| format!("word {at}"));
+}
 
 /// What was read of a variable before it was set, in loops that work-items leave in several ways and iterations.
 fn values_of_several_ways_out() {

@@ -1,23 +1,27 @@
-//! Selects numbers by votes, where a driver computes a selection again after its condition is gone.
+//! Hides what numbers are selected of, where a driver computes a selection again after its condition is gone.
 //!
 //! **Why.** NVIDIA's compiler (seen in 580.159.04) makes `SEL` of `c ? 1 : 0`. Where the number lives long, and its arms can be
 //! had again at any place (constants, arguments, ids, and what is computed of such alone), it computes the number where that is
 //! used instead of keeping it in a register. Of the operands it keeps the two arms, and not the predicate, which holds another
 //! condition by then, or the carry of a sum: `int v = x == y;` is wrong behind an insertion sort.
 //!
-//! **How.** A ballot has the condition of each work-item of a sub-group in a bit, and is no operation that a compiler makes
-//! again elsewhere. The number is computed of the work-item's own bit, without a predicate.
+//! **How.** One arm is combined with a zero that can't be had again: what the work-items of a sub-group say where the kernel
+//! begins, all of them no. A ballot is no operation that a compiler makes again elsewhere. It stands where no work-item has gone
+//! a way of its own: in a loop that they leave one after the other, the same driver follows who is still there, at some twenty
+//! instructions a turn, and some kernels that leave such a loop are no longer together in a barrier behind it.
 //!
 //! **Needs** what the driver is given, but for structured control flow. Does nothing unless the device asks for it
 //! ([`Defects::LOSES_CONDITIONS`]).
 
 use crate::compiler::ir::{
-    Binary, Block, Builder, BuiltIn, Function, Group, GroupOp, InstFlags, Module, Op, Place,
-    Rewrite, Scope, Terminator, Type, Value, rewrite_instructions,
+    Access, Array, ArrayId, ArrayLength, ArrayStorage, Binary, Block, Builder, BuiltIn, Compare,
+    Function, Group, GroupOp, InstFlags, Module, Op, Place, Rewrite, Scope, Terminator, Type,
+    Value, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
 use std::collections::{HashMap, HashSet};
+use std::mem;
 
 /// How many instructions behind its condition a number is used at once: it stays a selection, which is what loops count and
 /// compare with.
@@ -29,95 +33,109 @@ const DEPTH: u32 = 8;
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let capabilities = cx.capabilities;
-    if capabilities.has(Defects::LOSES_CONDITIONS) && capabilities.subgroup.ballot {
-        for function in &mut module.functions {
-            vote(function)?;
-        }
-    }
-    Ok(())
-}
-
-fn vote(function: &mut Function) -> Result<(), CompileError> {
-    let lasting = Selections::of(function).lasting(function);
-    if lasting.is_empty() {
+    if !capabilities.has(Defects::LOSES_CONDITIONS) || !capabilities.subgroup.ballot {
         return Ok(());
     }
-    let conditions: HashSet<Value> = lasting
+    let lasting: Vec<_> = module
+        .functions
         .iter()
-        .filter_map(|&it| Some(selection(function, it)?.0))
+        .map(|function| Selections::of(function).lasting(function))
         .collect();
-    let mut bits = HashMap::new();
-    // Where a condition is known, and not where it is used: it must not live long either.
-    rewrite_instructions(function, |b, inst| {
-        let data = b.function.inst(inst);
-        let &[condition] = data.results.as_slice() else {
-            return Ok::<_, CompileError>(Rewrite::Keep);
+    let Some(kernel) = module.kernels.first().map(|kernel| kernel.function) else {
+        return Ok(());
+    };
+    let is_kernel = |at: usize| at == kernel.index();
+    let is_needed = |at: usize| !lasting[at].is_empty();
+    let shared = (0..lasting.len())
+        .any(|at| is_needed(at) && !is_kernel(at))
+        .then(|| module.add_array(word_of_each()));
+    for (at, lasting) in lasting.iter().enumerate() {
+        let function = &mut module.functions[at];
+        let zero = match shared {
+            _ if is_kernel(at) && (shared.is_some() || !lasting.is_empty()) => {
+                at_entry(function, |b| voted_zero(b, shared))
+            }
+            Some(shared) if !lasting.is_empty() => at_entry(function, |b| kept_zero(b, shared)),
+            _ => continue,
         };
-        if !conditions.contains(&condition) {
-            return Ok(Rewrite::Keep);
-        }
-        let op = data.op.clone();
-        let condition = b.op1(op, Type::Bool);
-        b.flags = InstFlags::default();
-        bits.insert(condition, own_bit(b, condition));
-        Ok(Rewrite::Replace(smallvec![condition]))
-    })?;
-    rewrite_instructions(function, |b, inst| {
-        let &[result] = b.function.inst(inst).results.as_slice() else {
-            return Ok::<_, CompileError>(Rewrite::Keep);
-        };
-        let (true, Some((condition, one, other))) =
-            (lasting.contains(&result), selection(b.function, result))
-        else {
-            return Ok(Rewrite::Keep);
-        };
-        b.flags = InstFlags::default();
-        let bit = match bits.get(&condition) {
-            Some(&bit) => bit,
-            // It is a parameter of its block.
-            None => own_bit(b, condition),
-        };
-        Ok(Rewrite::Replace(smallvec![chosen(b, bit, one, other)]))
-    })?;
+        hide(function, lasting, zero)?;
+    }
     Ok(())
 }
 
-/// The condition of a selection, and what is selected of.
-fn selection(function: &Function, value: Value) -> Option<(Value, Value, Value)> {
-    match function.op_of(value) {
-        Some(&Op::Select(condition, one, other)) => Some((condition, one, other)),
-        _ => None,
+/// A word in which functions find the zero that their kernel has computed.
+fn word_of_each() -> Array {
+    Array {
+        name: "zero".into(),
+        storage: ArrayStorage::Private,
+        element: Type::I32,
+        length: ArrayLength {
+            elements: 1,
+            spec_ids: Vec::new(),
+        },
     }
 }
 
-/// 1 where the condition holds for this work-item, 0 where not. Sub-groups have 32 work-items at most.
-fn own_bit(b: &mut Builder<'_>, condition: Value) -> Value {
+/// What is built in front of all else in a function.
+fn at_entry(function: &mut Function, build: impl FnOnce(&mut Builder<'_>) -> Value) -> Value {
+    let entry = function.entry();
+    let behind = mem::take(&mut function.block_mut(entry).insts);
+    let value = build(&mut Builder::new(function, entry));
+    function.block_mut(entry).insts.extend(behind);
+    value
+}
+
+/// The work-items that say that there is no work-group: none. Functions find the same number in the array.
+fn voted_zero(b: &mut Builder<'_>, shared: Option<ArrayId>) -> Value {
+    let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(0)), Type::I32);
+    let none = b.i32(0);
+    let never = b.compare(Compare::Equal, groups, none);
     let ballot = Group {
         op: GroupOp::Ballot,
         scope: Scope::Subgroup,
     };
-    let votes = b.op(Op::Group(ballot, smallvec![condition]), [Type::I32; 4]);
-    let own = b.op1(Op::BuiltIn(BuiltIn::SubgroupLocalInvocationId), Type::I32);
-    let bit = b.binary(Binary::LShr, votes[0], own);
-    b.binary_const(Binary::And, bit, 1)
+    let zero = b.op(Op::Group(ballot, smallvec![never]), [Type::I32; 4])[0];
+    if let Some(array) = shared {
+        let place = Place::Element { array, index: none };
+        b.store1(place, zero, Access::aligned(4));
+    }
+    zero
 }
 
-/// The first of two numbers if the bit is set, and else the other.
-fn chosen(b: &mut Builder<'_>, bit: Value, one: Value, other: Value) -> Value {
-    let ty = b.ty(one);
-    let int = ty.as_int().unwrap_or(ty);
-    let constants = (b.function.constant(one), b.function.constant(other));
-    if ty.is_int() && constants == (Some(1), Some(0)) {
-        return b.resize_int(bit, int, false);
-    }
-    let zero = b.i32(0);
-    let mask = b.binary(Binary::Sub, zero, bit);
-    let mask = b.resize_int(mask, int, true);
-    let (one, other) = (b.bitcast(one, int), b.bitcast(other, int));
-    let difference = b.binary(Binary::Xor, one, other);
-    let difference = b.binary(Binary::And, difference, mask);
-    let number = b.binary(Binary::Xor, other, difference);
-    b.bitcast(number, ty)
+/// The number that the kernel has left in the array.
+fn kept_zero(b: &mut Builder<'_>, array: ArrayId) -> Value {
+    let index = b.i32(0);
+    b.load1(
+        Place::Element { array, index },
+        Type::I32,
+        Access::aligned(4),
+    )
+}
+
+/// Hides the first arm of the selections.
+fn hide(
+    function: &mut Function,
+    lasting: &HashSet<Value>,
+    zero: Value,
+) -> Result<(), CompileError> {
+    rewrite_instructions(function, |b, inst| {
+        let &[result] = b.function.inst(inst).results.as_slice() else {
+            return Ok::<_, CompileError>(Rewrite::Keep);
+        };
+        let (true, Some(&Op::Select(condition, one, other))) =
+            (lasting.contains(&result), b.function.op_of(result))
+        else {
+            return Ok(Rewrite::Keep);
+        };
+        b.flags = InstFlags::default();
+        let ty = b.ty(one);
+        let int = ty.as_int().unwrap_or(ty);
+        let (one, zero) = (b.bitcast(one, int), b.resize_int(zero, int, false));
+        let one = b.binary(Binary::Xor, one, zero);
+        let one = b.bitcast(one, ty);
+        Ok(Rewrite::Replace(smallvec![b.select(condition, one, other)]))
+    })?;
+    Ok(())
 }
 
 /// Whether an operation is computed of constants and specialization constants alone.
@@ -278,7 +296,7 @@ mod tests {
     }";
 
     #[test]
-    fn numbers_of_conditions_that_live_over_a_loop_are_of_votes() {
+    fn numbers_of_conditions_that_live_over_a_loop_are_hidden() {
         for (before, behind) in [
             ("int v = p[9] == p[10]; p[8] = v;", "p[11] = v;"),
             ("int v = p[9] ? n : 7; p[8] = v;", "p[11] = v;"),
@@ -294,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_of_several_numbers_is_voted_on_once() {
+    fn several_numbers_share_a_zero() {
         let source = format!(
             "int c = p[9] == p[10], v = c ? 5 : n; float w = c ? x : 1.0f; p[8] = v; f[8] = w; {SORT} p[11] = v; f[0] = w;"
         );
