@@ -314,6 +314,8 @@ fn with_constant(
                 return Some(sweep.constant(ty, 0));
             }
         }
+        // `(c ? 1 : 0) | 1`
+        Or if (!sweep.known(a).zeros & !bits) & all == 0 => return Some(b),
         _ => {}
     }
     match (op, op_of(sweep, a)?) {

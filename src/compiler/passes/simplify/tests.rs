@@ -218,6 +218,22 @@ fn comparisons_that_bounds_decide_are_constants() {
 }
 
 #[test]
+fn a_number_without_other_bits_is_lost_in_a_constant() {
+    for (mask, constant, is_known) in [(1, 1, true), (5, 7, true), (3, 1, false)] {
+        let text = check(function(&[Type::I32], |b, [x, ..]| {
+            let low = b.binary_const(Binary::And, x, mask);
+            let number = b.binary_const(Binary::Or, low, constant);
+            b.terminate(Terminator::Return(smallvec![number]));
+        }));
+        assert_eq!(
+            !text.contains(" or "),
+            is_known,
+            "{mask} {constant}: {text}"
+        );
+    }
+}
+
+#[test]
 fn comparisons_of_numbers_extended_differently_are_narrowed() {
     use Compare::{Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual};
     let operations = [Equal, NotEqual, SLess, SLessEqual, ULess, ULessEqual];
