@@ -1,6 +1,7 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
 mod access_widths;
+mod calls;
 mod cycles;
 mod divergence;
 mod dominators;
@@ -17,6 +18,7 @@ mod uniformity;
 mod uses;
 
 pub use access_widths::{AccessWidths, Elements, aligned};
+pub use calls::{callees, callees_first, copies_by_function};
 pub use cycles::cycles;
 pub use divergence::loops_left_together;
 pub use dominators::Dominators;

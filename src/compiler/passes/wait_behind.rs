@@ -19,7 +19,7 @@
 //! ([`Defects::SLOW_WITHOUT_BARRIERS`]), or where a kernel has few loops and accesses to arrays.
 
 use super::hidden_zero::holds_always;
-use crate::compiler::analysis::Elements;
+use crate::compiler::analysis::{Elements, copies_by_function};
 use crate::compiler::ir::{
     Access, Array, ArrayId, ArrayStorage, Block, Builder, Function, Merge, Module, Op, Place,
     Scope, Semantics, Terminator,
@@ -29,7 +29,7 @@ use smallvec::smallvec;
 use std::collections::BTreeMap;
 
 /// How many loops a kernel may have without a barrier.
-const FEW_LOOPS: usize = 15;
+const FEW_LOOPS: u64 = 15;
 
 /// The cost of the accesses to an array that needs none, as [`Elements::cost`] counts it: all pairs take 0.2 s.
 const CHEAP: u64 = 2000;
@@ -48,8 +48,10 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if !cx.capabilities.has(Defects::SLOW_WITHOUT_BARRIERS) {
         return Ok(());
     }
-    let arrays = arrays_accessed_often(module);
-    if !arrays.is_empty() || loops(module) > FEW_LOOPS {
+    // The driver inlines all calls.
+    let copies = copies_by_function(module)?;
+    let arrays = arrays_accessed_often(module, &copies);
+    if !arrays.is_empty() || loops(module, &copies) > FEW_LOOPS {
         let elements: Vec<(ArrayId, Array)> = arrays
             .into_iter()
             .map(|id| (id, module.array(id).clone()))
@@ -59,31 +61,35 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
-fn loops(module: &Module) -> usize {
+/// How many loops there are in all copies of all functions.
+fn loops(module: &Module, copies: &[u64]) -> u64 {
     let is_head = |function: &Function, block: Block| {
         matches!(function.block(block).merge, Some(Merge::Loop { .. }))
     };
     let of = |function: &Function| {
         let blocks = function.layout.iter();
-        blocks.filter(|&&block| is_head(function, block)).count()
+        blocks.filter(|&&block| is_head(function, block)).count() as u64
     };
-    module.functions.iter().map(of).sum()
+    let functions = module.functions.iter().zip(copies);
+    functions
+        .map(|(function, &copies)| of(function) * copies)
+        .sum()
 }
 
 /// The private arrays of which two uses are to be found soon.
-fn arrays_accessed_often(module: &Module) -> Vec<ArrayId> {
+fn arrays_accessed_often(module: &Module, copies: &[u64]) -> Vec<ArrayId> {
     let mut all: BTreeMap<ArrayId, Elements> = BTreeMap::new();
-    for function in &module.functions {
+    for (function, &copies) in module.functions.iter().zip(copies) {
         let blocks = function.layout.iter();
         let insts = blocks.flat_map(|&block| &function.block(block).insts);
         for &inst in insts {
             let data = function.inst(inst);
             match &data.op {
                 Op::Load(Place::Element { array, .. }, _) => {
-                    all.entry(*array).or_default().loads += data.results.len() as u64;
+                    all.entry(*array).or_default().loads += data.results.len() as u64 * copies;
                 }
                 Op::Store(Place::Element { array, .. }, values, _) => {
-                    all.entry(*array).or_default().stores += values.len() as u64;
+                    all.entry(*array).or_default().stores += values.len() as u64 * copies;
                 }
                 _ => {}
             }
@@ -204,6 +210,28 @@ mod tests {
         assert!(waits(storing(100, 1 << 20), slow).is_none());
     }
 
+    /// A kernel that calls another function so often.
+    fn calling(mut module: Module, calls: usize) -> Module {
+        let mut kernel = Function::new("k");
+        let entry = kernel.entry();
+        let mut b = Builder::new(&mut kernel, entry);
+        for _ in 0..calls {
+            b.op0(Op::Call(FuncId(1), smallvec![]));
+        }
+        b.terminate(Terminator::Return(smallvec![]));
+        module.functions.insert(0, kernel);
+        module
+    }
+
+    #[test]
+    fn what_functions_do_counts_as_often_as_they_are_called() {
+        let slow = Defects::SLOW_WITHOUT_BARRIERS;
+        assert!(waits(calling(storing(20, 128), 4), slow).is_none());
+        assert!(waits(calling(storing(20, 128), 5), slow).is_some());
+        assert!(waits(calling(going_round(3), 5), slow).is_none());
+        assert!(waits(calling(going_round(3), 6), slow).is_some());
+    }
+
     /// A kernel of so many loops, one after the other.
     fn going_round(loops: usize) -> Module {
         let mut function = Function::new("k");
@@ -233,7 +261,7 @@ mod tests {
     #[test]
     fn a_barrier_is_behind_many_loops() {
         let slow = Defects::SLOW_WITHOUT_BARRIERS;
-        assert!(waits(going_round(FEW_LOOPS), slow).is_none());
-        assert!(waits(going_round(FEW_LOOPS + 1), slow).is_some());
+        assert!(waits(going_round(15), slow).is_none());
+        assert!(waits(going_round(16), slow).is_some());
     }
 }

@@ -5,7 +5,7 @@
 //! that would get larger than its device bears ([`Limits`]) is given bodies that all calls share ([`super::share`]), the
 //! largest first: those near the kernel, which are called least.
 
-use super::call_graph::callees;
+use crate::compiler::analysis::callees;
 use crate::compiler::ir::{AddressSpace, FuncId, Function, Module, Op, Place};
 use crate::compiler::{Capabilities, CompileError};
 

@@ -23,12 +23,13 @@ mod share;
 #[cfg(test)]
 mod tests;
 
+use crate::compiler::analysis::{callees, callees_first};
 use crate::compiler::ir::{
     AddressSpace, FuncId, Function, Module, Op, Rewrite, Type, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 use budget::Budget;
-use call_graph::{callees, callees_first, keep_reachable};
+use call_graph::keep_reachable;
 use std::collections::HashMap;
 
 /// Functions of at most so many instructions are always inlined.

@@ -11,8 +11,8 @@
 //! points into a variable that holds all of what is accessed, and that nothing else the body accesses overlaps it. Parameters
 //! that point to the same place at all calls need no copy: [`super::share`] drops them.
 
-use super::call_graph::callees;
 use super::pointees::{Argument, Base, Call, Extent, Pointees, Uses};
+use crate::compiler::analysis::callees;
 use crate::compiler::ir::{FuncId, Function, Module, VariableId};
 use std::collections::{HashMap, HashSet};
 
