@@ -24,9 +24,10 @@ impl Iterations {
         for (at, found) in all.iter().enumerate().rev() {
             let around = found.parent.map_or(Some(1), |parent| most[parent]);
             most[at] = around.and_then(|around: usize| {
-                let candidate = candidate(function, dominators, found)?;
-                let own = rounds::count(function, &candidate, local_sizes, FEW)
-                    .or_else(|| rounds::at_most(function, &candidate, local_sizes, FEW))?;
+                let count = candidate(function, dominators, found)
+                    .and_then(|it| rounds::count(function, &it, local_sizes, FEW));
+                let own = count
+                    .or_else(|| rounds::at_most(function, dominators, found, local_sizes, FEW))?;
                 around.checked_mul(own)
             });
         }

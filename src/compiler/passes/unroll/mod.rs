@@ -289,10 +289,8 @@ fn join_one(
             true => shape.copies(function, budget, at, several_rounds::FEW.most()),
             false => usize::MAX,
         };
-        let candidate = candidate(function, &shape.dominators, found);
         let most_rounds = |function: &Function, most| {
-            let candidate = candidate.as_ref()?;
-            rounds::at_most(function, candidate, local_sizes, most)
+            rounds::at_most(function, &shape.dominators, found, local_sizes, most)
         };
         let join_with_ways_out = |function: &mut Function| {
             let most = most_rounds(function, with_ways_out::MOST);

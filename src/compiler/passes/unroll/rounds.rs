@@ -2,8 +2,8 @@
 
 use super::super::simplify::fold;
 use super::Candidate;
-use crate::compiler::analysis::KnownBits;
-use crate::compiler::ir::{Binary, Compare, Function, Op, Value};
+use crate::compiler::analysis::{Dominators, KnownBits, Loop};
+use crate::compiler::ir::{Binary, Block, Compare, Edge, Function, Op, Terminator, Unary, Value};
 
 /// How deep an expression is followed.
 const DEPTH: u32 = 8;
@@ -35,7 +35,8 @@ pub fn has_a_second(function: &Function, candidate: &Candidate<'_>, local_sizes:
     let first = first_counters(function, candidate);
     let followed = evaluate(function, params, &first, candidate.condition, DEPTH);
     let holds = followed.map(|bits| bits != 0).or_else(|| {
-        let (op, bits, [a, b]) = sides(function, candidate, local_sizes)?;
+        let counters = Counters::of(candidate);
+        let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
         decided(op, a.range(0), b.range(0), bits)
     });
     holds == Some(candidate.continues_if)
@@ -87,18 +88,90 @@ fn evaluate(
 }
 
 /// A number of rounds that the loop does not exceed, whatever its counters begin with; `most` at most.
+///
+/// The loop may have other ways out, and may be left by a condition that others are part of: a bound is what every round
+/// compares and goes on by, of several the lowest.
 pub fn at_most(
     function: &Function,
-    candidate: &Candidate<'_>,
+    dominators: &Dominators,
+    found: &Loop,
     local_sizes: [u32; 3],
     most: usize,
 ) -> Option<usize> {
-    let (op, bits, [a, b]) = sides(function, candidate, local_sizes)?;
-    // Where a round is not the last one for all, it is for some, or for none: the numbers of the others are still in range.
-    let is_last = |&round: &usize| {
-        decided(op, a.range(round), b.range(round), bits) == Some(!candidate.continues_if)
+    let [(_, first), (latch, next)] = found.entry_and_back(function)?;
+    let counters = Counters {
+        header: found.header,
+        first: &first.args,
+        next: &next.args,
     };
-    (0..most).find(is_last).map(|round| round + 1)
+    let passed = found.blocks.iter().copied();
+    let passed = passed.filter(|&block| dominators.dominates(block, latch));
+    let mut lowest = None;
+    for block in passed {
+        let Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        } = &function.block(block).terminator
+        else {
+            continue;
+        };
+        let is_inside = |edge: &Edge| found.blocks.contains(&edge.block);
+        if is_inside(then) == is_inside(otherwise) {
+            continue;
+        }
+        for_each_needed(
+            function,
+            *condition,
+            is_inside(then),
+            DEPTH,
+            &mut |one, goes_on_if| {
+                let Some((op, bits, [a, b])) = sides(function, &counters, local_sizes, one) else {
+                    return;
+                };
+                // Where a round is not the last one for all, it is for some, or for none: the numbers of the others are
+                // still in range.
+                let is_last = |&round: &usize| {
+                    decided(op, a.range(round), b.range(round), bits) == Some(!goes_on_if)
+                };
+                let limit = lowest.unwrap_or(most);
+                if let Some(round) = (0..limit).find(is_last) {
+                    lowest = Some(round + 1);
+                }
+            },
+        );
+    }
+    lowest
+}
+
+/// Calls `each` with the conditions that have to hold, or not to hold, so that `condition` is what is `wanted`.
+fn for_each_needed(
+    function: &Function,
+    condition: Value,
+    wanted: bool,
+    depth: u32,
+    each: &mut impl FnMut(Value, bool),
+) {
+    let parts = match function.op_of(condition) {
+        Some(&Op::Unary(Unary::Not, a)) => [Some((a, !wanted)), None],
+        Some(&Op::Binary(Binary::And, a, b)) if wanted => [Some((a, true)), Some((b, true))],
+        Some(&Op::Binary(Binary::Or, a, b)) if !wanted => [Some((a, false)), Some((b, false))],
+        Some(&Op::Select(first, yes, no)) => {
+            let is = |value, what| function.constant(value) == Some(u64::from(what));
+            // What is chosen where it can't be what is wanted, is not.
+            match (is(yes, !wanted), is(no, !wanted)) {
+                (false, true) => [Some((first, true)), Some((yes, wanted))],
+                (true, false) => [Some((first, false)), Some((no, wanted))],
+                _ => [None, None],
+            }
+        }
+        _ => return each(condition, wanted),
+    };
+    for (part, wanted) in parts.into_iter().flatten() {
+        if depth > 0 {
+            for_each_needed(function, part, wanted, depth - 1, each);
+        }
+    }
 }
 
 /// The number of rounds of a loop that compares values which move by a step each round.
@@ -108,7 +181,8 @@ fn by_steps(
     local_sizes: [u32; 3],
     most: usize,
 ) -> Option<usize> {
-    let (op, bits, [a, b]) = sides(function, candidate, local_sizes)?;
+    let counters = Counters::of(candidate);
+    let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
     for round in 0..most {
         let [a, b] = [&a, &b].map(|side| side.range(round));
         let holds = decided(op, a, b, bits)?;
@@ -119,20 +193,39 @@ fn by_steps(
     None
 }
 
-/// The comparison that is the condition, the bits of what it compares, and that.
+/// The parameters of a loop's header.
+struct Counters<'a> {
+    header: Block,
+    /// What they are in the first round, and in the next.
+    first: &'a [Value],
+    next: &'a [Value],
+}
+
+impl<'a> Counters<'a> {
+    fn of(candidate: &'a Candidate<'_>) -> Self {
+        Self {
+            header: candidate.header,
+            first: &candidate.first,
+            next: &candidate.next,
+        }
+    }
+}
+
+/// The comparison that a condition is, the bits of what it compares, and that.
 fn sides(
     function: &Function,
-    candidate: &Candidate<'_>,
+    counters: &Counters<'_>,
     local_sizes: [u32; 3],
+    condition: Value,
 ) -> Option<(Compare, u32, [Side; 2])> {
-    let &Op::Compare(op, a, b) = function.op_of(candidate.condition)? else {
+    let &Op::Compare(op, a, b) = function.op_of(condition)? else {
         return None;
     };
     let ty = function.ty(a);
     if !ty.is_int() {
         return None;
     }
-    let side = |value| Side::new(function, candidate, local_sizes, value);
+    let side = |value| Side::new(function, counters, local_sizes, value);
     Some((op, ty.bits(), [side(a)?, side(b)?]))
 }
 
@@ -146,20 +239,20 @@ struct Side {
 impl Side {
     fn new(
         function: &Function,
-        candidate: &Candidate<'_>,
+        counters: &Counters<'_>,
         local_sizes: [u32; 3],
         value: Value,
     ) -> Option<Self> {
         let sum = sum(function, value, DEPTH);
-        let params = &function.block(candidate.header).params;
+        let params = &function.block(counters.header).params;
         let counter = params.iter().position(|&param| sum.base == Some(param));
         let (start, step) = match counter {
             Some(at) => {
-                let next = self::sum(function, *candidate.next.get(at)?, DEPTH);
+                let next = self::sum(function, *counters.next.get(at)?, DEPTH);
                 if next.base != sum.base {
                     return None;
                 }
-                let first = self::sum(function, *candidate.first.get(at)?, DEPTH);
+                let first = self::sum(function, *counters.first.get(at)?, DEPTH);
                 let start = Sum {
                     plus: first.plus + sum.plus,
                     ..first

@@ -1,3 +1,4 @@
+mod bounds;
 mod several_rounds;
 
 use super::run;
