@@ -60,7 +60,7 @@ impl<'a> Divergence<'a> {
             dominators,
             loops,
             post_dominators: PostDominators::new(function),
-            frontiers: dominators.frontiers(function),
+            frontiers: dominators.frontiers(function, MOST_STEPS * function.block_count())?,
             differs: vec![false; function.value_count()],
             parts: vec![false; function.block_count()],
             is_left_apart: vec![false; loops.all().len()],

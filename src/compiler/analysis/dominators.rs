@@ -154,8 +154,10 @@ impl Dominators {
         Some(self.order[common as usize])
     }
 
-    /// The dominance frontier of every block, by block index: where its dominance ends.
-    pub fn frontiers(&self, function: &Function) -> Vec<Vec<Block>> {
+    /// The dominance frontier of every block, by block index: where its dominance ends. `None` where they hold more than
+    /// `most` blocks together: ways out of every condition on a long way make them as many as its square.
+    pub fn frontiers(&self, function: &Function, most: usize) -> Option<Vec<Vec<Block>>> {
+        let mut left = most;
         let mut frontiers: Vec<Vec<Block>> = vec![Vec::new(); function.block_count()];
         let predecessors = function.predecessors();
         for &block in &self.order {
@@ -165,13 +167,14 @@ impl Dominators {
                 while let Some(at) = runner.filter(|&at| Some(at) != stop) {
                     let frontier = &mut frontiers[at.index()];
                     if frontier.last() != Some(&block) {
+                        left = left.checked_sub(1)?;
                         frontier.push(block);
                     }
                     runner = self.immediate_dominator(at);
                 }
             }
         }
-        frontiers
+        Some(frontiers)
     }
 }
 
@@ -240,7 +243,8 @@ mod tests {
         assert!(tree.dominates(left, left));
         assert_eq!(tree.common_dominator(left, right), Some(head));
         assert!(!tree.is_reachable(dead) && !tree.dominates(entry, dead));
-        let frontiers = tree.frontiers(&function);
+        let frontiers = tree.frontiers(&function, 100).expect("few");
+        assert_eq!(tree.frontiers(&function, 1), None);
         assert_eq!(frontiers[left.index()], [join]);
         assert_eq!(frontiers[join.index()], [head]);
         assert_eq!(frontiers[head.index()], [head]);

@@ -4,6 +4,7 @@
 //! dominance frontier of its definition where it is still wanted. On paths from elsewhere it is undefined. Constants,
 //! addresses of variables and the like are made anew where they are used.
 
+use crate::compiler::CompileError;
 use crate::compiler::analysis::Dominators;
 use crate::compiler::ir::{Block, Convert, Function, Inst, InstFlags, Op, Type, Value, ValueDef};
 use smallvec::SmallVec;
@@ -12,25 +13,41 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Longest chain of instructions that is made anew.
 const DEEPEST: u32 = 4;
 
+/// Blocks in the dominance frontiers of all blocks together, at most, for each block.
+const MOST_IN_FRONTIERS: usize = 64;
+
+/// Arguments that are given to all new parameters, at most: as many as there are values times the paths that meet.
+const MOST_ARGUMENTS: usize = 1 << 22;
+
 /// Restores the dominance of all values. Every block of the layout is reachable.
-pub fn restore(function: &mut Function) {
+///
+/// # Errors
+/// It takes more than so many parameters, or too much memory to find out.
+pub fn restore(function: &mut Function, most_params: usize) -> Result<(), CompileError> {
+    let too_many = || CompileError::new("too much lives across calls of shared bodies");
     let dominators = Dominators::new(function);
     let homes = homes(function);
     let uses = astray(function, &dominators, &homes);
     if uses.is_empty() {
-        return;
+        return Ok(());
     }
+    let most = MOST_IN_FRONTIERS * function.block_count();
     let mut repair = Repair {
         homes,
         predecessors: function.predecessors(),
-        frontiers: dominators.frontiers(function),
+        frontiers: dominators.frontiers(function, most).ok_or_else(too_many)?,
         dominators: &dominators,
         undefined: HashMap::new(),
         made: HashMap::new(),
+        params: 0,
+        arguments: 0,
     };
     // By block what its uses of a value become.
     let mut renamed: HashMap<Block, HashMap<Value, Value>> = HashMap::new();
     for (value, blocks) in uses {
+        if repair.params > most_params || repair.arguments > MOST_ARGUMENTS {
+            return Err(too_many());
+        }
         for (block, new) in repair.value(function, value, &blocks) {
             renamed.entry(block).or_default().insert(value, new);
         }
@@ -49,6 +66,7 @@ pub fn restore(function: &mut Function) {
     for (block, news) in renamed {
         rename(function, block, &news);
     }
+    Ok(())
 }
 
 /// Whether an operation can be made anew anywhere in its function.
@@ -109,6 +127,9 @@ struct Repair<'a> {
     undefined: HashMap<Type, (Inst, Value)>,
     /// Instructions to be put at the starts of blocks.
     made: HashMap<Block, Vec<Inst>>,
+    /// New parameters so far, and what they are given.
+    params: usize,
+    arguments: usize,
 }
 
 impl Repair<'_> {
@@ -127,6 +148,9 @@ impl Repair<'_> {
         let home = self.homes[value.index()];
         let mut found: HashMap<Block, Value> = self.params(function, value, home, users);
         let joins: Vec<Block> = found.keys().copied().collect();
+        self.params += joins.len();
+        let ways = |block: &Block| self.predecessors[block.index()].len();
+        self.arguments += joins.iter().map(ways).sum::<usize>();
         found.extend(home.map(|home| (home, value)));
         for block in joins {
             let mut from = self.predecessors[block.index()].clone();

@@ -54,14 +54,17 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     }
     let could_copy = budget.could_copy(module, &order);
     let mut shared = module.clone();
-    inline(&mut shared, &order, budget.clone(), cx)?;
-    let parameters = parameters(&shared);
-    if parameters <= PARAMETERS {
-        *module = shared;
-        module.could_copy = could_copy;
-        return Ok(());
+    match inline(&mut shared, &order, budget.clone(), cx).map(|()| parameters(&shared)) {
+        Ok(..=PARAMETERS) => {
+            *module = shared;
+            module.could_copy = could_copy;
+            return Ok(());
+        }
+        Ok(parameters) => log::debug!("shared bodies take {parameters} parameters"),
+        // What else is wrong is found again.
+        Err(error) => log::debug!("shared bodies: {error}"),
     }
-    log::debug!("shared bodies take {parameters} parameters");
+    drop(shared);
     inline(module, &order, budget.without_sharing(module, &order)?, cx)
 }
 
@@ -165,6 +168,7 @@ impl Inliner<'_> {
                 module.function(id),
                 self.order,
                 &|id| budget.is_shared(id),
+                PARAMETERS,
             )?),
         })
     }

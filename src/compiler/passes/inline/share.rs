@@ -20,11 +20,15 @@ use std::collections::BTreeMap;
 
 /// `root` with the functions that it and they call and for which `is_shared` holds, each once. `order` has all functions,
 /// callees first.
+///
+/// # Errors
+/// A call does not fit what it calls, or what lives across calls takes more than so many parameters of blocks.
 pub fn with_shared(
     module: &Module,
     root: &Function,
     order: &[FuncId],
     is_shared: &dyn Fn(FuncId) -> bool,
+    most_params: usize,
 ) -> Result<Function, CompileError> {
     let mut function = root.clone();
     let copies = OwnCopies::of(module, root, order, is_shared);
@@ -49,7 +53,7 @@ pub fn with_shared(
     function.layout = function.reverse_postorder();
     let starts: Vec<Block> = bodies.values().map(|body| body.start).collect();
     drop_settled_params(&mut function, &starts);
-    dominance::restore(&mut function);
+    dominance::restore(&mut function, most_params)?;
     Ok(function)
 }
 
