@@ -224,11 +224,12 @@ pub struct FunctionControl {
     pub library: bool,
 }
 
-/// Instructions that a function may have, those included that passes have removed: some hundred megabytes.
-const MOST_INSTRUCTIONS: usize = 1 << 22;
+/// Instructions that a function may have, those included that passes have removed: some 350 bytes each where passes keep most of
+/// them.
+const MOST_INSTRUCTIONS: usize = 1 << 21;
 
 /// Values that it may have.
-const MOST_VALUES: usize = 1 << 24;
+const MOST_VALUES: usize = 1 << 22;
 
 /// A function: its entry block's parameters are its parameters.
 #[derive(Clone, Debug)]
@@ -242,6 +243,7 @@ pub struct Function {
     blocks: Vec<BlockData>,
     insts: Vec<InstData>,
     values: Vec<ValueData>,
+    is_given_up: bool,
 }
 
 impl Function {
@@ -256,6 +258,7 @@ impl Function {
             blocks: Vec::new(),
             insts: Vec::new(),
             values: Vec::new(),
+            is_given_up: false,
         };
         function.add_block();
         function
@@ -333,7 +336,13 @@ impl Function {
     /// Whether the function has grown beyond what is compiled. A pass that sees it may stop where it is:
     /// [`crate::compiler::compile`] refuses the function after each pass, before anything else looks at it.
     pub fn is_too_large(&self) -> bool {
-        self.insts.len() > MOST_INSTRUCTIONS || self.values.len() > MOST_VALUES
+        self.is_given_up || self.insts.len() > MOST_INSTRUCTIONS || self.values.len() > MOST_VALUES
+    }
+
+    /// Makes the function one that [is too large](Self::is_too_large): a pass would need too much memory for what it makes of
+    /// it.
+    pub fn give_up(&mut self) {
+        self.is_given_up = true;
     }
 
     /// Gives a value another type: for passes that change what every definition and use of it means.

@@ -7,6 +7,10 @@ use crate::compiler::ir::{Block, Function, Inst, InstFlags, Op, Type, Value, Val
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
+/// Values of slots that are noted at blocks, and handed from block to block, for one function at most. They take some 25 bytes
+/// each, and grow with the slots times the blocks: a function with more is given up.
+const MOST_NOTED: usize = 1 << 22;
+
 /// A block parameter whose arguments are not known yet.
 struct Pending {
     block: Block,
@@ -24,6 +28,8 @@ pub struct SlotValues {
     pending: Vec<Pending>,
     undefined: HashMap<Type, (Inst, Value)>,
     replacements: HashMap<Value, Value>,
+    /// Of [`MOST_NOTED`].
+    noted: usize,
 }
 
 impl SlotValues {
@@ -36,6 +42,7 @@ impl SlotValues {
             pending: Vec::new(),
             undefined: HashMap::new(),
             replacements: HashMap::new(),
+            noted: 0,
         }
     }
 
@@ -58,6 +65,9 @@ impl SlotValues {
     }
 
     fn at_start(&mut self, function: &mut Function, block: Block, slot: u32, ty: Type) -> Value {
+        if function.is_too_large() {
+            return self.undefined(function, ty);
+        }
         let mut passed: SmallVec<[Block; 8]> = SmallVec::new();
         let mut at = block;
         let value = loop {
@@ -83,10 +93,18 @@ impl SlotValues {
                 }
             }
         };
+        self.note(function, passed.len());
         for block in passed {
             self.starts[block.index()].insert(slot, value);
         }
         value
+    }
+
+    fn note(&mut self, function: &mut Function, more: usize) {
+        self.noted += more;
+        if self.noted > MOST_NOTED {
+            function.give_up();
+        }
     }
 
     fn undefined(&mut self, function: &mut Function, ty: Type) -> Value {
@@ -125,6 +143,7 @@ impl SlotValues {
             } = self.pending[next];
             next += 1;
             let predecessors = self.distinct_predecessors(block);
+            self.note(function, predecessors.len());
             let mut all = Vec::new();
             for predecessor in predecessors {
                 let value = self.at_end(function, predecessor, slot, ty);
@@ -137,6 +156,9 @@ impl SlotValues {
                 }
             }
             arguments.push(all);
+        }
+        if function.is_too_large() {
+            return;
         }
 
         let mut dropped: HashSet<Value> = HashSet::new();

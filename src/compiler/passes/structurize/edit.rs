@@ -1,6 +1,6 @@
 //! Changes to blocks and edges.
 
-use super::Shaper;
+use super::{MOST_PASSED, Shaper};
 use crate::compiler::ir::{Block, Edge, InstFlags, Op, Terminator, Type, Value, Values};
 
 impl Shaper<'_> {
@@ -41,6 +41,11 @@ impl Shaper<'_> {
 
     /// Gives a block another end.
     pub fn end(&mut self, block: Block, terminator: Terminator) {
+        let edges = terminator.edges().into_iter();
+        self.passed += edges.map(|edge| edge.args.len()).sum::<usize>();
+        if self.passed > MOST_PASSED {
+            self.function.give_up();
+        }
         self.function.block_mut(block).terminator = terminator;
         if let Some(uses) = &mut self.uses {
             uses.add_end(self.function, block);

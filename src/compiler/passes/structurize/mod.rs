@@ -154,6 +154,7 @@ fn structurize_in_parts(
         most_nested,
         carried: std::mem::replace(carried, Carried::behind(0)),
         tasks: Vec::new(),
+        passed: 0,
     };
     shaper.separate_edges();
     let entry = shaper.function.entry();
@@ -175,6 +176,11 @@ fn structurize_in_parts(
                 node,
                 follow,
             } => shaper.node(&region, node, follow)?,
+        }
+        if shaper.function.is_too_large() {
+            return Err(CompileError::new(
+                "the control flow hands on too many values",
+            ));
         }
     }
     *carried = shaper.carried;
@@ -235,7 +241,13 @@ struct Shaper<'a> {
     /// What lies in memory between parts.
     carried: Carried,
     tasks: Vec<Task>,
+    /// Arguments of all ends of blocks made so far.
+    passed: usize,
 }
+
+/// Arguments that ends of blocks are given at most: a dispatch hands on what its targets take along every way into it. A
+/// function that needs more is given up.
+const MOST_PASSED: usize = 1 << 22;
 
 impl Shaper<'_> {
     /// Finds the loops of a region and its tree, and goes on with its entry.
