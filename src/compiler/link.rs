@@ -6,6 +6,7 @@
 use super::CompileError;
 use super::ir::{FuncId, Function, Global, GlobalId, Module, Op, Type};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Links modules in order.
 pub fn link(modules: Vec<Module>) -> Result<Module, CompileError> {
@@ -42,7 +43,7 @@ fn append(to: &mut Module, mut module: Module) {
         renumber(function_data, function, global);
     }
     for data in &mut module.globals {
-        for relocation in &mut data.relocations {
+        for relocation in Arc::make_mut(&mut data.relocations) {
             relocation.target = global(relocation.target);
         }
     }
@@ -232,7 +233,7 @@ fn rebuild(module: Module, functions: &[FuncId], globals: &[GlobalId], kept: &[b
     }
     let map_global = |id: GlobalId| new_globals[globals[id.index()].index()];
     for global in &mut linked.globals {
-        for relocation in &mut global.relocations {
+        for relocation in Arc::make_mut(&mut global.relocations) {
             relocation.target = map_global(relocation.target);
         }
     }

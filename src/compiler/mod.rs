@@ -70,12 +70,16 @@ type Pass = fn(&mut ir::Module, &Context<'_>) -> Result<(), CompileError>;
 /// Work-items that a work-group has at most. Local ids are known to be below.
 pub const MAX_WORK_GROUP_SIZE: u16 = u16::MAX;
 
+/// The code of a program, as it is kept. A function that every kernel calls is in each of them.
+const MOST_CODE_BYTES: usize = 1 << 29;
+
 /// What is done to each kernel, in order, and how far its module is then.
 const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
     use Stage::{ArgumentsLowered, ImagesLowered, PointersLowered, WorkItemsLowered};
     &[
         ("lower_images", passes::lower_images::run, ImagesLowered),
         ("inline", passes::inline::run, ImagesLowered),
+        ("limit_nesting", passes::limit_nesting::run, ImagesLowered),
         ("lower_pipes", passes::lower_pipes::run, ImagesLowered),
         ("lower_groups", passes::lower_groups::run, ImagesLowered),
         (
@@ -326,12 +330,13 @@ pub fn compile_observed(
     verify_after("lower_builtins", &program, Stage::BuiltinsLowered)?;
     observe("lower_builtins", &program);
 
-    let (data, _) = passes::data_segment::layout(&program)?;
+    let data = passes::data_segment::layout(&program)?;
     let mut compiled = CompiledProgram {
         data,
         ..CompiledProgram::default()
     };
     let mut left_out = Vec::new();
+    let mut code_bytes = 0;
     for (index, kernel) in program.kernels.iter().enumerate() {
         let Some(module) = extract_kernel::extract_kernel(&program, index) else {
             continue;
@@ -346,9 +351,14 @@ pub fn compile_observed(
         requirements::check(&module, capabilities).map_err(located)?;
         let lower = |module: &mut ir::Module, cx: &Context<'_>| lower(module, cx, observe);
         let module = sharing::lowered(module, &cx, lower).map_err(located)?;
-        compiled
-            .kernels
-            .push(emit::emit(&module, &cx).map_err(located)?);
+        let emitted = emit::emit(&module, &cx).map_err(located)?;
+        code_bytes += emitted.spirv.as_bytes().len();
+        if code_bytes > MOST_CODE_BYTES {
+            return Err(located(CompileError::new(
+                "the program is too large: the code of its kernels takes more than 512 MiB",
+            )));
+        }
+        compiled.kernels.push(emitted);
     }
     let is_for_callers = |kernel: &CompiledKernel| !kernel.attributes.is_initializer;
     if !compiled.kernels.iter().any(is_for_callers)

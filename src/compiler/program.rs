@@ -38,7 +38,9 @@ pub struct CompiledProgram {
 /// The initial contents of the program's device-side data (one buffer per program and device).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataSegment {
+    /// What it begins with. The rest of its `size_bytes` is zero.
     pub bytes: Vec<u8>,
+    pub size_bytes: u64,
     /// Alignment of the whole segment, bytes.
     pub alignment_bytes: u32,
     /// Whether kernels may write to it (program-scope `global` variables), so it can't be shared read-only.

@@ -5,6 +5,7 @@ use super::error::Result;
 use super::host_memory;
 use super::layout::Shape;
 use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Timeline};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,6 +49,24 @@ pub fn upload(
         done_bytes += chunk.len() as u64;
     }
     Ok(())
+}
+
+/// Makes a range of `target`, which no command uses, zero: it begins and ends at multiples of four bytes. Blocks until it is.
+pub fn clear(device: &Arc<Device>, target: &Allocation, range: Range<u64>) -> Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    let size_bytes = range.end - range.start;
+    if let Some(mapped) = target.mapped().or(target.window()) {
+        // SAFETY: within the allocation by the caller's word, which nothing else uses now.
+        unsafe {
+            let place = mapped.as_ptr().add(range.start as usize);
+            place.write_bytes(0, size_bytes as usize);
+        }
+        return Ok(());
+    }
+    let mut link = Link::new(device, 16, MemoryKind::Upload)?;
+    link.copy(|recorder, _| recorder.fill(target.buffer(), range.start, size_bytes, 0))
 }
 
 /// Reads `bytes.len()` bytes at `offset_bytes` of `source`, which no command uses.

@@ -198,7 +198,7 @@ fn reflection(program: &CompiledProgram, kernels: &[&CompiledKernel]) -> String 
     let data = &program.data;
     text.push_str(&format!(
         "data: {} bytes, writable {}, {} relocations\n",
-        data.bytes.len(),
+        data.size_bytes,
         data.writable,
         data.relocations.len()
     ));

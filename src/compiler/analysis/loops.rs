@@ -58,6 +58,38 @@ pub fn defined_values(function: &Function, blocks: &[Block]) -> HashSet<Value> {
         .collect()
 }
 
+/// Blocks of all loops together, each counted for every loop around it: at most so many for each block of the function, and
+/// so many more for small functions.
+const MOST_AROUND: usize = 16;
+const MOST_ANYWAY: usize = 1 << 20;
+
+/// Whether loops are nested so deeply that [`Loops`], and much else that goes over the blocks of each loop, would take memory
+/// and time as the square of a function's size. Needs little itself.
+pub fn are_too_deep(function: &Function, dominators: &Dominators) -> bool {
+    let predecessors = function.predecessors();
+    let mut left = MOST_AROUND * function.layout.len() + MOST_ANYWAY;
+    let mut seen = vec![None; function.block_count()];
+    for &header in dominators.reverse_postorder() {
+        let from = predecessors[header.index()].iter().copied();
+        let mut work: Vec<Block> = from
+            .filter(|&from| dominators.is_reachable(from) && dominators.dominates(header, from))
+            .collect();
+        seen[header.index()] = Some(header);
+        while let Some(block) = work.pop() {
+            let is_new = seen[block.index()].replace(header) != Some(header);
+            if !is_new || !dominators.is_reachable(block) {
+                continue;
+            }
+            let Some(less) = left.checked_sub(1) else {
+                return true;
+            };
+            left = less;
+            work.extend_from_slice(&predecessors[block.index()]);
+        }
+    }
+    false
+}
+
 /// The loops of a function; inner loops come before the loops around them.
 #[derive(Clone, Debug)]
 pub struct Loops {

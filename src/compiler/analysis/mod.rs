@@ -25,7 +25,7 @@ pub use dominators::Dominators;
 pub use immediate_dominators::immediate_dominators;
 pub use known_bits::KnownBits;
 pub use loop_results::LoopResults;
-pub use loops::{Loop, Loops, defined_values};
+pub use loops::{Loop, Loops, are_too_deep, defined_values};
 pub use made_of_arguments::MadeOfArguments;
 pub use post_dominators::PostDominators;
 pub use sum::{Sum, Terms};

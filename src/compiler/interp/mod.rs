@@ -342,12 +342,12 @@ impl<'a> Interpreter<'a> {
         let module = self.module;
         let global = module.global(id);
         let bytes = match &global.initializer {
-            Some(bytes) => bytes.clone(),
+            Some(bytes) => bytes.to_vec(),
             None => vec![0; global.size_bytes as usize],
         };
         let address = self.allocate(&bytes);
         self.globals.insert(id, address);
-        for relocation in &global.relocations {
+        for relocation in global.relocations.iter() {
             let target = self.global(relocation.target);
             let target = target.wrapping_add_signed(relocation.addend);
             let at = (address + relocation.offset_bytes) as usize;

@@ -7,6 +7,7 @@ use crate::compiler::printf::PrintfCall;
 use crate::compiler::program::{
     Argument, ArgumentBlock, ArgumentInfo, ImageType, KernelAttributes,
 };
+use std::sync::Arc;
 
 entity!(
     /// A function of the module.
@@ -28,10 +29,11 @@ pub struct Global {
     pub space: AddressSpace,
     pub size_bytes: u64,
     pub align_bytes: u32,
-    /// Initial bytes, `size_bytes` of them; `None` for zeros (and for `local`, which has none).
-    pub initializer: Option<Vec<u8>>,
+    /// Initial bytes, `size_bytes` of them; `None` for zeros (and for `local`, which has none). Every kernel's module has all
+    /// variables of its program: they share what may be large.
+    pub initializer: Option<Arc<Vec<u8>>>,
     /// Pointers within the initializer.
-    pub relocations: Vec<Relocation>,
+    pub relocations: Arc<Vec<Relocation>>,
     /// For the memory behind a `local` argument: the `SpecId` of its length in elements of the array that
     /// `lower_pointers` makes; `size_bytes` is then 0.
     pub spec_id: Option<u32>,

@@ -54,6 +54,9 @@ pub(super) type Initializer = (Vec<u8>, Vec<Relocation>);
 /// Initializers are refused beyond this size.
 pub(super) const MAX_INITIALIZER_BYTES: u64 = 1 << 27;
 
+/// The addresses in them, too, each of which takes more than its bytes.
+const MOST_ADDRESSES: usize = 1 << 21;
+
 /// Whether an instruction only goes on with the parts of the one before it (SPV_INTEL_long_composites).
 pub(super) fn continues(op: Op) -> bool {
     matches!(
@@ -242,7 +245,7 @@ impl Constants {
             return Err(CompileError::new("the initializer is too large"));
         }
         let mut memory = Memory {
-            bytes: vec![0; size as usize],
+            bytes: zeros(size as usize)?,
             relocations: Vec::new(),
         };
         let mut work = vec![(id, 0u64)];
@@ -279,9 +282,19 @@ impl Constants {
         }
         memory
             .relocations
-            .sort_by_key(|relocation| relocation.offset_bytes);
+            .sort_unstable_by_key(|relocation| relocation.offset_bytes);
         Ok(Some((memory.bytes, memory.relocations)))
     }
+}
+
+/// So many bytes, if the host has them.
+pub(super) fn zeros(size: usize) -> Result<Vec<u8>, CompileError> {
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(size)
+        .map_err(|_| CompileError::new("the host has no memory for the initializer"))?;
+    bytes.resize(size, 0);
+    Ok(bytes)
 }
 
 struct Memory {
@@ -307,6 +320,11 @@ impl Memory {
                 to.ok_or_else(outside)?.copy_from_slice(from);
             }
             Scalar::Address { global, addend } => {
+                if self.relocations.len() >= MOST_ADDRESSES {
+                    return Err(CompileError::new(
+                        "the initializer holds too many addresses",
+                    ));
+                }
                 if ty.bits() != 64 {
                     return Err(CompileError::new(
                         "an address is narrowed in an initializer",

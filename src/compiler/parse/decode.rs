@@ -148,6 +148,10 @@ pub(super) fn is_llvm(words: &[u32]) -> bool {
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, CompileError> {
     const HEADER_WORDS: usize = 5;
     let mut instructions = Vec::new();
+    let count = count(words.get(HEADER_WORDS..).unwrap_or(&[]));
+    instructions
+        .try_reserve_exact(count)
+        .map_err(|_| CompileError::new("the host has no memory for the module's instructions"))?;
     let mut offset_words = HEADER_WORDS;
     while let Some(&first) = words.get(offset_words) {
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
@@ -193,6 +197,20 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, Compil
         offset_words += count;
     }
     Ok(instructions)
+}
+
+/// How many instructions there are, up to one that is malformed: a list of them that grows would take up to three times the
+/// memory, which is most of what a module takes that is large.
+fn count(mut words: &[u32]) -> usize {
+    let mut count = 0;
+    while let Some(length) = words.first().map(|first| (first >> 16) as usize)
+        && let Some(rest) = words.get(length..)
+        && length > 0
+    {
+        words = rest;
+        count += 1;
+    }
+    count
 }
 
 /// The grammar of an opcode.

@@ -1,13 +1,14 @@
 //! Variables of module scope.
 
 use super::Source;
-use super::constants::{Constant, Data, MAX_INITIALIZER_BYTES, Scalar};
+use super::constants::{Constant, Data, MAX_INITIALIZER_BYTES, Scalar, zeros};
 use super::decode::{Id, Instruction};
 use super::decorations::Linkage;
 use super::types::Storage;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Global};
 use rspirv::spirv::{self, Decoration};
+use std::sync::Arc;
 
 /// What a module-scope `OpVariable` that is not memory stands for; memory is among the constants.
 pub(super) struct Variable {
@@ -101,7 +102,9 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
             }
             let initializer = source.constants.bytes(initializer, &source.types)?;
             // A few nested constants can stand for any number of bytes.
-            source.initializer_bytes += initializer.as_ref().map_or(0, |(bytes, _)| bytes.len());
+            source.initializer_bytes += initializer.as_ref().map_or(0, |(bytes, addresses)| {
+                bytes.len() + size_of_val(addresses.as_slice())
+            });
             if source.initializer_bytes as u64 > MAX_INITIALIZER_BYTES {
                 return Err(inst.error("the module's initializers are too large"));
             }
@@ -118,8 +121,8 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
         space,
         size_bytes: layout.size_bytes,
         align_bytes: layout.align_bytes.max(source.alignment(id).unwrap_or(1)),
-        initializer,
-        relocations: relocations.unwrap_or_default(),
+        initializer: initializer.map(Arc::new),
+        relocations: Arc::new(relocations.unwrap_or_default()),
         spec_id: None,
         export,
         import,
@@ -157,7 +160,7 @@ fn spelled_initializer(
     if source.initializer_bytes as u64 > MAX_INITIALIZER_BYTES {
         return Err(CompileError::new("the module's initializers are too large"));
     }
-    let mut bytes = vec![0; size_bytes as usize];
+    let mut bytes = zeros(size_bytes as usize)?;
     for (offset, digits) in parts {
         let outside = || CompileError::new("the bytes of a table do not fit its type");
         let (pairs, rest) = digits.as_bytes().as_chunks::<2>();

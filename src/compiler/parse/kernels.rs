@@ -11,10 +11,22 @@ use crate::compiler::program::{
 use rspirv::spirv::{ExecutionMode, Op};
 use std::collections::HashSet;
 
+/// Parameters of all kernels together, and some hundred bytes of their names: many entry points may have one function.
+const MOST_PARAMETERS: usize = 1 << 18;
+
+/// Bytes of a name that count as much as a parameter.
+const NAME_BYTES: usize = 128;
+
 /// Adds a kernel for every entry point.
 pub(super) fn add(source: &mut Source<'_>) -> Result<(), CompileError> {
     let mut names = HashSet::new();
+    let mut count = 0;
     for entry in std::mem::take(&mut source.entry_points) {
+        count += weight(source, &entry);
+        if count > MOST_PARAMETERS {
+            let error = entry.inst.error("the kernels have too many parameters");
+            return Err(error.in_function(entry.name));
+        }
         let kernel = kernel(source, &entry)
             .map_err(|error| entry.inst.locate(error).in_function(entry.name.as_str()))?;
         if !names.insert(kernel.name.clone()) {
@@ -24,6 +36,21 @@ pub(super) fn add(source: &mut Source<'_>) -> Result<(), CompileError> {
         source.module.kernels.push(kernel);
     }
     Ok(())
+}
+
+/// What a kernel's parameters count.
+fn weight(source: &Source<'_>, entry: &EntryPoint<'_>) -> usize {
+    let declared = source.functions.get(&entry.function);
+    let parameters = declared.map_or(&[][..], |declared| &declared.parameters);
+    let each = parameters.iter().map(|parameter| {
+        let name = source.decorations.name(parameter.id).unwrap_or_default();
+        let slots = source
+            .types
+            .slots(parameter.ty)
+            .map_or(0, |slots| slots.len());
+        1 + name.len() / NAME_BYTES + slots / size_of::<ArgumentInfo>()
+    });
+    each.sum()
 }
 
 fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, CompileError> {

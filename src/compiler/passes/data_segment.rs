@@ -5,48 +5,48 @@
 //! `local` ones at the end, which are not part of the segment.
 
 use crate::compiler::CompileError;
-use crate::compiler::ir::{AddressSpace, Module};
+use crate::compiler::ir::{AddressSpace, Global, Module};
 use crate::compiler::program::DataSegment;
 
-/// Variables of program scope that take more are refused, rather than built in host memory first.
+/// Variables of program scope that take more are refused.
 const LIMIT_BYTES: u64 = 1 << 30;
 
-/// The segment and, for each variable by `GlobalId`, its byte offset in it (0 for `local` ones).
-pub fn layout(module: &Module) -> Result<(DataSegment, Vec<u64>), CompileError> {
+/// The segment.
+///
+/// # Errors
+/// It is too large, or the host has no memory for what it begins with.
+pub fn layout(module: &Module) -> Result<DataSegment, CompileError> {
+    let offsets = offsets(module)?;
     let mut segment = DataSegment::default();
-    let mut end = 0u64;
-    let mut offsets = Vec::with_capacity(module.globals.len());
-    for global in &module.globals {
-        if !global.space.is_physical() {
-            offsets.push(0);
-            continue;
-        }
-        let align = u64::from(global.align_bytes.max(1));
+    let mut held_bytes = 0;
+    let places = || module.globals.iter().zip(&offsets);
+    for (global, &offset) in places().filter(|(global, _)| global.space.is_physical()) {
+        let end = (offset + global.size_bytes).next_multiple_of(16);
         segment.alignment_bytes = segment.alignment_bytes.max(global.align_bytes).max(16);
-        let offset = end.next_multiple_of(align);
-        offsets.push(offset);
-        end = offset
-            .checked_add(global.size_bytes)
-            .filter(|&end| end <= LIMIT_BYTES)
-            .ok_or_else(|| {
-                CompileError::new("variables of program scope take more than 1 GiB together")
-            })?;
+        segment.size_bytes = segment.size_bytes.max(end);
         if global.space == AddressSpace::Global {
             segment.writable = true;
             segment.global_variable_bytes += global.size_bytes;
         }
-    }
-    segment.bytes = vec![0; end as usize];
-    for (global, &offset) in module.globals.iter().zip(&offsets) {
-        if !global.space.is_physical() {
-            continue;
+        if has_contents(global) {
+            held_bytes = end.max(held_bytes);
         }
+    }
+    // No more than the initializers and what aligns them: variables of zeros lie behind.
+    let no_room = |_| CompileError::new("the host has no memory for the program's variables");
+    let held_bytes = held_bytes as usize;
+    segment
+        .bytes
+        .try_reserve_exact(held_bytes)
+        .map_err(no_room)?;
+    segment.bytes.resize(held_bytes, 0);
+    for (global, &offset) in places().filter(|(global, _)| global.space.is_physical()) {
         if let Some(initial) = &global.initializer {
             let start = offset as usize;
             let length = initial.len().min(global.size_bytes as usize);
             segment.bytes[start..start + length].copy_from_slice(&initial[..length]);
         }
-        for relocation in &global.relocations {
+        for relocation in global.relocations.iter() {
             let Some(&target) = offsets.get(relocation.target.index()) else {
                 continue;
             };
@@ -59,16 +59,44 @@ pub fn layout(module: &Module) -> Result<(DataSegment, Vec<u64>), CompileError> 
             }
         }
     }
-    segment
-        .bytes
-        .resize(segment.bytes.len().next_multiple_of(16), 0);
-    Ok((segment, offsets))
+    Ok(segment)
+}
+
+/// For each variable by `GlobalId` its byte offset in the segment (0 for `local` ones): first those that hold something, so
+/// that no zeros of others have to be kept between them.
+///
+/// # Errors
+/// The segment is too large.
+pub fn offsets(module: &Module) -> Result<Vec<u64>, CompileError> {
+    let mut offsets = vec![0; module.globals.len()];
+    let mut end = 0u64;
+    for holds in [true, false] {
+        for (global, place) in module.globals.iter().zip(&mut offsets) {
+            if !global.space.is_physical() || has_contents(global) != holds {
+                continue;
+            }
+            *place = end.next_multiple_of(global.align_bytes.max(1).into());
+            end = place
+                .checked_add(global.size_bytes)
+                .filter(|&end| end <= LIMIT_BYTES)
+                .ok_or_else(|| {
+                    CompileError::new("variables of program scope take more than 1 GiB together")
+                })?;
+        }
+    }
+    Ok(offsets)
+}
+
+/// Whether a variable begins with anything but zeros.
+fn has_contents(global: &Global) -> bool {
+    global.initializer.is_some() || !global.relocations.is_empty()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Global, GlobalId, Relocation};
+    use crate::compiler::ir::{GlobalId, Relocation};
+    use std::sync::Arc;
 
     fn global(space: AddressSpace, size_bytes: u64, align_bytes: u32) -> Global {
         Global {
@@ -77,7 +105,7 @@ mod tests {
             size_bytes,
             align_bytes,
             initializer: None,
-            relocations: Vec::new(),
+            relocations: Default::default(),
             spec_id: None,
             export: None,
             import: None,
@@ -92,27 +120,50 @@ mod tests {
         assert!(layout(&module).is_err());
     }
 
+    /// A variable of a gigabyte takes none of the host's memory, wherever it is declared.
+    #[test]
+    fn zeros_are_not_kept() {
+        let mut module = Module::default();
+        module.add_global(global(AddressSpace::Global, (1 << 30) - 64, 4));
+        module.add_global(Global {
+            initializer: Some(vec![1, 2, 3].into()),
+            ..global(AddressSpace::Constant, 3, 1)
+        });
+        module.add_global(global(AddressSpace::Global, 20, 4));
+
+        let (segment, offsets) = (layout(&module).unwrap(), offsets(&module).unwrap());
+
+        assert_eq!(offsets, [4, 0, (1 << 30) - 60]);
+        assert_eq!(
+            segment.bytes,
+            [1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        );
+        assert_eq!(segment.size_bytes, (1 << 30) - 32);
+        assert_eq!(segment.global_variable_bytes, (1 << 30) - 44);
+    }
+
     #[test]
     fn variables_are_aligned_and_pointers_relocated() {
         let mut module = Module::default();
         module.add_global(Global {
-            initializer: Some(vec![1, 2, 3]),
+            initializer: Some(vec![1, 2, 3].into()),
             ..global(AddressSpace::Constant, 3, 1)
         });
         module.add_global(global(AddressSpace::Local, 100, 4));
         module.add_global(Global {
-            relocations: vec![Relocation {
+            relocations: Arc::new(vec![Relocation {
                 offset_bytes: 8,
                 target: GlobalId(0),
                 addend: 2,
-            }],
+            }]),
             ..global(AddressSpace::Global, 16, 8)
         });
 
-        let (segment, offsets) = layout(&module).unwrap();
+        let (segment, offsets) = (layout(&module).unwrap(), offsets(&module).unwrap());
 
         assert_eq!(offsets, [0, 0, 8]);
         assert_eq!(segment.bytes.len(), 32);
+        assert_eq!(segment.size_bytes, 32);
         assert_eq!(&segment.bytes[..4], [1, 2, 3, 0]);
         assert_eq!(segment.relocations, [16]);
         assert_eq!(segment.bytes[16], 2);

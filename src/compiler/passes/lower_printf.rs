@@ -26,6 +26,9 @@ use smallvec::smallvec;
 /// Most words of one record: beyond any call that OpenCL C can hold in reason.
 const MOST_WORDS: usize = 1 << 16;
 
+/// Bytes of format strings that a kernel's calls hold themselves.
+const MOST_LITERAL_BYTES: usize = 1 << 22;
+
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let device = cx.capabilities;
@@ -35,6 +38,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         Type::I32
     };
     let mut calls = Vec::new();
+    let mut literal_bytes = 0;
     let globals = &module.globals;
     for function in &mut module.functions {
         let capacity =
@@ -49,7 +53,11 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
             let (format, arguments, lanes) = (*format, arguments.clone(), lanes.clone());
-            let text = literal(b.function, globals, format);
+            // What a program prints at many places, and is long, stays in its variable.
+            let text = literal(b.function, globals, format)
+                .filter(|text| literal_bytes + text.len() <= MOST_LITERAL_BYTES)
+                .map(<[u8]>::to_vec);
+            literal_bytes += text.as_ref().map_or(0, Vec::len);
             let known = text.is_some();
             let call = PrintfCall {
                 format: text.map_or(PrintfFormat::Address, PrintfFormat::Literal),
@@ -80,11 +88,11 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 /// The string that a pointer points to, where that is a known place in a variable of constant memory.
-fn literal(
+fn literal<'a>(
     function: &Function,
-    globals: &[crate::compiler::ir::Global],
+    globals: &'a [crate::compiler::ir::Global],
     pointer: Value,
-) -> Option<Vec<u8>> {
+) -> Option<&'a [u8]> {
     let mut offset = 0i64;
     let mut at = pointer;
     loop {
@@ -94,10 +102,10 @@ fn literal(
                 if global.space != AddressSpace::Constant || !global.relocations.is_empty() {
                     return None;
                 }
-                let bytes = global.initializer.as_deref().unwrap_or(&[]);
+                let bytes = global.initializer.as_ref().map_or(&[][..], |bytes| bytes);
                 let string = bytes.get(usize::try_from(offset).ok()?..).unwrap_or(&[]);
                 let end = string.iter().position(|&byte| byte == 0);
-                return Some(string[..end.unwrap_or(string.len())].to_vec());
+                return Some(&string[..end.unwrap_or(string.len())]);
             }
             Op::PtrAdd(base, by) => {
                 let unused = 64 - function.ty(by).bits();
@@ -263,8 +271,8 @@ mod tests {
             space: AddressSpace::Constant,
             size_bytes: text.len() as u64,
             align_bytes: 1,
-            initializer: Some(text.to_vec()),
-            relocations: Vec::new(),
+            initializer: Some(text.to_vec().into()),
+            relocations: Default::default(),
             spec_id: None,
             export: None,
             import: None,
@@ -325,6 +333,21 @@ mod tests {
             .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             .collect();
         (result[0], words)
+    }
+
+    /// Each call would hold it once more.
+    #[test]
+    fn a_very_long_format_stays_in_its_variable() {
+        let text = vec![b'a'; MOST_LITERAL_BYTES + 1];
+        let format = |text: &[u8]| {
+            let module = print(text, 0, &[], &[]);
+            module.kernels[0].printf_calls[0].format.clone()
+        };
+        assert_eq!(format(&text), PrintfFormat::Address);
+        assert_eq!(
+            format(&text[1..]),
+            PrintfFormat::Literal(text[1..].to_vec())
+        );
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub mod legalize_int64;
 pub mod legalize_loop_results;
 pub mod legalize_memory;
 pub mod legalize_small_ints;
+pub mod limit_nesting;
 pub mod lower_arguments;
 pub mod lower_builtins;
 pub mod lower_conversions;

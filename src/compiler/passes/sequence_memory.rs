@@ -152,7 +152,7 @@ fn declare(module: &mut Module) -> GlobalId {
         size_bytes: 4,
         align_bytes: 4,
         initializer: None,
-        relocations: Vec::new(),
+        relocations: Default::default(),
         spec_id: None,
         export: None,
         import: None,

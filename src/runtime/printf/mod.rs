@@ -122,6 +122,7 @@ impl Output {
         let strings = DataStrings {
             address,
             bytes: &program.data.bytes,
+            size_bytes: program.data.size_bytes,
         };
         let text = records::text(&words, &kernel.printf_calls, &strings);
         output::write(&text);

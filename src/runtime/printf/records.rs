@@ -9,12 +9,18 @@ pub struct DataStrings<'a> {
     pub address: u64,
     /// What it held at the start: constant memory never changes.
     pub bytes: &'a [u8],
+    /// Behind them it is zero up to here.
+    pub size_bytes: u64,
 }
 
 impl Strings for DataStrings<'_> {
     fn at(&self, address: u64) -> Option<&[u8]> {
-        let offset = usize::try_from(address.checked_sub(self.address)?).ok()?;
-        let rest = self.bytes.get(offset..)?;
+        let offset = address.checked_sub(self.address)?;
+        if offset > self.size_bytes {
+            return None;
+        }
+        let rest = self.bytes.get(usize::try_from(offset).ok()?..);
+        let rest = rest.unwrap_or_default();
         let end = rest.iter().position(|&byte| byte == 0);
         Some(&rest[..end.unwrap_or(rest.len())])
     }
@@ -70,6 +76,7 @@ mod tests {
     const STRINGS: DataStrings<'static> = DataStrings {
         address: 0x1_0000_1000,
         bytes: b"one\0two\0",
+        size_bytes: 8,
     };
 
     fn call(format: PrintfFormat, kinds: &[(u8, PrintfKind)]) -> PrintfCall {
@@ -121,10 +128,12 @@ mod tests {
         let strings = DataStrings {
             address: 16,
             bytes: b"ab\0cd",
+            size_bytes: 20,
         };
         assert_eq!(strings.at(16), Some(&b"ab"[..]));
         assert_eq!(strings.at(19), Some(&b"cd"[..]));
         assert_eq!(strings.at(15), None);
+        assert_eq!(strings.at(30), Some(&b""[..]));
         assert_eq!(strings.at(100), None);
     }
 }

@@ -16,11 +16,12 @@ use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
 use crate::runtime::front_end::FrontEnd;
+use crate::runtime::host_memory;
 use crate::runtime::launch_plan::work_limits;
 use crate::runtime::lost_iterations;
 use crate::runtime::sub_group_sizes::SubGroupSizes;
 use crate::runtime::target::folds_specialization;
-use crate::runtime::upload::upload;
+use crate::runtime::upload::{clear, upload};
 use crate::runtime::{Error, Result};
 use crate::vulkan::{self, MemoryKind};
 
@@ -178,13 +179,12 @@ impl Executable {
 
     fn make_data(&self) -> Result<Option<Arc<Allocation>>> {
         let segment = &self.program.data;
-        if segment.bytes.is_empty() {
+        if segment.size_bytes == 0 {
             return Ok(None);
         }
         let device = self.device.vulkan()?;
-        let size_bytes = segment.bytes.len() as u64;
-        let allocation = Allocation::new(device, size_bytes, MemoryKind::Device)?;
-        let mut bytes = segment.bytes.clone();
+        let allocation = Allocation::new(device, segment.size_bytes, MemoryKind::Device)?;
+        let mut bytes = host_memory::copy(&segment.bytes)?;
         let address = allocation.device_address();
         for place in &segment.relocations {
             let place = *place as usize;
@@ -198,6 +198,7 @@ impl Executable {
                 .to_le_bytes();
         }
         upload(device, &allocation, 0, &bytes)?;
+        clear(device, &allocation, bytes.len() as u64..segment.size_bytes)?;
         initializers::run(self, &allocation)?;
         Ok(Some(allocation))
     }

@@ -197,7 +197,8 @@ fn bytes_of_variables_come_from_strings() {
     let found = module(9).expect("valid");
     let mut expected = [0; 16];
     expected[9..12].copy_from_slice(&[1, 2, 255]);
-    assert_eq!(found.globals[0].initializer.as_deref(), Some(&expected[..]));
+    let bytes = found.globals[0].initializer.as_ref();
+    assert_eq!(bytes.map(|bytes| &bytes[..]), Some(&expected[..]));
     let error = module(14).expect_err("refused");
     assert!(error.reason.contains("do not fit"), "{error}");
 }
@@ -324,7 +325,10 @@ fn chains_in_initializers_name_members_or_count_bytes() {
             ),
             "OpReturn",
         ));
-        let relocations = module.globals.iter().flat_map(|global| &global.relocations);
+        let relocations = module
+            .globals
+            .iter()
+            .flat_map(|global| global.relocations.iter());
         let addends: Vec<i64> = relocations.map(|one| one.addend).collect();
         assert_eq!(addends, [expected], "{ty} {index}");
     }

@@ -72,6 +72,23 @@ fn headers_are_checked() {
     assert!(error_of(&endless).reason.contains("no words"));
 }
 
+/// A few words of constants that stand for any number of addresses.
+#[test]
+fn addresses_in_initializers_are_bounded() {
+    let mut types = String::from(
+        "%p = OpTypePointer CrossWorkgroup %uint\n%k0 = OpVariable %p CrossWorkgroup\n\
+         %a1 = OpTypeArray %p %uint_2\n%k1 = OpConstantComposite %a1 %k0 %k0\n",
+    );
+    for level in 2..23 {
+        let inner = level - 1;
+        types += &format!("%a{level} = OpTypeArray %a{inner} %uint_2\n");
+        types += &format!("%k{level} = OpConstantComposite %a{level} %k{inner} %k{inner}\n");
+    }
+    types += "%q = OpTypePointer CrossWorkgroup %a22\n%w = OpVariable %q CrossWorkgroup %k22\n";
+    let error = error_of(&kernel(&types, "OpReturn"));
+    assert!(error.reason.contains("too many addresses"), "{error}");
+}
+
 /// Small modules that ask for huge values.
 #[test]
 fn what_is_asked_for_is_bounded() {

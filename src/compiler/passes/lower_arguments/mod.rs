@@ -251,7 +251,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                     size_bytes: 0,
                     align_bytes: LARGEST_TYPE_BYTES,
                     initializer: None,
-                    relocations: Vec::new(),
+                    relocations: Default::default(),
                     spec_id: Some(spec_id),
                     export: None,
                     import: None,
@@ -351,7 +351,7 @@ fn place_implicit(
 
 /// Addresses of program-scope variables from that of the data segment.
 fn address_program_variables(module: &mut Module) -> Result<(), CompileError> {
-    let (_, offsets) = data_segment::layout(module)?;
+    let offsets = data_segment::offsets(module)?;
     let globals = &module.globals;
     for function in &mut module.functions {
         let Ok(_) = rewrite_instructions(function, |b, inst| {

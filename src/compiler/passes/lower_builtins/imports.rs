@@ -4,6 +4,7 @@ use super::{fused_multiply_add, gamma, remainder, target};
 use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op, Type};
 use crate::compiler::{CompileError, Context, parse};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Functions in the module or about to be, by name. A function asked for has its [`FuncId`] at once and its
 /// body after [`Imports::resolve`].
@@ -137,7 +138,7 @@ impl Part {
         let first_global = module.globals.len() as u32;
         for mut global in self.parsed.globals {
             (global.export, global.import) = (None, None);
-            for relocation in &mut global.relocations {
+            for relocation in Arc::make_mut(&mut global.relocations) {
                 relocation.target = GlobalId(relocation.target.0 + first_global);
             }
             module.add_global(global);

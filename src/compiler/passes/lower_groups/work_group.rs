@@ -40,7 +40,7 @@ impl Scratch {
             size_bytes: u64::from(words) * 4,
             align_bytes: 4,
             initializer: None,
-            relocations: Vec::new(),
+            relocations: Default::default(),
             spec_id: None,
             export: None,
             import: None,

@@ -41,7 +41,7 @@ fn function(
         size_bytes: SIZE,
         align_bytes: 16,
         initializer: None,
-        relocations: Vec::new(),
+        relocations: Default::default(),
         spec_id: None,
         export: None,
         import: None,
