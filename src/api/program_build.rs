@@ -173,7 +173,7 @@ pub unsafe fn compile_program(
     if matches!(program.origin(), Origin::Binary | Origin::Linked) {
         return Err(Error::invalid_operation("program has no source or IL"));
     }
-    let mut headers = Vec::with_capacity(count);
+    let mut headers = Vec::new();
     for (header, name) in programs.iter().zip(names) {
         let header = get(*header)?;
         let Origin::Source(source) = header.origin() else {

@@ -5,7 +5,7 @@
 //! reach the application when the child dies early.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::FromRawFd;
 use std::os::unix::process::ExitStatusExt;
@@ -15,6 +15,13 @@ use std::time::{Duration, Instant};
 /// What a program may take of memory. clang 22 takes more and more over some programs with vectors (`moreElementsVector` of its
 /// SPIR-V back end), 17 GB in half a minute, before it breaks down. Over 640 KB of source that csmith made it takes 0.14 GB.
 const MOST_MEMORY_BYTES: libc::rlim_t = 4 << 30;
+
+/// What a program may write to its standard output, and to its standard error: a macro that stands for itself twice is the
+/// start of any amount of text.
+const MOST_OUTPUT_BYTES: u64 = 512 << 20;
+
+/// How often it is looked at how much that is.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +47,8 @@ pub struct Finished {
 /// Runs `program` with `arguments`, `input` on its standard input, for at most `limit`.
 ///
 /// # Errors
-/// The program can't be started, or the memory files can't be made.
+/// The program can't be started, or the memory files can't be made, or it writes more than 512 MiB, or more than there is memory
+/// for.
 pub fn run(
     program: &OsStr,
     arguments: &[&OsStr],
@@ -73,7 +81,7 @@ pub fn run(
     command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
     let child = command.spawn()?;
     limit_memory(&child);
-    let end = wait(child, limit)?;
+    let end = wait(child, limit, &[&stdout, &stderr])?;
     Ok(Finished {
         end,
         stdout: contents(stdout)?,
@@ -107,14 +115,22 @@ fn memory_file() -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(fd) })
 }
 
+fn is_too_long(output: &Metadata) -> bool {
+    output.len() > MOST_OUTPUT_BYTES
+}
+
 fn contents(mut file: File) -> io::Result<Vec<u8>> {
+    if is_too_long(&file.metadata()?) {
+        let too_much = "it wrote more than 512 MiB";
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, too_much));
+    }
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn wait(mut child: Child, limit: Duration) -> io::Result<End> {
+fn wait(mut child: Child, limit: Duration, outputs: &[&File]) -> io::Result<End> {
     let start = Instant::now();
     // A process file descriptor becomes readable when the process ends (Linux 5.3). Without it, poll.
     // SAFETY: `pidfd_open` takes a process id and flags and touches no memory of ours.
@@ -124,7 +140,11 @@ fn wait(mut child: Child, limit: Duration) -> io::Result<End> {
         unsafe { File::from_raw_fd(fd as i32) }
     });
     loop {
-        let left = limit.saturating_sub(start.elapsed());
+        let is_too_long = |output: &&File| output.metadata().is_ok_and(|it| is_too_long(&it));
+        let left = match outputs.iter().any(is_too_long) {
+            true => Duration::ZERO,
+            false => limit.saturating_sub(start.elapsed()),
+        };
         match child.try_wait() {
             Ok(Some(status)) => return Ok(map_status(status)),
             Ok(None) if left.is_zero() => {
@@ -153,7 +173,7 @@ fn pause(pidfd: Option<&File>, left: Duration) {
         events: libc::POLLIN,
         revents: 0,
     };
-    let milliseconds = left.as_millis().clamp(1, 60_000) as i32;
+    let milliseconds = left.min(BETWEEN_LOOKS).as_millis().max(1) as i32;
     // SAFETY: one valid entry, and the count says one. A failure (a signal) only makes the caller look again.
     unsafe { libc::poll(&mut entry, 1, milliseconds) };
 }
@@ -178,6 +198,23 @@ mod tests {
             limit,
         )
         .unwrap()
+    }
+
+    #[test]
+    fn endless_output_is_refused() {
+        let written = run(
+            OsStr::new("sh"),
+            &[OsStr::new("-c"), OsStr::new("exec yes")],
+            b"",
+            Duration::from_secs(100),
+        );
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        // As much as that is none.
+        let finished = shell("head -c 10000000 /dev/zero", b"", Duration::from_secs(100));
+        assert_eq!(
+            (finished.end, finished.stdout.len()),
+            (End::Exit(0), 10_000_000)
+        );
     }
 
     #[test]

@@ -14,6 +14,10 @@ const LEAST_BYTES: usize = 1 << 13;
 /// Bytes in a string, which must fit an instruction.
 const PART_BYTES: usize = 1 << 15;
 
+/// Bytes of all tables together: what is more than the compiler takes of initializers stays where it is. A few numbers behind
+/// an array of zeros are a table of any size.
+const MOST_BYTES: usize = 1 << 27;
+
 /// Tables that were taken out of a program.
 #[derive(Default)]
 pub struct Tables(Vec<Table>);
@@ -31,9 +35,12 @@ pub fn taken_out(ir: &str) -> Option<(String, Tables)> {
     let layouts = Layouts::of(ir);
     let mut text = String::with_capacity(ir.len() / 2);
     let mut tables = Tables::default();
+    let mut left_bytes = MOST_BYTES;
     for line in ir.split_inclusive('\n') {
-        match is_long(&line).then(|| split(line, &layouts)).flatten() {
+        let found = is_long(&line).then(|| split(line, &layouts)).flatten();
+        match found.filter(|(_, _, table)| table.bytes.len() <= left_bytes) {
             Some((start, rest, table)) => {
+                left_bytes -= table.bytes.len();
                 text.push_str(&start);
                 text.push_str(rest);
                 tables.0.push(table);
@@ -105,6 +112,22 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each of these lines is some kilobytes, and a table of 60 MB.
+    #[test]
+    fn tables_are_bounded_together() {
+        let numbers = vec!["i32 7"; 2000].join(", ");
+        let line = |name: usize| {
+            format!(
+                "@t{name} = internal constant {{ [60000000 x i8], [2000 x i32] }} \
+                 {{ [60000000 x i8] zeroinitializer, [2000 x i32] [{numbers}] }}, align 4\n"
+            )
+        };
+        let ir: String = (0..9).map(line).collect();
+        let (text, tables) = taken_out(&ir).expect("tables");
+        assert_eq!(tables.0.len(), 2);
+        assert_eq!(text.matches("i32 7").count(), 7 * 2000);
+    }
 
     #[test]
     fn large_tables_leave_their_type_and_attributes() {
