@@ -1,6 +1,7 @@
 //! How much longer the code of ordinary programs is for a driver that makes few iterations of loops than for one that makes
 //! all, in what that driver's compiler takes long over. Sorting 64 numbers so took minutes to begin.
 
+use std::collections::HashMap;
 use std::process::Command;
 
 /// The SPIR-V of a program's kernel for a device like `device`.
@@ -155,7 +156,7 @@ fn a_function_that_gets_other_arrays_at_each_call() {
             for (int i = 0; i < 16; i++) d[i] = p[i] ^ q[i] ^ r[i] ^ s[i]; }";
     let [lines, accesses] = size("other_arrays", &source, "lavapipe");
     assert!(accesses < 300, "{accesses} accesses");
-    assert!(lines < 8000, "{lines} lines");
+    assert!(lines < 12_000, "{lines} lines");
 }
 
 /// Each function calls the next three times, one of them from two places; few instructions, nearly all of them accesses to local
@@ -256,6 +257,92 @@ fn a_large_state_in_shared_bodies() {
         .matches("= OpPhi ")
         .count();
     assert!(phis < 300, "{phis} phis");
+}
+
+/// Lines of a module with a copy of each function for each of its calls, as drivers make them.
+fn lines_of_copies(text: &str) -> usize {
+    let mut sizes: HashMap<&str, usize> = HashMap::new();
+    let mut functions: Vec<(&str, usize, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [name, "=", "OpFunction", ..] => functions.push((name, 0, Vec::new())),
+            [_, "=", "OpFunctionCall", _, callee, ..] => {
+                let (_, _, calls) = functions.last_mut().expect("a call is in a function");
+                calls.push(callee);
+            }
+            _ => {}
+        }
+        if let Some((_, lines, _)) = functions.last_mut() {
+            *lines += 1;
+        }
+    }
+    // Until nothing changes: callees may come first or last.
+    while sizes.len() < functions.len() {
+        for (name, lines, calls) in &functions {
+            let of_calls: Option<usize> = calls.iter().map(|callee| sizes.get(callee)).sum();
+            if let Some(of_calls) = of_calls {
+                sizes.insert(name, lines + of_calls);
+            }
+        }
+    }
+    sizes.into_values().max().unwrap_or(0)
+}
+
+/// Functions of doubles that are called from several places, each with some of the library's, which are long: Bessel functions
+/// are written so. To share the library's, too, takes more than it spares.
+#[test]
+fn functions_that_call_long_ones() {
+    let mut source = String::new();
+    for (name, factor) in [("first", "2.40"), ("second", "3.83")] {
+        source += &format!(
+            "double {name}(double x) {{
+                if (x <= 4) {{ double y = x * x; return (x + {factor}) * (y - 5.5) / (y * y + {factor}); }}
+                double z = x - {factor} * M_PI, y = 8 / x;
+                return sqrt(2 / (x * M_PI)) * ((y + {factor}) * cos(z) - y * (y * y - {factor}) * sin(z)); }}\n"
+        );
+    }
+    source += "double series(double n, double x) {
+            double u = 1, y = 1, k = 1;
+            while (fabs(u) > 1e-16 * fabs(y)) { u *= -x * x / (4 * k * (n + k)); y += u; k += 1; }
+            if (n < 170) return y * pow(0.5 * x, n) / tgamma(n + 1);
+            double t = n * log(0.5 * x) - lgamma(n + 1);
+            return t < 700 ? y * exp(t) : log(fabs(y)) + t; }
+        double expansion(double n, double x) {
+            double m = 4 * n * n, z = 8 * x, p = 1, u = (m - 1) / z, q = u, k = 1;
+            for (double j = 1; fabs(u) > 1e-16 * fabs(p);) {
+                k += 2; j += 1; u *= (m - k * k) / (j * z); p -= u;
+                k += 2; j += 1; u *= (m - k * k) / (j * z); q += u; }
+            double v = x - (0.5 * n + 0.25) * M_PI;
+            return sqrt(2 / (M_PI * x)) * (p * cos(v) - q * sin(v)); }
+        double airy(double x) {
+            double t = 2 * x * sqrt(fabs(x)) / 3, y = exp(-t) / sqrt(fabs(x));
+            return x < -2 ? sin(t + 0.25 * M_PI) / y + cos(t) * log(1 - x) : x > 2 ? y * (t + 0.7) / (t * t + 3.1) : x * x / (x + 3); }
+        double uniform(double n, double x) {
+            double c = cbrt(n), z = (x - n) / c;
+            if (fabs(z) < 0.7) return airy(-cbrt(2.0) * z) / c + airy(c * z * z);
+            double t = x < n ? log(n / x) - z : z - acos(n / x), s = cbrt(t * t);
+            return airy(c * c * s) / cbrt(n * n) + airy(z * cbrt(t)); }
+        double function(double n, double x) {
+            if (n == 0) return first(x);
+            if (n > 500) return uniform(n, x);
+            if (n == 1) return second(x);
+            if (x < 3.6 * sqrt(n)) return series(n, x);
+            if (n < 3.6 * sqrt(x)) return expansion(n, x);
+            double q = 1, k = n;
+            while (k > 2 && q < 1e10) { q = q * k / x - 1 / q; k -= 1; }
+            if (k == 0) return first(x) / q;
+            if (k == 1) return second(x) / q;
+            if (n > 2 * x) return series(n + floor(x), x) * q;
+            double y = x > 13 + k ? expansion(k, x) : series(k, x);
+            return n > 0 ? y / q : y * q; }
+        kernel void k(global double *d, long n) {
+            size_t g = get_global_id(0); d[g] = function(n, d[g]); }";
+    let text = code("long_ones", &source, "lavapipe");
+    let lines = lines_of_copies(&text);
+    let phis = text.matches("= OpPhi ").count();
+    assert!(lines < 12_000, "{lines} lines");
+    assert!(phis < 400, "{phis} phis");
 }
 
 /// Ways out of conditions that lead over several others, with many variables alive: what no condition on the way changes needs

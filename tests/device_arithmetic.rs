@@ -9,7 +9,7 @@ use pumice::compiler::ir::{
     Rounding, Terminator, Type, Unary, Value,
 };
 use pumice::compiler::program::{ArgumentBlock, KernelAttributes};
-use pumice::compiler::{Capabilities, Context, Library, Options, emit, passes};
+use pumice::compiler::{Capabilities, Context, Library, Options, Sharing, emit, passes};
 use pumice::runtime::target;
 use pumice::vulkan::{
     Device, Instance, InstanceOptions, MemoryKind, Pipeline, PipelineOptions, Recorder,
@@ -169,7 +169,7 @@ impl Machine {
             capabilities: &self.capabilities,
             options: &Options::default(),
             library: &self.library,
-            shares_bodies: true,
+            sharing: Sharing::All,
         };
         for pass in [
             passes::lower_conversions::run,

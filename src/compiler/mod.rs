@@ -33,6 +33,7 @@ pub use error::CompileError;
 pub use library::Library;
 pub use packed::PackedModule;
 pub use program::{CompiledKernel, CompiledProgram};
+pub use sharing::Sharing;
 
 pub use crate::drivers::Defects;
 use std::collections::HashMap;
@@ -60,8 +61,8 @@ pub struct Context<'a> {
     pub options: &'a Options,
     /// The built-in library, for `lower_builtins`.
     pub library: &'a Library,
-    /// Whether calls of a function may go to one body in the kernel, for `inline`.
-    pub shares_bodies: bool,
+    /// Which functions' calls may go to one body in the kernel, for `inline`.
+    pub sharing: Sharing,
 }
 
 /// A pass over a module.
@@ -317,7 +318,7 @@ pub fn compile_observed(
         capabilities,
         options,
         library,
-        shares_bodies: true,
+        sharing: Sharing::All,
     };
     let parsed: Vec<ir::Module> = modules
         .iter()

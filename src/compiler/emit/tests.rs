@@ -8,7 +8,9 @@ use crate::compiler::ir::{
     Scope, Semantics, Terminator, Type, Unary, Value,
 };
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
-use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context, Library, Options};
+use crate::compiler::{
+    Capabilities, CompileError, CompiledKernel, Context, Library, Options, Sharing,
+};
 use smallvec::smallvec;
 
 fn module_of(function: Function) -> Module {
@@ -47,7 +49,7 @@ fn emit_under(
             capabilities: caps,
             options,
             library: &library,
-            shares_bodies: true,
+            sharing: Sharing::All,
         },
     )
 }

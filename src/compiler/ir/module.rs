@@ -2,11 +2,11 @@
 
 use super::function::entity;
 use super::{AddressSpace, Function, Type};
-use crate::compiler::MAX_WORK_GROUP_SIZE;
 use crate::compiler::printf::PrintfCall;
 use crate::compiler::program::{
     Argument, ArgumentBlock, ArgumentInfo, ImageType, KernelAttributes,
 };
+use crate::compiler::{MAX_WORK_GROUP_SIZE, Sharing};
 use std::sync::Arc;
 
 entity!(
@@ -144,8 +144,8 @@ pub struct Module {
     pub globals: Vec<Global>,
     pub kernels: Vec<Kernel>,
     pub arrays: Vec<Array>,
-    /// Whether functions have shared bodies in the kernel that could have been copied for each call.
-    pub could_copy: bool,
+    /// In which other ways functions could have had shared bodies in the kernel, where some have.
+    pub other_sharing: Vec<Sharing>,
 }
 
 impl Module {

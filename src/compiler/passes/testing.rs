@@ -2,7 +2,7 @@
 
 use crate::compiler::ir::{FuncId, Function, Kernel, Module};
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
-use crate::compiler::{Capabilities, CompileError, Context, Library, Options};
+use crate::compiler::{Capabilities, CompileError, Context, Library, Options, Sharing};
 use std::sync::OnceLock;
 
 /// Runs a pass for a device.
@@ -27,7 +27,7 @@ pub fn run_with(
         capabilities,
         options,
         library,
-        shares_bodies: true,
+        sharing: Sharing::All,
     };
     pass(module, &cx)
 }

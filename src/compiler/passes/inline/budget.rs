@@ -7,7 +7,7 @@
 
 use crate::compiler::analysis::callees;
 use crate::compiler::ir::{AddressSpace, FuncId, Function, Module, Op, Place};
-use crate::compiler::{Capabilities, CompileError};
+use crate::compiler::{Capabilities, CompileError, Sharing};
 
 /// How large a kernel may get by inlining, in instructions.
 #[derive(Clone, Copy)]
@@ -50,15 +50,31 @@ impl Limits {
 /// A kernel that stays larger than so many instructions is refused.
 const LARGEST: u64 = 1 << 18;
 
-/// What a kernel with shared bodies may count without them at most, scalars in memory included, to be compiled in that way,
-/// too.
+/// What a kernel with shared bodies may count at most, scalars in memory included, where they are shared in another way, to be
+/// compiled in that way, too.
 const MOST_TRIED: u64 = 80_000;
+
+/// Instructions that a body has at least to be shared where only large ones are: what each call hands on is to be little beside
+/// them, which counts when the kernel runs, too. `sin` of doubles has 1,350.
+const LARGE_BODY: u64 = 2000;
+
+/// Which part of the kernel's instructions such a body spares at least.
+const LARGE_PART: u64 = 16;
 
 /// Words of a copy that count: longer ones are loops.
 const LONGEST_COPY: u64 = 16;
 
 /// What a call of a shared body counts: the number of its return address, the jump, the case of the switch.
 const CALL: u64 = 8;
+
+/// What a body must have to be shared.
+#[derive(Clone, Copy)]
+struct Worth {
+    /// At least so many instructions, with what is inlined into it.
+    body: u64,
+    /// It spares the kernel more than so many.
+    spared: u64,
+}
 
 /// The call tree of a module, and which functions are shared.
 #[derive(Clone)]
@@ -80,7 +96,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Decides for the functions of a module, of which `order` has those in use, callees first.
+    /// Decides for the functions of a module, of which `order` has those in use, callees first, as far as `sharing` lets it.
     ///
     /// # Errors
     /// A kernel has more than [`LARGEST`] instructions whatever is shared.
@@ -88,6 +104,7 @@ impl Budget {
         module: &Module,
         order: &[FuncId],
         capabilities: &Capabilities,
+        sharing: Sharing,
     ) -> Result<Self, CompileError> {
         let limits = Limits::of(capabilities);
         let count = module.functions.len();
@@ -104,32 +121,32 @@ impl Budget {
             budget.add(module, id, limits);
         }
         let whole = budget.size(module, order, &budget.weighed).total;
-        if whole > limits.whole {
-            budget.share(module, order, whole, limits.aim);
+        let worth = match sharing {
+            Sharing::All => Some(Worth {
+                body: 0,
+                spared: CALL,
+            }),
+            Sharing::Large => Some(Worth {
+                body: LARGE_BODY,
+                spared: whole / LARGE_PART,
+            }),
+            Sharing::Nothing => None,
+        };
+        if let Some(worth) = worth.filter(|_| whole > limits.whole) {
+            budget.share(module, order, whole, limits.aim, worth);
         }
         budget.settle(module, order)?;
         Ok(budget)
     }
 
-    /// The budget with no body shared.
-    ///
-    /// # Errors
-    /// A kernel is too large then.
-    pub fn without_sharing(
-        mut self,
-        module: &Module,
-        order: &[FuncId],
-    ) -> Result<Self, CompileError> {
-        self.shared.fill(false);
-        self.settle(module, order)?;
-        Ok(self)
+    /// Whether the kernel is small enough to be tried beside another budget.
+    pub fn is_small(&self, module: &Module, order: &[FuncId]) -> bool {
+        self.size(module, order, &self.weighed).total <= MOST_TRIED
     }
 
-    /// Whether the kernel without shared bodies is small enough to be tried.
-    pub fn could_copy(&self, module: &Module, order: &[FuncId]) -> bool {
-        let mut copied = self.clone();
-        copied.shared.fill(false);
-        copied.size(module, order, &self.weighed).total <= MOST_TRIED
+    /// Whether the same bodies are shared as by another budget.
+    pub fn shares_as(&self, other: &Self) -> bool {
+        self.shared == other.shared
     }
 
     fn settle(&mut self, module: &Module, order: &[FuncId]) -> Result<(), CompileError> {
@@ -186,8 +203,9 @@ impl Budget {
         self.sharable[index] = !self.convergent[index] && !samples && called.iter().all(may_be);
     }
 
-    /// Shares the largest bodies until the kernel has at most `aim` instructions; none, where that does not halve it.
-    fn share(&mut self, module: &Module, order: &[FuncId], whole: u64, aim: u64) {
+    /// Shares the largest bodies that are worth it, until the kernel has at most `aim` instructions; none, where that does not
+    /// halve it.
+    fn share(&mut self, module: &Module, order: &[FuncId], whole: u64, aim: u64, worth: Worth) {
         let mut total = whole;
         let mut pending: Vec<FuncId> = order.to_vec();
         pending.retain(|id| self.sharable[id.index()]);
@@ -195,12 +213,13 @@ impl Budget {
             let bodies = self.size(module, order, &self.weighed).bodies;
             let by_size = |id: &FuncId| bodies[id.index()];
             pending.sort_by_key(|id| (by_size(id), id.index()));
-            let Some(next) = pending.pop() else {
+            let is_worth_it = |next: &FuncId| bodies[next.index()] >= worth.body;
+            let Some(next) = pending.pop().filter(is_worth_it) else {
                 break;
             };
             self.shared[next.index()] = true;
             let size = self.size(module, order, &self.weighed).total;
-            if size.saturating_add(CALL) < total {
+            if size.saturating_add(worth.spared) < total {
                 total = size;
             } else {
                 self.shared[next.index()] = false;

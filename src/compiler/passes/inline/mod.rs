@@ -27,7 +27,7 @@ use crate::compiler::analysis::{callees, callees_first};
 use crate::compiler::ir::{
     AddressSpace, FuncId, Function, Module, Op, Rewrite, Type, rewrite_instructions,
 };
-use crate::compiler::{CompileError, Context, Defects};
+use crate::compiler::{CompileError, Context, Defects, Sharing};
 use budget::Budget;
 use call_graph::keep_reachable;
 use std::collections::HashMap;
@@ -45,19 +45,22 @@ const PARAMETERS: usize = 4000;
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let order = callees_first(module)?;
-    let budget = Budget::new(module, &order, cx.capabilities)?;
-    if !budget.shares() {
-        return inline(module, &order, budget, cx);
+    let budget = |module: &Module, sharing| Budget::new(module, &order, cx.capabilities, sharing);
+    let chosen = budget(module, cx.sharing)?;
+    if !chosen.shares() || cx.sharing != Sharing::All {
+        return inline(module, &order, chosen, cx);
     }
-    if !cx.shares_bodies {
-        return inline(module, &order, budget.without_sharing(module, &order)?, cx);
-    }
-    let could_copy = budget.could_copy(module, &order);
+    let [large, nothing] = [Sharing::Large, Sharing::Nothing].map(|it| budget(module, it));
+    let is_tried = |it: &Budget| it.is_small(module, &order);
+    let tries_large = large.is_ok_and(|it| it.shares() && !it.shares_as(&chosen) && is_tried(&it));
+    let tries_nothing = nothing.as_ref().is_ok_and(is_tried);
     let mut shared = module.clone();
-    match inline(&mut shared, &order, budget.clone(), cx).map(|()| parameters(&shared)) {
+    match inline(&mut shared, &order, chosen, cx).map(|()| parameters(&shared)) {
         Ok(..=PARAMETERS) => {
             *module = shared;
-            module.could_copy = could_copy;
+            let large = tries_large.then_some(Sharing::Large);
+            let nothing = tries_nothing.then_some(Sharing::Nothing);
+            module.other_sharing = large.into_iter().chain(nothing).collect();
             return Ok(());
         }
         Ok(parameters) => log::debug!("shared bodies take {parameters} parameters"),
@@ -65,7 +68,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         Err(error) => log::debug!("shared bodies: {error}"),
     }
     drop(shared);
-    inline(module, &order, budget.without_sharing(module, &order)?, cx)
+    inline(module, &order, nothing?, cx)
 }
 
 /// How many parameters all blocks have.

@@ -10,7 +10,7 @@ use crate::compiler::ir::{
 };
 use crate::compiler::passes::{define_arguments, hold_loop_state, leave_loops_at_header};
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
-use crate::compiler::{Capabilities, Context, Library, Options};
+use crate::compiler::{Capabilities, Context, Library, Options, Sharing};
 use smallvec::smallvec;
 use std::collections::HashSet;
 
@@ -183,7 +183,7 @@ fn assert_emits(functions: Vec<Function>) {
         capabilities: &capabilities,
         options: &options,
         library: &library,
-        shares_bodies: true,
+        sharing: Sharing::All,
     };
     assert_valid(&emit(&module, &cx).unwrap().spirv.words().unwrap());
 }

@@ -8,7 +8,7 @@ use crate::compiler::ir::{
     Module, Op, Place, PrivateVariable, Scope, Semantics, Terminator, Type, Value,
 };
 use crate::compiler::passes::testing;
-use crate::compiler::{Capabilities, Context, Defects, Library, Options};
+use crate::compiler::{Capabilities, Context, Defects, Library, Options, Sharing};
 use smallvec::smallvec;
 
 /// A kernel of a number that sums over a counter, `first`, then `next`, while `again` holds of the next one; `body`
@@ -408,7 +408,7 @@ fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_on
             capabilities: &capabilities,
             options: &options,
             library: &Library::empty(),
-            shares_bodies: true,
+            sharing: Sharing::All,
         };
         run(&mut module, &cx).unwrap();
         module.functions[0].to_string().matches("load").count()
