@@ -166,6 +166,9 @@ pub struct Capabilities {
     pub names_dynamic_indexing: bool,
     /// What memory order is made of: see [`crate::compiler::passes::order_memory`].
     pub memory_order: MemoryOrder,
+    /// Bytes of a uniform buffer that holds constant variables, where the driver makes less of loads from one than of loads
+    /// from device memory; 0 elsewhere: see [`crate::compiler::passes::read_uniforms`].
+    pub uniform_bytes: u32,
 }
 
 impl Capabilities {
@@ -280,6 +283,7 @@ impl Capabilities {
             textures: 4096,
             names_dynamic_indexing: true,
             memory_order: MemoryOrder::Semantics,
+            uniform_bytes: 0,
         }
     }
 
@@ -296,6 +300,7 @@ impl Capabilities {
             serial_memory: true,
             compiles_slowly: true,
             memory_order: MemoryOrder::LockedOperationsOnly,
+            uniform_bytes: 64 << 10,
             rounds_to_nearest32: false,
             fused_fma32: false,
             precise_exp2: false,

@@ -115,6 +115,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ),
         ("lower_printf", passes::lower_printf::run, WorkItemsLowered),
         (
+            "read_uniforms",
+            passes::read_uniforms::run,
+            WorkItemsLowered,
+        ),
+        (
             "lower_arguments",
             passes::lower_arguments::run,
             ArgumentsLowered,

@@ -4,7 +4,8 @@
 //! here, plain values, 64-bit device addresses of buffers, and the implicit values that the kernel
 //! reads. It is the push-constant range `0..size_bytes` when it fits the device, otherwise it lies in
 //! device memory (16-byte aligned) and the push constants hold its 64-bit device address at offset 0.
-//! No descriptor set is used: images are memory, too ([`crate::compiler::image`]).
+//! Images are memory, too ([`crate::compiler::image`]); descriptor sets hold those that texture units read (set 0), and the
+//! constants of [`CompiledKernel::uniform_bytes`] (set 1).
 //!
 //! **Specialization constants.** `SpecId` 0, 1, 2 are the local size in x, y, z (absent where
 //! `reqd_work_group_size` fixes it and work-groups are uniform, in which case giving them is harmless).
@@ -41,6 +42,8 @@ pub struct DataSegment {
     /// What it begins with. The rest of its `size_bytes` is zero.
     pub bytes: Vec<u8>,
     pub size_bytes: u64,
+    /// Its start that holds `constant` variables alone, a multiple of 16: nobody writes there.
+    pub constant_bytes: u32,
     /// Alignment of the whole segment, bytes.
     pub alignment_bytes: u32,
     /// Whether kernels may write to it (program-scope `global` variables), so it can't be shared read-only.
@@ -86,6 +89,9 @@ pub struct CompiledKernel {
     /// that [`Implicit::GlobalBase`] is 0 in each dimension, and that a dispatch has at most [`SMALL_RANGE`]
     /// work-items there. 0, which it is by itself, says nothing.
     pub small_range_spec_id: Option<u32>,
+    /// Bytes from the start of [`DataSegment`] that the kernel reads through a uniform buffer, descriptor set 1, binding 0, a
+    /// multiple of 16; 0 where it reads none so.
+    pub uniform_bytes: u32,
 }
 
 impl CompiledKernel {

@@ -475,6 +475,9 @@ impl Verifier<'_> {
                 offset_bytes % 4 == 0 && memory.iter().all(|&ty| ty == Type::I32)
                     || offset_bytes % 8 == 0 && memory == [Type::I64]
             }
+            Place::Uniform { index } => {
+                ty(index) == Type::I32 && matches!(memory, [Type::I32 | Type::I64])
+            }
         }
     }
 

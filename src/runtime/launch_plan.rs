@@ -517,6 +517,7 @@ pub(super) mod tests {
             printf_calls: Vec::new(),
             uses_subgroups: false,
             small_range_spec_id: None,
+            uniform_bytes: 0,
         }
     }
 

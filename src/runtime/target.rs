@@ -79,7 +79,18 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         },
         names_dynamic_indexing: info.driver_id != swiftshader::ID,
         memory_order: memory_order(info),
+        uniform_bytes: match reads_uniforms_better(info) {
+            true => info.limits.max_uniform_buffer_range_bytes,
+            false => 0,
+        },
     }
+}
+
+/// Whether the driver makes less of loads from a uniform buffer, an array of words, than of others.
+fn reads_uniforms_better(info: &PhysicalDeviceInfo) -> bool {
+    info.driver_id == llvmpipe::ID
+        && llvmpipe::reads_uniforms_better(Version::of_mesa(&info.driver_info))
+        && info.features.scalar_block_layout
 }
 
 fn defects(info: &PhysicalDeviceInfo) -> Defects {

@@ -85,6 +85,7 @@ pub struct Limits {
     pub max_compute_shared_memory_bytes: u32,
     pub max_push_constant_bytes: u32,
     pub max_storage_buffer_range_bytes: u32,
+    pub max_uniform_buffer_range_bytes: u32,
     /// `maxMemoryAllocationSize`
     pub max_memory_allocation_bytes: u64,
     /// `maxBufferSize` (1.3), else `max_memory_allocation_bytes`.

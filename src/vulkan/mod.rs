@@ -38,6 +38,7 @@ pub mod textures;
 pub mod timestamps;
 pub mod unified;
 mod unified_pool;
+pub mod uniform_buffer;
 
 #[cfg(test)]
 pub(crate) mod test_device;
@@ -57,3 +58,4 @@ pub use submit::{SemaphoreWait, Timeline};
 pub use textures::{TEXTURES, Texture, TextureDescription};
 pub use timestamps::{Clock, TimestampPool};
 pub use unified::{HostView, Unification};
+pub use uniform_buffer::UniformBuffer;

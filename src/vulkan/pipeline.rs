@@ -1,7 +1,6 @@
 //! Shader modules and compute pipelines.
 //!
-//! All pipelines share the device's one layout: push constants of the device's size, and where the device has
-//! textures their one set of descriptors.
+//! Pipelines of kernels that read as many arguments, and the same descriptor sets, share a layout.
 
 use std::sync::Arc;
 
@@ -10,6 +9,8 @@ use ash::vk;
 use super::device::Device;
 use super::error::Error;
 use super::pipeline_cache::PipelineCache;
+use super::pipeline_layouts::Sets;
+use super::uniform_buffer::UniformBuffer;
 
 /// A `VkShaderModule`.
 pub struct ShaderModule {
@@ -48,6 +49,8 @@ pub struct PipelineOptions {
     pub full_subgroups: bool,
     /// The kernel may read images through their descriptors.
     pub reads_textures: bool,
+    /// The kernel reads a uniform buffer, which [`Pipeline::reading`] gives it.
+    pub reads_uniforms: bool,
     /// Bytes of push constants that a dispatch is given; as many as the device takes without.
     pub push_constant_bytes: Option<u32>,
 }
@@ -57,6 +60,7 @@ pub struct Pipeline {
     pub(super) handle: vk::Pipeline,
     pub(super) layout: vk::PipelineLayout,
     pub(super) reads_textures: bool,
+    pub(super) uniforms: Option<Arc<UniformBuffer>>,
     device: Arc<Device>,
 }
 
@@ -100,11 +104,11 @@ impl Pipeline {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
         }
         let layouts = &device.pipeline_layouts;
-        let layout = layouts.of(
-            &device.raw,
-            options.push_constant_bytes,
-            options.reads_textures,
-        )?;
+        let sets = Sets {
+            textures: options.reads_textures,
+            uniforms: options.reads_uniforms,
+        };
+        let layout = layouts.of(&device.raw, options.push_constant_bytes, sets)?;
         let create = [vk::ComputePipelineCreateInfo::default()
             .stage(stage)
             .layout(layout)];
@@ -126,8 +130,15 @@ impl Pipeline {
             handle,
             layout,
             reads_textures: options.reads_textures,
+            uniforms: None,
             device: Arc::clone(device),
         })
+    }
+
+    /// The pipeline with the buffer that its dispatches read.
+    pub fn reading(mut self, uniforms: Arc<UniformBuffer>) -> Self {
+        self.uniforms = Some(uniforms);
+        self
     }
 }
 

@@ -448,6 +448,7 @@ fn map_limits(
         max_compute_shared_memory_bytes: core.max_compute_shared_memory_size,
         max_push_constant_bytes: core.max_push_constants_size,
         max_storage_buffer_range_bytes: core.max_storage_buffer_range,
+        max_uniform_buffer_range_bytes: core.max_uniform_buffer_range,
         max_memory_allocation_bytes: v11.max_memory_allocation_size,
         max_buffer_bytes,
         max_memory_allocation_count: core.max_memory_allocation_count,

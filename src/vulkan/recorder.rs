@@ -16,6 +16,7 @@ use super::error::Error;
 use super::pipeline::Pipeline;
 use super::textures::{self, Texture};
 use super::timestamps::TimestampPool;
+use super::uniform_buffer::UniformBuffer;
 
 /// A run of bytes to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Recorder {
     bound: vk::Pipeline,
     /// The layout that the textures are bound with: they stay bound for pipelines of the same.
     textures_bound: vk::PipelineLayout,
+    /// The uniform buffer's set that is bound, and the layout that it is bound with.
+    uniforms_bound: (vk::PipelineLayout, vk::DescriptorSet),
     /// The last push constants, and the layout they are for: they stay as well. On the heap: recorders are moved about.
     pushed: (vk::PipelineLayout, Vec<u8>),
     /// Nothing but dispatches is recorded since the last barrier.
@@ -90,6 +93,7 @@ impl Recorder {
             usage,
             bound: vk::Pipeline::null(),
             textures_bound: vk::PipelineLayout::null(),
+            uniforms_bound: Default::default(),
             pushed: (vk::PipelineLayout::null(), Vec::with_capacity(most_bytes)),
             only_dispatches: true,
             orders_dispatches: false,
@@ -117,6 +121,7 @@ impl Recorder {
         .map_err(Error::of("vkResetCommandPool"))?;
         self.bound = vk::Pipeline::null();
         self.textures_bound = vk::PipelineLayout::null();
+        self.uniforms_bound = Default::default();
         self.pushed.0 = vk::PipelineLayout::null();
         self.only_dispatches = true;
         self.orders_dispatches = false;
@@ -236,6 +241,11 @@ impl Recorder {
         if pipeline.reads_textures && self.textures_bound != layout {
             self.bind_textures(layout);
         }
+        if let Some(uniforms) = &pipeline.uniforms
+            && self.uniforms_bound != (layout, uniforms.set)
+        {
+            self.bind_uniforms(layout, uniforms);
+        }
         let (pushed_layout, pushed) = &self.pushed;
         if *pushed_layout != layout || pushed[..] != *push_constants {
             self.push(layout, push_constants);
@@ -257,11 +267,29 @@ impl Recorder {
         };
         let raw = &self.device.raw;
         let point = vk::PipelineBindPoint::COMPUTE;
-        // SAFETY: recording; the set is the layout's only one, and lives as long as the device.
+        // SAFETY: recording; the set is the layout's set 0, and lives as long as the device.
         unsafe {
             raw.cmd_bind_descriptor_sets(self.handle, point, layout, 0, &[textures.set], &[]);
         }
         self.textures_bound = layout;
+        // Sets of layouts that are not compatible disturb each other.
+        if self.uniforms_bound.0 != layout {
+            self.uniforms_bound = Default::default();
+        }
+    }
+
+    fn bind_uniforms(&mut self, layout: vk::PipelineLayout, uniforms: &UniformBuffer) {
+        let raw = &self.device.raw;
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: recording; the set is the layout's set 1, and lives as long as the pipeline, which the caller keeps until the
+        // device is done.
+        unsafe {
+            raw.cmd_bind_descriptor_sets(self.handle, point, layout, 1, &[uniforms.set], &[]);
+        }
+        self.uniforms_bound = (layout, uniforms.set);
+        if self.textures_bound != layout {
+            self.textures_bound = vk::PipelineLayout::null();
+        }
     }
 
     fn push(&mut self, layout: vk::PipelineLayout, bytes: &[u8]) {

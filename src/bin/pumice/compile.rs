@@ -182,14 +182,15 @@ fn reflection(program: &CompiledProgram, kernels: &[&CompiledKernel]) -> String 
     for kernel in kernels {
         text.push_str(&format!(
             "kernel {}\n  argument block: {:?}\n  attributes: {:?}\n  local {} bytes, private {} bytes, barrier {}, \
-             follows pointers {}\n",
+             follows pointers {}, uniforms {} bytes\n",
             kernel.name,
             kernel.argument_block,
             kernel.attributes,
             kernel.local_memory_bytes,
             kernel.private_memory_bytes,
             kernel.uses_barrier,
-            kernel.follows_pointers
+            kernel.follows_pointers,
+            kernel.uniform_bytes
         ));
         for (index, argument) in kernel.arguments.iter().enumerate() {
             text.push_str(&format!("  argument {index}: {argument:?}\n"));
@@ -197,8 +198,10 @@ fn reflection(program: &CompiledProgram, kernels: &[&CompiledKernel]) -> String 
     }
     let data = &program.data;
     text.push_str(&format!(
-        "data: {} bytes, writable {}, {} relocations\n",
+        "data: {} bytes, {} of constants, writable {}, {} relocations
+",
         data.size_bytes,
+        data.constant_bytes,
         data.writable,
         data.relocations.len()
     ));

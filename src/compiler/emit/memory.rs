@@ -63,6 +63,15 @@ impl FunctionEmitter<'_, '_> {
                 }
                 Ok(())
             }
+            Place::Uniform { index } => {
+                let &[result] = results else {
+                    return Err(self.unexpected(inst));
+                };
+                let index = self.value(index)?;
+                let ty = self.function.ty(result);
+                let pointer = self.emitter.uniform_number(ty, index)?;
+                self.define(result, spirv::Op::Load, &[pointer])
+            }
             _ => Err(self.unexpected(inst)),
         }
     }

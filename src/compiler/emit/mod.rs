@@ -19,6 +19,7 @@ mod semantics;
 #[cfg(test)]
 mod tests;
 mod texture;
+mod uniforms;
 #[cfg(test)]
 pub mod validate;
 
@@ -59,6 +60,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         arrays: HashMap::new(),
         array_vectors: ArrayVectors::of(module, &reached, cx.capabilities),
         push_constants: None,
+        uniforms: HashMap::new(),
         strided_pointers: HashMap::new(),
         textures: None,
         used_floats: BTreeSet::new(),
@@ -95,6 +97,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         printf_calls: kernel.printf_calls.clone(),
         uses_subgroups: kernel.linear_groups,
         small_range_spec_id: kernel.small_range_spec_id,
+        uniform_bytes: kernel.uniform_bytes,
         spirv: PackedModule::new(&emitter.finish(entry)),
     })
 }
@@ -117,6 +120,8 @@ struct Emitter<'a> {
     arrays: HashMap<ArrayId, (Id, Id)>,
     array_vectors: ArrayVectors,
     push_constants: Option<ArgumentBlock>,
+    /// The variables of the uniform buffer, by the bytes of a number in it.
+    uniforms: HashMap<u32, Id>,
     /// Pointer types by what they point to and their stride, bytes.
     strided_pointers: HashMap<(Id, u32), Id>,
     textures: Option<texture::Variables>,

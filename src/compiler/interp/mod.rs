@@ -56,6 +56,8 @@ pub struct Interpreter<'a> {
     pub arrays: HashMap<ArrayId, Vec<u64>>,
     /// The argument block.
     pub arguments: Vec<u8>,
+    /// The uniform buffer.
+    pub uniforms: Vec<u8>,
     pub inputs: HashMap<BuiltIn, u32>,
     pub work_item: HashMap<WorkItem, u64>,
     pub implicit: HashMap<Implicit, u64>,
@@ -76,6 +78,7 @@ impl<'a> Interpreter<'a> {
             memory: vec![0; FIRST_ADDRESS],
             arrays: HashMap::new(),
             arguments: Vec::new(),
+            uniforms: Vec::new(),
             inputs: HashMap::new(),
             work_item: HashMap::new(),
             implicit: HashMap::new(),
@@ -369,7 +372,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// The address that a place names, or `None` for elements and arguments.
+    /// The address that a place names, or `None` where it names none.
     fn address(frame: &Frame, place: Place) -> Result<Option<u64>, Trap> {
         Ok(match place {
             Place::Pointer(value) | Place::Address(value) => Some(frame.get(value)?),
@@ -383,7 +386,7 @@ impl<'a> Interpreter<'a> {
                 let offset = index.wrapping_mul(stride_bytes.into());
                 Some(frame.get(base)?.wrapping_add_signed(offset))
             }
-            Place::Element { .. } | Place::Argument { .. } => None,
+            Place::Element { .. } | Place::Argument { .. } | Place::Uniform { .. } => None,
         })
     }
 
@@ -429,6 +432,13 @@ impl<'a> Interpreter<'a> {
                 let bytes =
                     bytes.ok_or_else(|| Trap::OutOfBounds(format!("argument {offset_bytes}")))?;
                 Ok(bytes.chunks_exact(size).map(from_bytes).collect())
+            }
+            Place::Uniform { index } => {
+                let index = frame.get(index)? as usize;
+                let size = types.first().map_or(4, |ty| ty.size_bytes() as usize);
+                let bytes = self.uniforms.get(index * size..(index + 1) * size);
+                let bytes = bytes.ok_or_else(|| Trap::OutOfBounds(format!("uniform {index}")))?;
+                Ok(vec![from_bytes(bytes)])
             }
             _ => Err(Trap::Unsupported(place.to_string())),
         }

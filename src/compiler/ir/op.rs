@@ -143,6 +143,9 @@ pub enum Place {
     Element { array: ArrayId, index: Value },
     /// Words (I32) of the argument block in push constants, or one I64 at a multiple of 8.
     Argument { offset_bytes: u32 },
+    /// One number of the program's constant variables in the uniform buffer: the word (I32), or the 64-bit number (I64), that
+    /// has the index (I32) there.
+    Uniform { index: Value },
 }
 
 impl Place {
@@ -156,7 +159,10 @@ impl Place {
 
     fn operands(&self) -> Values {
         match *self {
-            Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => smallvec![v],
+            Self::Pointer(v)
+            | Self::Address(v)
+            | Self::Element { index: v, .. }
+            | Self::Uniform { index: v } => smallvec![v],
             Self::AddressPair { lo: a, hi: b }
             | Self::Indexed {
                 base: a, index: b, ..
@@ -167,7 +173,10 @@ impl Place {
 
     fn for_each_operand_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
         match self {
-            Self::Pointer(v) | Self::Address(v) | Self::Element { index: v, .. } => f(v),
+            Self::Pointer(v)
+            | Self::Address(v)
+            | Self::Element { index: v, .. }
+            | Self::Uniform { index: v } => f(v),
             Self::AddressPair { lo: a, hi: b }
             | Self::Indexed {
                 base: a, index: b, ..

@@ -261,6 +261,7 @@ impl Display for Place {
             } => write!(f, "address [{base} + {index} * {stride_bytes}]"),
             Self::Element { array, index } => write!(f, "{array}[{index}]"),
             Self::Argument { offset_bytes } => write!(f, "argument[{offset_bytes}]"),
+            Self::Uniform { index } => write!(f, "uniform[{index}]"),
         }
     }
 }

@@ -28,6 +28,9 @@ const LONGEST: u64 = 6_000;
 /// What an instruction costs, in instructions of the driver.
 const INSTRUCTION: u64 = 2;
 
+/// What a load from a uniform buffer costs, one for each work-item of a vector.
+const GATHER: u64 = 40;
+
 /// What it costs to give a block parameter its value, as far as work-items take part.
 const ARGUMENT: u64 = 8;
 
@@ -47,10 +50,18 @@ fn cost(function: &Function) -> u64 {
     let blocks = function.layout.iter();
     blocks
         .map(|&block| {
-            let insts = function.block(block).insts.len() as u64;
-            insts * INSTRUCTION + cost_of_end(function, block)
+            let insts = function.block(block).insts.iter();
+            let cost: u64 = insts.map(|&inst| cost_of(&function.inst(inst).op)).sum();
+            cost + cost_of_end(function, block)
         })
         .sum()
+}
+
+fn cost_of(op: &Op) -> u64 {
+    match op.place() {
+        Some(Place::Uniform { .. }) => GATHER,
+        _ => INSTRUCTION,
+    }
 }
 
 /// What it costs to give the parameters behind a block their values.
@@ -86,7 +97,8 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
             }
             match inst {
                 Some(inst) if ends_block(&function.inst(inst).op, arrays) => since = 0,
-                _ => since += INSTRUCTION,
+                Some(inst) => since += cost_of(&function.inst(inst).op),
+                None => {}
             }
             first += 1;
         }
@@ -97,7 +109,9 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
 /// Whether the driver makes a loop of an operation, or ends a part of its coroutine there.
 pub fn ends_block(op: &Op, arrays: &[Array]) -> bool {
     match op.place() {
-        Some(Place::Argument { .. }) | None => matches!(op, Op::ControlBarrier { .. }),
+        Some(Place::Argument { .. } | Place::Uniform { .. }) | None => {
+            matches!(op, Op::ControlBarrier { .. })
+        }
         Some(Place::Element { array, .. }) => {
             let array = arrays.get(array.index());
             array.is_some_and(|array| array.storage != ArrayStorage::Private)
@@ -178,5 +192,25 @@ mod tests {
         assert_eq!(found, [u64::from(3u32.wrapping_pow(20_000))]);
         assert_eq!(broken(stepping(20_000), Defects::empty()).1, 1);
         assert_eq!(broken(stepping(10_000), slow).1, 1);
+    }
+
+    /// Each looks up where the one before has found.
+    #[test]
+    fn loads_from_a_uniform_buffer_are_long_code() {
+        let looking_up = |steps| {
+            let mut function = Function::new("k");
+            function.return_types = vec![Type::I32];
+            let entry = function.entry();
+            let mut b = Builder::new(&mut function, entry);
+            let mut index = b.i32(1);
+            for _ in 0..steps {
+                index = b.load1(Place::Uniform { index }, Type::I32, Access::aligned(4));
+            }
+            b.terminate(Terminator::Return(smallvec![index]));
+            testing::module_of(function)
+        };
+        let slow = Defects::SLOW_IN_LONG_BLOCKS;
+        assert_eq!(broken(looking_up(700), slow).1, 1 + 2 * 4);
+        assert_eq!(broken(looking_up(500), slow).1, 1);
     }
 }

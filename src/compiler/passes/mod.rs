@@ -56,6 +56,7 @@ pub mod measure_frame;
 pub mod order_memory;
 pub mod promote;
 pub mod promote_elements;
+pub mod read_uniforms;
 pub mod reduce_strength;
 pub mod report_lost_iterations;
 pub mod round_doubles;

@@ -27,7 +27,7 @@ use crate::compiler::{shape, words};
 use crate::toolchain::cache::DRIVER_IDENTITY;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER_BYTES: usize = 88;
 
 /// The contents of one program binary.

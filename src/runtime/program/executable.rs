@@ -38,6 +38,8 @@ pub struct Executable {
     /// Program-scope variables and constant tables: made when a kernel is first created.
     data: OnceLock<Option<Arc<Allocation>>>,
     making_data: Mutex<()>,
+    /// The data's start as kernels read it by descriptors; made with the first pipeline of one that does.
+    uniforms: OnceLock<Arc<vulkan::UniformBuffer>>,
     /// The same program with its arguments in memory; `None` when it can't be had.
     in_memory: OnceLock<Option<Arc<Executable>>>,
     /// Of such a program: the one whose data it shares.
@@ -93,6 +95,7 @@ impl Executable {
             code,
             data: OnceLock::new(),
             making_data: Mutex::new(()),
+            uniforms: OnceLock::new(),
             in_memory: OnceLock::new(),
             original,
         })
@@ -268,7 +271,30 @@ impl Executable {
             constants: &constants,
             options,
         };
-        kept_pipelines::make(device, &recipe, FrontEnd::instance().cache())
+        let pipeline = kept_pipelines::make(device, &recipe, FrontEnd::instance().cache())?;
+        Ok(match kernel.uniform_bytes {
+            0 => pipeline,
+            size_bytes => pipeline.reading(self.uniforms(device, size_bytes)?),
+        })
+    }
+
+    /// The data's first `size_bytes`, the same for all kernels that read them so.
+    fn uniforms(
+        &self,
+        device: &Arc<vulkan::Device>,
+        size_bytes: u32,
+    ) -> Result<Arc<vulkan::UniformBuffer>> {
+        if let Some(made) = self.uniforms.get() {
+            return Ok(Arc::clone(made));
+        }
+        let data = self
+            .data()?
+            .filter(|_| size_bytes as usize <= self.program.data.bytes.len());
+        let data = data.ok_or_else(|| {
+            Error::out_of_resources("the kernel reads constants that its program has not")
+        })?;
+        let made = vulkan::UniformBuffer::new(device, data.buffer(), size_bytes.into())?;
+        Ok(Arc::clone(self.uniforms.get_or_init(|| Arc::new(made))))
     }
 
     fn pipeline_options(
@@ -284,6 +310,7 @@ impl Executable {
                 matches!(&argument.kind, ArgumentKind::Image { fields, .. }
                     if fields.iter().any(|(field, _)| *field == ImageField::Texture))
             }),
+            reads_uniforms: kernel.uniform_bytes > 0,
             push_constant_bytes: Some(match kernel.argument_block.placement {
                 Placement::PushConstants => kernel.argument_block.size_bytes,
                 Placement::DeviceAddress => ADDRESS_BYTES,

@@ -311,8 +311,11 @@ fn address_pair(x: &Expansion<'_>, place: Place) -> Place {
             lo: x.one(lo),
             hi: x.one(hi),
         },
-        // Indexed places are made of 64-bit addresses, later.
-        other @ (Place::Pointer(_) | Place::Argument { .. } | Place::Indexed { .. }) => other,
+        // Indexed places are made of 64-bit addresses, later; uniform ones are for devices with 64-bit integers.
+        other @ (Place::Pointer(_)
+        | Place::Argument { .. }
+        | Place::Indexed { .. }
+        | Place::Uniform { .. }) => other,
     }
 }
 

@@ -36,6 +36,11 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
+/// Removes what nothing depends on.
+pub(super) fn remove_dead(function: &mut Function) {
+    dead::run(function);
+}
+
 fn simplify(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
     for _ in 0..ROUNDS {
         function.layout = function.reverse_postorder();
