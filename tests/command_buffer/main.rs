@@ -18,6 +18,7 @@ mod lost_iterations;
 mod printing;
 mod queries;
 mod setup;
+mod tables;
 mod updates;
 
 use setup::{BYTES, COUNT, IN_ORDER, OUT_OF_ORDER, Setup, add, slowly};

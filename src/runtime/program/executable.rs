@@ -287,10 +287,10 @@ impl Executable {
         if let Some(made) = self.uniforms.get() {
             return Ok(Arc::clone(made));
         }
-        let data = self
-            .data()?
-            .filter(|_| size_bytes as usize <= self.program.data.bytes.len());
-        let data = data.ok_or_else(|| {
+        // A program binary may say anything.
+        let is_there = size_bytes as usize <= self.program.data.bytes.len()
+            && size_bytes <= device.info().limits.max_uniform_buffer_range_bytes;
+        let data = self.data()?.filter(|_| is_there).ok_or_else(|| {
             Error::out_of_resources("the kernel reads constants that its program has not")
         })?;
         let made = vulkan::UniformBuffer::new(device, data.buffer(), size_bytes.into())?;
