@@ -229,8 +229,8 @@ impl Offset {
                 .most
                 .checked_mul(factor)
         });
-        let most = most.chain([Some(constant)]);
-        let sum = most.fold(Some(0_u64), |sum, most| sum?.checked_add(most?));
+        let mut most = most.chain([Some(constant)]);
+        let sum = most.try_fold(0_u64, |sum, most| sum.checked_add(most?));
         sum.is_some_and(|sum| sum <= u32::MAX.into())
     }
 
