@@ -267,11 +267,14 @@ fn of_programs_in_turns() {
     assert_eq!(found, expected);
 }
 
+/// What is in a place of a table.
+type Element = fn(i32) -> i32;
+
 /// Tables that each work-group copies, some with changes.
 fn copies_in_local_memory() {
     let all: Vec<String> = (0..256).map(|it| (it * 7 + 1).to_string()).collect();
     let each = "for (uint i = id; i < 256; i += get_local_size(0))";
-    let cases: [(String, fn(i32) -> i32); 5] = [
+    let cases: [(String, Element); 5] = [
         (format!("{each} t[i] = c[i];"), |it| it * 7 + 1),
         (format!("{each} t[i] = c[255 - i];"), |it| {
             (255 - it) * 7 + 1
@@ -306,7 +309,7 @@ fn copies_in_local_memory() {
                 all = all.join(","),
                 bytes = all[..30].join(","),
             );
-            let indices: Vec<i32> = (0..64).map(|it| it * 37 & 255).chain([5; 64]).collect();
+            let indices: Vec<i32> = (0..64).map(|it| (it * 37) & 255).chain([5; 64]).collect();
             let found = Launch::new(source)
                 .buffer(&indices)
                 .output::<i32>(indices.len())
