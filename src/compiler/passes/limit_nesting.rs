@@ -24,7 +24,7 @@ mod tests {
     use super::*;
     use crate::compiler::ir::{Builder, Function, Terminator};
     use crate::compiler::passes::testing;
-    use crate::compiler::{Capabilities, Library, Options};
+    use crate::compiler::{Capabilities, Library, Options, Sharing};
 
     /// `do { do { … } while (…); } while (…);`
     fn nested(depth: usize) -> Module {
@@ -54,7 +54,7 @@ mod tests {
             capabilities: &capabilities,
             options: &options,
             library: &library,
-            shares_bodies: true,
+            sharing: Sharing::All,
         };
         assert_eq!(run(&mut nested(900), &cx), Ok(()));
         let error = run(&mut nested(20_000), &cx).unwrap_err();

@@ -4,6 +4,7 @@ use crate::compiler::ir::{FuncId, Global, Terminator};
 use crate::compiler::passes::testing;
 use crate::compiler::testing::opencl_c;
 use crate::compiler::{Capabilities, Library, Options, compile};
+use std::sync::Arc;
 
 fn constant(size_bytes: u64, align_bytes: u32) -> Global {
     let bytes = (0..size_bytes).map(|it| (it * 7 + size_bytes) as u8);
@@ -12,8 +13,8 @@ fn constant(size_bytes: u64, align_bytes: u32) -> Global {
         space: AddressSpace::Constant,
         size_bytes,
         align_bytes,
-        initializer: Some(bytes.collect()),
-        relocations: Vec::new(),
+        initializer: Some(Arc::new(bytes.collect())),
+        relocations: Arc::default(),
         spec_id: None,
         export: None,
         import: None,
