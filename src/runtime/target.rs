@@ -79,9 +79,10 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         },
         names_dynamic_indexing: info.driver_id != swiftshader::ID,
         memory_order: memory_order(info),
-        uniform_bytes: match reads_uniforms_better(info) {
-            true => info.limits.max_uniform_buffer_range_bytes,
-            false => 0,
+        uniform_bytes: if reads_uniforms_better(info) {
+            info.limits.max_uniform_buffer_range_bytes
+        } else {
+            0
         },
     }
 }

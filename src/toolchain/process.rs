@@ -141,9 +141,10 @@ fn wait(mut child: Child, limit: Duration, outputs: &[&File]) -> io::Result<End>
     });
     loop {
         let is_too_long = |output: &&File| output.metadata().is_ok_and(|it| is_too_long(&it));
-        let left = match outputs.iter().any(is_too_long) {
-            true => Duration::ZERO,
-            false => limit.saturating_sub(start.elapsed()),
+        let left = if outputs.iter().any(is_too_long) {
+            Duration::ZERO
+        } else {
+            limit.saturating_sub(start.elapsed())
         };
         match child.try_wait() {
             Ok(Some(status)) => return Ok(map_status(status)),

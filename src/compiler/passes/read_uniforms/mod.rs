@@ -187,9 +187,12 @@ impl Offset {
         let is_multiple = |number: u64| number.trailing_zeros() >= shift;
         let divides = is_multiple(constant) && self.terms.iter().all(|&(_, it)| is_multiple(it));
         // Signed: a factor may be negative.
-        let part = |number: u64| match divides {
-            true => (number as i64 >> shift) as u32,
-            false => number as u32,
+        let part = |number: u64| {
+            if divides {
+                (number as i64 >> shift) as u32
+            } else {
+                number as u32
+            }
         };
         let mut sum = None;
         for &(term, factor) in &self.terms {
@@ -211,13 +214,13 @@ impl Offset {
             (Some(sum), rest) => b.binary_const(Binary::Add, sum, rest.into()),
             (None, rest) => b.i32(rest),
         };
-        match divides {
-            true if shift > 0 && self.is_narrow && !self.is_below_2_32(b.function, constant) => {
-                // The highest bits of the terms are not in the offset.
-                b.binary_const(Binary::And, whole, (u32::MAX >> shift).into())
-            }
-            true => whole,
-            false => b.binary_const(Binary::LShr, whole, shift.into()),
+        if !divides {
+            b.binary_const(Binary::LShr, whole, shift.into())
+        } else if shift > 0 && self.is_narrow && !self.is_below_2_32(b.function, constant) {
+            // The highest bits of the terms are not in the offset.
+            b.binary_const(Binary::And, whole, (u32::MAX >> shift).into())
+        } else {
+            whole
         }
     }
 
