@@ -1,7 +1,8 @@
 //! One kernel, and what it reaches, as a module of its own.
 
+use super::analysis::callees;
 use super::ir::{FuncId, Function, Module, Op};
-use super::link::{callees, renumber};
+use super::link::renumber;
 
 /// The module of `module.kernels[index]`: its function and all functions that it calls. Module-scope
 /// variables stay all, with their ids, so that every kernel lays out the same data segment.

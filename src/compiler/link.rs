@@ -5,6 +5,7 @@
 
 use super::CompileError;
 use super::ir::{FuncId, Function, Global, GlobalId, Module, Op, Type};
+use crate::compiler::analysis::callees;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -203,18 +204,6 @@ fn globals_of(function: &Function) -> impl Iterator<Item = GlobalId> + '_ {
     let insts = blocks.flat_map(|&block| &function.block(block).insts);
     insts.filter_map(|&inst| match function.inst(inst).op {
         Op::GlobalAddress(global) => Some(global),
-        _ => None,
-    })
-}
-
-/// The functions that a function calls, one for each call.
-pub(super) fn callees(function: &Function) -> impl Iterator<Item = FuncId> + '_ {
-    let insts = function
-        .layout
-        .iter()
-        .flat_map(|&block| &function.block(block).insts);
-    insts.filter_map(|&inst| match function.inst(inst).op {
-        Op::Call(callee, _) => Some(callee),
         _ => None,
     })
 }

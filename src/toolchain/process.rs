@@ -97,8 +97,8 @@ fn limit_memory(child: &Child) {
         rlim_max: 0,
     };
     // SAFETY: `limit` is a valid place for the old limit, and there is no new one.
-    let told = unsafe { libc::prlimit(pid, libc::RLIMIT_DATA, std::ptr::null(), &mut limit) };
-    if told == 0 && limit.rlim_cur > MOST_MEMORY_BYTES {
+    let result = unsafe { libc::prlimit(pid, libc::RLIMIT_DATA, std::ptr::null(), &mut limit) };
+    if result == 0 && limit.rlim_cur > MOST_MEMORY_BYTES {
         limit.rlim_cur = MOST_MEMORY_BYTES;
         // SAFETY: `limit` is a valid limit, and the old one is not asked for. A failure leaves what was there.
         unsafe { libc::prlimit(pid, libc::RLIMIT_DATA, &limit, std::ptr::null_mut()) };
@@ -210,7 +210,7 @@ mod tests {
             Duration::from_secs(100),
         );
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
-        // As much as that is none.
+        // 10 MB are no endless output.
         let finished = shell("head -c 10000000 /dev/zero", b"", Duration::from_secs(100));
         assert_eq!(
             (finished.end, finished.stdout.len()),

@@ -19,7 +19,7 @@ pub struct PipelineLayouts {
 #[derive(Default)]
 struct Made {
     pipelines: Vec<(Key, vk::PipelineLayout)>,
-    /// Of set 1, and of a set 0 without descriptors.
+    /// The layouts of set 1, and of a set 0 without descriptors.
     uniforms: Option<vk::DescriptorSetLayout>,
     empty: Option<vk::DescriptorSetLayout>,
 }

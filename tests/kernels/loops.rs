@@ -56,7 +56,7 @@ fn barriers_behind_loops_left_apart() {
         local short *shorts = items + id * 16;
         for (uint j = 0; j < 16; ++j) shorts[j] = (short)(j * 259u + i);
         local uchar bytes[8];
-        uint turns = 1;
+        uint number_of = 1;
         char least = min((char)number, (char)1);
         uint left = (id & 7u) + 1u;
         switch (number & 3u) {
@@ -64,14 +64,14 @@ fn barriers_behind_loops_left_apart() {
         case 3:
         case 1:
             for (uint j = 0; j < 4u; ++j) {
-                turns ^= 1u;
+                number_of ^= 1u;
                 for (uint k = 2; k != ~0u; --k)
                     if ((short)mine[1] > (short)(least > (char)0xffu)) goto done;
             }
             done: ;
         case 2: ;
         } while (--left > 0); }
-        struct numbers all = { 1, upsample(turns, 1u) << (ulong)((ulong)get_global_size(0) || (ulong)get_global_size(0)), 1 };
+        struct numbers all = { 1, upsample(number_of, 1u) << (ulong)((ulong)get_global_size(0) || (ulong)get_global_size(0)), 1 };
         barrier(CLK_LOCAL_MEM_FENCE);
         bytes[id] = 1;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -91,9 +91,9 @@ fn barriers_behind_loops_left_apart() {
     let expected: Vec<u64> = (0..64)
         .flat_map(|i| {
             let mut words = [0; 24];
-            // All turns but the first, which begins at `case 2`.
-            let turns = 1 ^ (i & 1);
-            words[5] = (turns << 32 | 1) << 1;
+            // All iterations but the first, which begins at `case 2`.
+            let number = 1 ^ (i & 1);
+            words[5] = (number << 32 | 1) << 1;
             words[7] = 1;
             words
         })

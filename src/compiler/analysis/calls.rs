@@ -68,7 +68,7 @@ pub fn callees_first(module: &Module) -> Result<Vec<FuncId>, CompileError> {
     Ok(order)
 }
 
-/// The most copies of a function that are told apart: no driver comes to an end with as many.
+/// The most copies of a function that are counted: no driver comes to an end with as many.
 const MANY: u64 = 1 << 20;
 
 /// By function: how many copies of it a driver makes that inlines all calls, up to [`MANY`]. Of a kernel there is one.

@@ -8,7 +8,7 @@
 //! **How.** One arm is combined with a zero that can't be had again: what the work-items of a sub-group say where the kernel
 //! begins, all of them no. A ballot is no operation that a compiler makes again elsewhere. It stands where no work-item has gone
 //! a way of its own: in a loop that they leave one after the other, the same driver follows who is still there, at some twenty
-//! instructions a turn, and some kernels that leave such a loop are no longer together in a barrier behind it.
+//! instructions an iteration, and some kernels that leave such a loop are no longer together in a barrier behind it.
 //!
 //! **Needs** what the driver is given, but for structured control flow. Does nothing unless the device asks for it
 //! ([`Defects::LOSES_CONDITIONS`]).

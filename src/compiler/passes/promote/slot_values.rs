@@ -28,7 +28,7 @@ pub struct SlotValues {
     pending: Vec<Pending>,
     undefined: HashMap<Type, (Inst, Value)>,
     replacements: HashMap<Value, Value>,
-    /// Of [`MOST_NOTED`].
+    /// Values noted so far, [`MOST_NOTED`] at most.
     noted: usize,
 }
 

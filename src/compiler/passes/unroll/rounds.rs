@@ -89,7 +89,7 @@ fn evaluate(
 
 /// A number of rounds that the loop does not exceed, whatever its counters begin with; `most` at most.
 ///
-/// The loop may have other ways out, and may be left by a condition that others are part of: a bound is what every round
+/// The loop may have other ways out, and may be left by a condition that others are part of: a bound is what every iteration
 /// compares and goes on by, of several the lowest.
 pub fn at_most(
     function: &Function,
@@ -129,7 +129,7 @@ pub fn at_most(
                 let Some((op, bits, [a, b])) = sides(function, &counters, local_sizes, one) else {
                     return;
                 };
-                // Where a round is not the last one for all, it is for some, or for none: the numbers of the others are
+                // Where an iteration is not the last one for all, it is for some, or for none: the numbers of the others are
                 // still in range.
                 let is_last = |&round: &usize| {
                     decided(op, a.range(round), b.range(round), bits) == Some(!goes_on_if)
@@ -196,7 +196,7 @@ fn by_steps(
 /// The parameters of a loop's header.
 struct Counters<'a> {
     header: Block,
-    /// What they are in the first round, and in the next.
+    /// What they are in the first iteration, and in the next.
     first: &'a [Value],
     next: &'a [Value],
 }
