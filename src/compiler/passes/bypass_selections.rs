@@ -5,13 +5,15 @@
 //! long bring it to the merge block twice for each time that it was at the selection's header: with thirty such selections
 //! in a row it takes minutes to make a pipeline.
 //!
-//! **How.** A way that is never taken leads from the selection's header to its merge block: a case of a switch. By it the
-//! search comes to the merge block with the arms, not after them, so that what comes behind the selection is gone to as
-//! often as the selection, and once more for each arm.
+//! **How.** A way that is never taken leads from the selection's header to its merge block, as a case of a switch, or to where
+//! else its arms meet, the end of the iteration or what is behind the loop, as a branch before the selection. By it the search
+//! comes there with the arms, not after them, so that what comes behind the selection is gone to as often as the selection,
+//! and once more for each arm.
 //!
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
 //! ([`Defects::FOLLOWS_ALL_WAYS`]), and nothing to loops that are searched in few steps.
 
+use crate::compiler::analysis::Dominators;
 use crate::compiler::ir::{
     Block, Builder, Compare, Edge, FuncId, Function, Merge, Module, Op, Terminator, Type, Value,
     Values,
@@ -47,10 +49,10 @@ fn bypass(module: &mut Module) {
             if search.steps <= MOST_STEPS {
                 continue;
             }
-            for block in search.seen {
+            for &block in &search.seen {
                 called.extend(callees(function, block));
-                add_way(function, &predecessors, block);
             }
+            add_ways(function, &search.seen);
             predecessors = function.predecessors();
         }
     }
@@ -59,11 +61,11 @@ fn bypass(module: &mut Module) {
     while let Some(id) = called.pop() {
         if done.insert(id) {
             let function = &mut module.functions[id.index()];
-            let predecessors = function.predecessors();
-            for block in function.layout.clone() {
+            let blocks = function.layout.clone();
+            for &block in &blocks {
                 called.extend(callees(function, block));
-                add_way(function, &predecessors, block);
             }
+            add_ways(function, &blocks);
         }
     }
 }
@@ -176,76 +178,139 @@ fn last_of_chain(
     block
 }
 
-/// Adds the way from a selection's header to its merge block, if several arms meet there and there is none.
-fn add_way(function: &mut Function, predecessors: &Predecessors, header: Block) {
-    let data = function.block(header);
-    let Some(Merge::Selection { merge }) = data.merge else {
-        return;
-    };
-    let is_arm = |edge: &&Edge| {
-        let mut from = predecessors[edge.block.index()].iter();
-        from.all(|&it| it == header)
-    };
-    let terminator = data.terminator.clone();
-    if predecessors[merge.index()].len() < 2 || !terminator.edges().iter().all(is_arm) {
-        return;
+/// Adds a way to each of the blocks where the arms of a selection meet, from its header, if there is none.
+fn add_ways(function: &mut Function, blocks: &[Block]) {
+    // The ways added change no dominator: they lead from a block to those that it dominates immediately.
+    let dominators = Dominators::new(function);
+    let predecessors = function.predecessors();
+    let mut exits = Vec::new();
+    for &join in blocks {
+        if predecessors[join.index()].len() < 2 {
+            continue;
+        }
+        if let Some(header) = dominators.immediate_dominator(join)
+            && let Some(Merge::Selection { merge }) = function.block(header).merge
+            && !function.successors(header).contains(&join)
+        {
+            if join == merge {
+                add_case(function, header, join);
+            } else if may_exit_to(function, &dominators, header, join) {
+                exits.push((header, join));
+            }
+        }
     }
-    let types = types(function, merge);
+    // The merge instruction leaves the header with these.
+    for (header, join) in exits {
+        add_exit(function, header, join);
+    }
+}
+
+/// Whether a block is one that the innermost loop around a header is left to, or its iteration.
+fn may_exit_to(function: &Function, dominators: &Dominators, header: Block, target: Block) -> bool {
+    let mut around = Some(header);
+    while let Some(block) = around {
+        if let Some(Merge::Loop { merge, continues }) = function.block(block).merge
+            && !dominators.dominates(merge, header)
+        {
+            let is_at_end = dominators.dominates(continues, header);
+            return [merge, continues].contains(&target) && !is_at_end;
+        }
+        around = dominators.immediate_dominator(block);
+    }
+    false
+}
+
+/// Adds the way from the header of a selection to its merge block: a case of a switch.
+fn add_case(function: &mut Function, header: Block, merge: Block) {
+    let terminator = function.block(header).terminator.clone();
     let mut b = Builder::new(function, header);
-    let nothing: Values = types.into_iter().map(|ty| b.constant(ty, 0)).collect();
-    let way = Edge::new(merge, nothing);
+    let way = way_to(&mut b, merge);
+    let Some((value, taken)) = unused_value(&mut b, &terminator) else {
+        return;
+    };
     let terminator = match terminator {
+        Terminator::Branch {
+            then, otherwise, ..
+        } => Terminator::Switch {
+            value,
+            cases: vec![(0, otherwise), (1, then)],
+            default: way,
+        },
+        Terminator::Switch {
+            mut cases, default, ..
+        } => {
+            cases.push((taken, way));
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            }
+        }
+        other => other,
+    };
+    b.terminate(terminator);
+}
+
+/// Adds a way from the header of a selection out of the loop, or out of its iteration. No case of a switch may lead there but
+/// by a block of its own, so that a block before the selection branches.
+fn add_exit(function: &mut Function, header: Block, target: Block) {
+    let selection = function.add_detached_block();
+    let place = function.layout.iter().position(|&other| other == header);
+    let place = place.map_or(function.layout.len(), |place| place + 1);
+    function.layout.insert(place, selection);
+    let before = function.block_mut(header);
+    let merge = before.merge.take();
+    let keeps_selection = std::mem::replace(&mut before.keeps_selection, false);
+    let terminator = std::mem::replace(&mut before.terminator, Terminator::Unreachable);
+    let after = function.block_mut(selection);
+    (after.merge, after.keeps_selection) = (merge, keeps_selection);
+    after.terminator = terminator.clone();
+    let mut b = Builder::new(function, header);
+    let is_taken = match unused_value(&mut b, &terminator) {
+        Some((value, taken)) => {
+            let taken = b.constant(b.ty(value), taken);
+            b.compare(Compare::Equal, value, taken)
+        }
+        None => {
+            b.jump(selection);
+            return;
+        }
+    };
+    let way = way_to(&mut b, target);
+    b.branch(is_taken, way, selection);
+}
+
+/// An edge that is never taken, which hands over zeros.
+fn way_to(b: &mut Builder<'_>, target: Block) -> Edge {
+    let params = b.function.block(target).params.iter();
+    let types: Vec<Type> = params.map(|&param| b.function.ty(param)).collect();
+    let nothing: Values = types.into_iter().map(|ty| b.constant(ty, 0)).collect();
+    Edge::new(target, nothing)
+}
+
+/// A value by which a switch goes where a terminator does, and one of a branch is 0 or 1, and a literal that it never is:
+/// where it would be, it is another for which there is no case either.
+fn unused_value(b: &mut Builder<'_>, terminator: &Terminator) -> Option<(Value, u64)> {
+    match terminator {
         Terminator::Branch {
             condition,
             then,
             otherwise,
         } if then.block != otherwise.block => {
             let (one, zero) = (b.i32(1), b.i32(0));
-            Some(Terminator::Switch {
-                value: b.select(condition, one, zero),
-                cases: vec![(0, otherwise), (1, then)],
-                default: way,
-            })
+            Some((b.select(*condition, one, zero), 2))
         }
-        Terminator::Switch {
-            value,
-            cases,
-            default,
-        } => with_case(&mut b, value, cases, default, way),
+        Terminator::Switch { value, cases, .. } => {
+            let ty = b.ty(*value);
+            let literals: HashSet<u64> = cases.iter().map(|(literal, _)| *literal).collect();
+            let mut unused = (0..=ty.mask()).filter(|literal| !literals.contains(literal));
+            let (taken, instead) = (unused.next()?, unused.next()?);
+            let (taken_value, instead) = (b.constant(ty, taken), b.constant(ty, instead));
+            let is_taken = b.compare(Compare::Equal, *value, taken_value);
+            Some((b.select(is_taken, instead, *value), taken))
+        }
         _ => None,
-    };
-    if let Some(terminator) = terminator {
-        b.terminate(terminator);
     }
-}
-
-/// The types of a block's parameters.
-fn types(function: &Function, block: Block) -> Vec<Type> {
-    let params = function.block(block).params.iter();
-    params.map(|&param| function.ty(param)).collect()
-}
-
-/// A switch with a case that its value never has: where it would, it has another for which there is no case either.
-fn with_case(
-    b: &mut Builder<'_>,
-    value: Value,
-    mut cases: Vec<(u64, Edge)>,
-    default: Edge,
-    way: Edge,
-) -> Option<Terminator> {
-    let ty = b.ty(value);
-    let literals: HashSet<u64> = cases.iter().map(|(literal, _)| *literal).collect();
-    let mut unused = (0..=ty.mask()).filter(|literal| !literals.contains(literal));
-    let (taken, instead) = (unused.next()?, unused.next()?);
-    let (taken_value, instead) = (b.constant(ty, taken), b.constant(ty, instead));
-    let is_taken = b.compare(Compare::Equal, value, taken_value);
-    let value = b.select(is_taken, instead, value);
-    cases.push((taken, way));
-    Some(Terminator::Switch {
-        value,
-        cases,
-        default,
-    })
 }
 
 #[cfg(test)]
@@ -355,8 +420,8 @@ mod tests {
         }
     }
 
-    /// `do { for each of `count` calls: sum = f(sum, x); } while (--n)`, where `f` is a selection.
-    fn many_calls(count: u32) -> Module {
+    /// `do { for each of `count` calls: sum = f(sum, x); } while (--n)`.
+    fn many_calls(count: u32, callee: Module) -> Module {
         let mut module = module_of(&[Type::I32, Type::I32], |b, p| {
             let (head, done) = (b.function.add_block(), b.function.add_block());
             let left = b.function.add_param(head, Type::I32);
@@ -374,7 +439,13 @@ mod tests {
             b.switch_to(done);
             smallvec![sum]
         });
-        let callee = module_of(&[Type::I32, Type::I32], |b, p| {
+        module.functions.extend(callee.functions);
+        module
+    }
+
+    /// A function that is a selection.
+    fn selection() -> Module {
+        module_of(&[Type::I32, Type::I32], |b, p| {
             let [one, other, next] = [0; 3].map(|_| b.function.add_block());
             let result = b.function.add_param(next, Type::I32);
             let is_less = b.compare(Compare::ULess, p[0], p[1]);
@@ -388,15 +459,69 @@ mod tests {
             b.jump(Edge::new(next, [flipped]));
             b.switch_to(next);
             smallvec![result]
-        });
-        module.functions.extend(callee.functions);
-        module
+        })
+    }
+
+    /// A function that is a loop of two iterations, at the end of which the cases of a switch meet.
+    fn loop_of_a_switch() -> Module {
+        module_of(&[Type::I32, Type::I32], |b, p| {
+            let [head, next, done] = [0; 3].map(|_| b.function.add_block());
+            let counter = b.function.add_param(head, Type::I32);
+            let number = b.function.add_param(head, Type::I32);
+            let result = b.function.add_param(next, Type::I32);
+            let arms = [0; 4].map(|_| b.function.add_block());
+            let (zero, two) = (b.i32(0), b.i32(2));
+            b.jump(Edge::new(head, [zero, p[0]]));
+            b.switch_to(head);
+            let value = b.binary_const(Binary::And, number, 3);
+            b.terminate(Terminator::Switch {
+                value,
+                cases: (0..3)
+                    .zip(&arms)
+                    .map(|(at, &arm)| (at, arm.into()))
+                    .collect(),
+                default: arms[3].into(),
+            });
+            for (at, arm) in (0..).zip(arms) {
+                b.switch_to(arm);
+                let tripled = b.binary_const(Binary::Mul, number, 3);
+                let more = b.binary(Binary::Add, tripled, p[1]);
+                let more = b.binary_const(Binary::Add, more, at);
+                b.jump(Edge::new(next, [more]));
+            }
+            b.switch_to(next);
+            let after = b.binary_const(Binary::Add, counter, 1);
+            let again = b.compare(Compare::NotEqual, after, two);
+            b.branch(again, Edge::new(head, [after, result]), done);
+            b.switch_to(done);
+            smallvec![result]
+        })
+    }
+
+    #[test]
+    fn the_end_of_an_iteration_is_come_to_with_what_leads_there() {
+        for count in [2, 20] {
+            let mut module = many_calls(count, loop_of_a_switch());
+            testing::run(&mut module, structurize::run).expect("it has structure");
+            let before = steps_and_switches(&module).0;
+            assert_eq!(before > MOST_STEPS, count == 20);
+            bypass(&mut module);
+            verify::module(&module, Stage::Emit).expect("the module is valid");
+            let after = steps_and_switches(&module).0;
+            assert!(after < MOST_STEPS, "{before} steps became {after}");
+            let mut sum = 0u32;
+            for _ in 0..3 * count * 2 {
+                sum = sum.wrapping_mul(3).wrapping_add(77 + (sum & 3));
+            }
+            let found = Evaluator::new(&module).call(FuncId(0), &[77, 3]);
+            assert_eq!(found, [u64::from(sum)]);
+        }
     }
 
     #[test]
     fn calls_are_as_many_ways_as_what_they_call() {
         for (count, switches) in [(4, 0), (40, 1)] {
-            let mut module = many_calls(count);
+            let mut module = many_calls(count, selection());
             testing::run(&mut module, structurize::run).expect("it has structure");
             assert_eq!(steps_and_switches(&module).0 > MOST_STEPS, count == 40);
             bypass(&mut module);
