@@ -107,19 +107,7 @@ impl Budget {
         sharing: Sharing,
     ) -> Result<Self, CompileError> {
         let limits = Limits::of(capabilities);
-        let count = module.functions.len();
-        let mut budget = Self {
-            own: vec![0; count],
-            weighed: vec![0; count],
-            calls: vec![Vec::new(); count],
-            convergent: vec![false; count],
-            sharable: vec![false; count],
-            shared: vec![false; count],
-            open: vec![false; count],
-        };
-        for &id in order {
-            budget.add(module, id, limits);
-        }
+        let mut budget = Self::measure(module, order, limits);
         let whole = budget.size(module, order, &budget.weighed).total;
         let worth = match sharing {
             Sharing::All => Some(Worth {
@@ -137,6 +125,37 @@ impl Budget {
         }
         budget.settle(module, order)?;
         Ok(budget)
+    }
+
+    /// A budget in which nothing is shared.
+    fn measure(module: &Module, order: &[FuncId], limits: Limits) -> Self {
+        let count = module.functions.len();
+        let mut budget = Self {
+            own: vec![0; count],
+            weighed: vec![0; count],
+            calls: vec![Vec::new(); count],
+            convergent: vec![false; count],
+            sharable: vec![false; count],
+            shared: vec![false; count],
+            open: vec![false; count],
+        };
+        for &id in order {
+            budget.add(module, id, limits);
+        }
+        budget
+    }
+
+    /// By function: whether it depends on which work-items execute it together; nothing where the kernels are small enough to
+    /// be inlined whole.
+    pub fn convergent_if_large(
+        module: &Module,
+        order: &[FuncId],
+        capabilities: &Capabilities,
+    ) -> Option<Vec<bool>> {
+        let limits = Limits::of(capabilities);
+        let budget = Self::measure(module, order, limits);
+        let whole = budget.size(module, order, &budget.weighed).total;
+        (whole > limits.whole).then_some(budget.convergent)
     }
 
     /// Whether the kernel is small enough to be tried beside another budget.
@@ -347,6 +366,6 @@ fn has_op(function: &Function, is: impl Fn(&Op) -> bool) -> bool {
 }
 
 /// Whether an operation depends on which work-items execute it together, or becomes one that does.
-fn is_convergent(op: &Op) -> bool {
+pub fn is_convergent(op: &Op) -> bool {
     matches!(op, Op::ControlBarrier { .. } | Op::Group(..) | Op::Pipe(..))
 }

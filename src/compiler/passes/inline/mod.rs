@@ -11,12 +11,14 @@
 //! compiler more than the call. So do those marked not to be inlined, but for a driver that inlines them anyway and then
 //! makes mistakes that `simplify` spares it ([`crate::compiler::Defects::MISTAKES_SIGNS`]).
 //!
-//! Where that makes a kernel too large (`budget.rs`), functions are put into it once and not for each call (`share.rs`).
+//! Where that makes a kernel too large (`budget.rs`), functions are put into it once and not for each call (`share.rs`),
+//! behind its last barrier, if it has some (`outline.rs`).
 
 mod budget;
 mod call_graph;
 mod copy;
 mod dominance;
+mod outline;
 mod own_copies;
 mod pointees;
 mod share;
@@ -28,7 +30,7 @@ use crate::compiler::ir::{
     AddressSpace, FuncId, Function, Module, Op, Rewrite, Type, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects, Sharing};
-use budget::Budget;
+use budget::{Budget, is_convergent};
 use call_graph::keep_reachable;
 use std::collections::HashMap;
 
@@ -44,7 +46,14 @@ const PARAMETERS: usize = 4000;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    let order = callees_first(module)?;
+    let mut order = callees_first(module)?;
+    if let Some(convergent) = Budget::convergent_if_large(module, &order, cx.capabilities) {
+        outline::run(module, &|op| match op {
+            Op::Call(callee, _) => convergent[callee.index()],
+            op => is_convergent(op),
+        });
+        order = callees_first(module)?;
+    }
     let budget = |module: &Module, sharing| Budget::new(module, &order, cx.capabilities, sharing);
     let chosen = budget(module, cx.sharing)?;
     if !chosen.shares() || cx.sharing != Sharing::All {

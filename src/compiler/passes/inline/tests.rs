@@ -311,6 +311,66 @@ fn bodies_are_not_shared_around_a_barrier() {
     assert!(!cycles.iter().any(|cycle| cycle.contains(&barrier.unwrap())));
 }
 
+/// The kernel of a call tree meets at a barrier in a loop and at one behind it before it calls. What it hands over is the address
+/// of one variable, which it has used before, or of one that it has not.
+fn tree_behind_barriers(depth: u32, passes_used: bool) -> Module {
+    let mut module = tree(depth, 1, [false; 2]);
+    let mut kernel = Function::new("k");
+    kernel.return_types = vec![Type::I32];
+    let [used, fresh] = [(); 2].map(|()| variable(&mut kernel));
+    let [head, done, early, late] = [(); 4].map(|()| kernel.add_block());
+    let counter = kernel.add_param(head, Type::I32);
+    let sum = kernel.add_param(done, Type::I32);
+    let entry = kernel.entry();
+    let x = kernel.add_param(entry, Type::I32);
+    let mut b = Builder::new(&mut kernel, entry);
+    let [used, fresh] = [used, fresh].map(|it| b.op1(Op::VariableAddress(it), PRIVATE));
+    let zero_bytes = b.i32(0);
+    let fresh = b.ptr_add(fresh, zero_bytes);
+    let zero = b.i32(0);
+    b.store1(Place::Pointer(used), x, Access::aligned(4));
+    b.jump(Edge::new(head, [zero]));
+    let barrier = || Op::ControlBarrier {
+        execution: Scope::Workgroup,
+        memory: Scope::Workgroup,
+        semantics: Semantics(0),
+    };
+    b.switch_to(head);
+    b.op0(barrier());
+    let next = b.binary_const(Binary::Add, counter, 1);
+    let four = b.i32(4);
+    let again = b.compare(Compare::NotEqual, next, four);
+    let squared = b.binary(Binary::Mul, next, next);
+    b.branch(again, Edge::new(head, [next]), Edge::new(done, [squared]));
+    b.switch_to(done);
+    b.op0(barrier());
+    let odd = b.binary_const(Binary::And, x, 1);
+    let is_odd = b.compare(Compare::NotEqual, odd, zero);
+    b.branch(is_odd, late, early);
+    b.switch_to(early);
+    b.terminate(Terminator::Return(smallvec![sum]));
+    b.switch_to(late);
+    let top = FuncId(depth + 1);
+    let pointer = if passes_used { used } else { fresh };
+    b.store1(Place::Pointer(fresh), sum, Access::aligned(4));
+    let first = b.op1(Op::Call(top, smallvec![pointer, x]), Type::I32);
+    let second = b.op1(Op::Call(top, smallvec![pointer, first]), Type::I32);
+    let old = b.load1(Place::Pointer(used), Type::I32, Access::aligned(4));
+    let both = b.binary(Binary::Xor, first, second);
+    let all = b.binary(Binary::Add, both, old);
+    let result = b.binary(Binary::Mul, all, squared);
+    b.terminate(Terminator::Return(smallvec![result]));
+    module.functions[0] = kernel;
+    module
+}
+
+#[test]
+fn bodies_are_shared_behind_the_last_barrier() {
+    for passes_used in [false, true] {
+        assert!(check_tree(tree_behind_barriers(7, passes_used)) < 4000);
+    }
+}
+
 #[test]
 fn a_kernel_that_cannot_be_made_small_is_refused() {
     let mut module = tree(9, 1, [false, true]);
