@@ -33,16 +33,16 @@ fn order(module: &mut Module, how: MemoryOrder) -> Result<(), CompileError> {
     let Module {
         functions, arrays, ..
     } = module;
+    let orders = functions.iter().any(|function| has_order(function, how));
     let mut ordering = Ordering {
         how,
         fence: None,
-        orders: false,
         arrays,
     };
     for function in &mut *functions {
         rewrite_instructions(function, |b, inst| ordering.instruction(b, inst))?;
     }
-    if ordering.orders && how == MemoryOrder::LockedOperationsOnly {
+    if orders && how == MemoryOrder::LockedOperationsOnly {
         for function in functions {
             make_volatile(function, arrays);
         }
@@ -63,8 +63,6 @@ struct Ordering<'a> {
     how: MemoryOrder,
     /// The word that fences exchange.
     fence: Option<ArrayId>,
-    /// Whether anything was ordered.
-    orders: bool,
     arrays: &'a mut Vec<Array>,
 }
 
@@ -73,7 +71,9 @@ impl Ordering<'_> {
         let data = b.function.inst(inst).clone();
         match data.op {
             Op::MemoryBarrier { memory, semantics } => {
-                if !self.handles(semantics) || memory == Scope::Invocation || !semantics.has(MEMORY)
+                if !handles(self.how, semantics)
+                    || memory == Scope::Invocation
+                    || !semantics.has(MEMORY)
                 {
                     return Ok(Rewrite::Keep);
                 }
@@ -96,7 +96,7 @@ impl Ordering<'_> {
                 mut values,
                 scope,
                 semantics,
-            } if self.handles(semantics) => {
+            } if handles(self.how, semantics) => {
                 let ty = data.results.first().or(values.first()).map(|&v| b.ty(v));
                 let ty = ty.ok_or_else(|| CompileError::new("an atomic without operands"))?;
                 let is_store = op == AtomicOp::Store;
@@ -123,18 +123,6 @@ impl Ordering<'_> {
             }
             _ => Ok(Rewrite::Keep),
         }
-    }
-
-    /// Whether an operation of this order needs more than its memory semantics.
-    fn handles(&mut self, semantics: Semantics) -> bool {
-        let orders = match self.how {
-            MemoryOrder::Semantics => 0,
-            MemoryOrder::LockedOperations => Semantics::SEQUENTIALLY_CONSISTENT,
-            MemoryOrder::LockedOperationsOnly => ORDERS,
-        };
-        let handles = semantics.has(orders);
-        self.orders |= handles;
-        handles
     }
 
     /// What is left to say once the operation is a locked one.
@@ -164,6 +152,27 @@ impl Ordering<'_> {
         self.fence = Some(array);
         Ok(array)
     }
+}
+
+/// Whether an operation of this order needs more than its memory semantics.
+fn handles(how: MemoryOrder, semantics: Semantics) -> bool {
+    semantics.has(match how {
+        MemoryOrder::Semantics => 0,
+        MemoryOrder::LockedOperations => Semantics::SEQUENTIALLY_CONSISTENT,
+        MemoryOrder::LockedOperationsOnly => ORDERS,
+    })
+}
+
+/// Whether a function has such an operation.
+fn has_order(function: &Function, how: MemoryOrder) -> bool {
+    let blocks = function.layout.iter();
+    let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
+    insts.any(|&inst| match function.inst(inst).op {
+        Op::MemoryBarrier { semantics, .. } | Op::Atomic { semantics, .. } => {
+            handles(how, semantics)
+        }
+        _ => false,
+    })
 }
 
 /// Marks every access to memory that other work-items may write.

@@ -44,6 +44,9 @@ const COPIES: usize = 1500;
 /// shared body: where very much does, that costs more than copies.
 const PARAMETERS: usize = 4000;
 
+/// Those that they have where copies would make the kernel too large.
+const MOST_PARAMETERS: usize = 1 << 16;
+
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let mut order = callees_first(module)?;
@@ -57,27 +60,42 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let budget = |module: &Module, sharing| Budget::new(module, &order, cx.capabilities, sharing);
     let chosen = budget(module, cx.sharing)?;
     if !chosen.shares() || cx.sharing != Sharing::All {
-        return inline(module, &order, chosen, cx);
+        return inline(module, &order, chosen, PARAMETERS, cx);
     }
     let [large, nothing] = [Sharing::Large, Sharing::Nothing].map(|it| budget(module, it));
+    let large = large
+        .ok()
+        .filter(|it| it.shares() && !it.shares_as(&chosen));
     let is_tried = |it: &Budget| it.is_small(module, &order);
-    let tries_large = large.is_ok_and(|it| it.shares() && !it.shares_as(&chosen) && is_tried(&it));
+    let tries_large = large.as_ref().is_some_and(is_tried);
     let tries_nothing = nothing.as_ref().is_ok_and(is_tried);
-    let mut shared = module.clone();
-    match inline(&mut shared, &order, chosen, cx).map(|()| parameters(&shared)) {
-        Ok(..=PARAMETERS) => {
-            *module = shared;
-            let large = tries_large.then_some(Sharing::Large);
-            let nothing = tries_nothing.then_some(Sharing::Nothing);
-            module.other_sharing = large.into_iter().chain(nothing).collect();
+    let in_one_way = |budget: &Budget, most: usize| {
+        let mut shared = module.clone();
+        match inline(&mut shared, &order, budget.clone(), most, cx).map(|()| parameters(&shared)) {
+            Ok(count) if count <= most => return Some(shared),
+            Ok(count) => log::debug!("shared bodies take {count} parameters"),
+            // What else is wrong is found again.
+            Err(error) => log::debug!("shared bodies: {error}"),
+        }
+        None
+    };
+    if let Some(mut shared) = in_one_way(&chosen, PARAMETERS) {
+        let large = tries_large.then_some(Sharing::Large);
+        let nothing = tries_nothing.then_some(Sharing::Nothing);
+        shared.other_sharing = large.into_iter().chain(nothing).collect();
+        *module = shared;
+        return Ok(());
+    }
+    let nothing = match nothing {
+        Ok(nothing) => nothing,
+        // Better many parameters than no kernel.
+        Err(too_large) => {
+            let shared = in_one_way(&chosen, MOST_PARAMETERS);
+            *module = shared.ok_or(too_large)?;
             return Ok(());
         }
-        Ok(parameters) => log::debug!("shared bodies take {parameters} parameters"),
-        // What else is wrong is found again.
-        Err(error) => log::debug!("shared bodies: {error}"),
-    }
-    drop(shared);
-    inline(module, &order, nothing?, cx)
+    };
+    inline(module, &order, nothing, PARAMETERS, cx)
 }
 
 /// How many parameters all blocks have.
@@ -95,6 +113,7 @@ fn inline(
     module: &mut Module,
     order: &[FuncId],
     budget: Budget,
+    most_params: usize,
     cx: &Context<'_>,
 ) -> Result<(), CompileError> {
     let mut calls: HashMap<FuncId, usize> = HashMap::new();
@@ -106,6 +125,7 @@ fn inline(
     let mut inliner = Inliner {
         order,
         budget,
+        most_params,
         calls,
         whole: HashMap::new(),
         even_if_asked_not_to: cx.capabilities.has(Defects::MISTAKES_SIGNS),
@@ -130,6 +150,8 @@ struct Inliner<'a> {
     /// All functions, callees first.
     order: &'a [FuncId],
     budget: Budget,
+    /// Parameters that the blocks of a function with shared bodies may have.
+    most_params: usize,
     /// How many calls of each function there were at first.
     calls: HashMap<FuncId, usize>,
     /// Functions with the shared ones that they call.
@@ -172,7 +194,7 @@ impl Inliner<'_> {
     /// A function that is done, with the shared ones that it calls.
     fn with_shared(&mut self, module: &Module, id: FuncId) -> Result<&Function, CompileError> {
         use std::collections::hash_map::Entry;
-        let budget = &self.budget;
+        let (budget, most_params) = (&self.budget, self.most_params);
         Ok(match self.whole.entry(id) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(share::with_shared(
@@ -180,7 +202,7 @@ impl Inliner<'_> {
                 module.function(id),
                 self.order,
                 &|id| budget.is_shared(id),
-                PARAMETERS,
+                most_params,
             )?),
         })
     }
