@@ -15,6 +15,7 @@ pub const TESTS: &[Test] = &[
     ("several_levels", several_levels),
     ("divergent", divergent),
     ("around_barriers", around_barriers),
+    ("behind_barriers", behind_barriers),
     ("scalars", scalars),
     ("several_variables", several_variables),
     ("overlapping_arguments", overlapping_arguments),
@@ -231,6 +232,30 @@ fn around_barriers() {
         s[4] = s[4].wrapping_add(((l + 1) % 8 * 3) as u32);
         node(6, [1; 3], s, row);
         s[4] = s[4].wrapping_add(((l + 3) % 8 * 5) as u32);
+    });
+}
+
+/// Work-items fill a table, meet, and only then call, some of them, what would be too large inlined whole.
+fn behind_barriers() {
+    let functions = functions(9, [1; 3], "", PRIVATE);
+    let body = "
+        uint l = get_local_id(0); local uint *words = (local uint *)shared;
+        for (uint k = 0; k < 3; k++) { words[l] = l * 3 + k; barrier(CLK_LOCAL_MEM_FENCE); }
+        s->n += words[(l + 1) % 8];
+        if (i % 5 == 2) f_9(s, p);
+        else if (i % 5 != 4) { S other = *s; f_8(&other, p); s->a[2] ^= other.a[1]; f_8(s, p); }";
+    check(&functions, body, |i, s, row| {
+        s[4] = s[4].wrapping_add(((i % GROUP + 1) % 8 * 3 + 2) as u32);
+        match i % 5 {
+            2 => node(9, [1; 3], s, row),
+            4 => {}
+            _ => {
+                let mut other = *s;
+                node(8, [1; 3], &mut other, row);
+                s[2] ^= other[1];
+                node(8, [1; 3], s, row);
+            }
+        }
     });
 }
 
