@@ -235,25 +235,57 @@ fn around_barriers() {
     });
 }
 
-/// Work-items fill a table, meet, and only then call, some of them, what would be too large inlined whole.
+/// Lines of the function that [`behind_barriers`] calls, and its calls: copies have more instructions than a kernel may have.
+const LINES: u32 = 400;
+const CALLS: u32 = 120;
+
+/// Work-items fill a table, meet, and only then call, some of them, what would be too large with a copy for each call.
 fn behind_barriers() {
-    let functions = functions(9, [1; 3], "", PRIVATE);
-    let body = "
-        uint l = get_local_id(0); local uint *words = (local uint *)shared;
-        for (uint k = 0; k < 3; k++) { words[l] = l * 3 + k; barrier(CLK_LOCAL_MEM_FENCE); }
+    let mut functions = String::from(
+        "typedef struct { uint a[4]; uint n; } S;
+        void large(S *s, global uint *p) {\n",
+    );
+    let mut calls = String::new();
+    for line in 0..LINES {
+        let (at, factor, from) = (line % 4, line * 2 + 3, line / 16 % 8);
+        let other = if line % 16 == 0 {
+            format!("p[{from}]")
+        } else {
+            format!("s->a[{from} & 3]")
+        };
+        writeln!(
+            functions,
+            "s->a[{at}] = s->a[{at}] * {factor} + (s->n ^ {other}); s->n += s->a[{at}] >> 7;"
+        )
+        .expect("a string takes everything");
+    }
+    functions.push('}');
+    for call in 0..CALLS {
+        write!(calls, "large(s, p); if (s->n & 1) s->n += {call}; ")
+            .expect("a string takes everything");
+    }
+    let body = format!(
+        "uint l = get_local_id(0); local uint *words = (local uint *)shared;
+        for (uint k = 0; k < 3; k++) {{ words[l] = l * 3 + k; barrier(CLK_LOCAL_MEM_FENCE); }}
         s->n += words[(l + 1) % 8];
-        if (i % 5 == 2) f_9(s, p);
-        else if (i % 5 != 4) { S other = *s; f_8(&other, p); s->a[2] ^= other.a[1]; f_8(s, p); }";
-    check(&functions, body, |i, s, row| {
+        if (i % 5 != 2) {{ {calls} }}"
+    );
+    check(&functions, &body, |i, s, row| {
         s[4] = s[4].wrapping_add(((i % GROUP + 1) % 8 * 3 + 2) as u32);
-        match i % 5 {
-            2 => node(9, [1; 3], s, row),
-            4 => {}
-            _ => {
-                let mut other = *s;
-                node(8, [1; 3], &mut other, row);
-                s[2] ^= other[1];
-                node(8, [1; 3], s, row);
+        for call in (0..CALLS).filter(|_| i % 5 != 2) {
+            for line in 0..LINES {
+                let (at, from) = ((line % 4) as usize, (line / 16 % 8) as usize);
+                let other = if line % 16 == 0 {
+                    row[from]
+                } else {
+                    s[from & 3]
+                };
+                let product = s[at].wrapping_mul(line * 2 + 3);
+                s[at] = product.wrapping_add(s[4] ^ other);
+                s[4] = s[4].wrapping_add(s[at] >> 7);
+            }
+            if s[4] & 1 != 0 {
+                s[4] = s[4].wrapping_add(call);
             }
         }
     });
