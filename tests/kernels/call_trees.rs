@@ -235,11 +235,11 @@ fn around_barriers() {
     });
 }
 
-/// Lines of the function that [`behind_barriers`] calls, and its calls: copies have more instructions than a kernel may have.
+/// Lines of the function that [`behind_barriers`] calls, and its calls: with a copy for each it takes a minute to compile.
 const LINES: u32 = 400;
 const CALLS: u32 = 120;
 
-/// Work-items fill a table, meet, and only then call, some of them, what would be too large with a copy for each call.
+/// Work-items fill a table, meet, and only then call, some of them, what is large.
 fn behind_barriers() {
     let mut functions = String::from(
         "typedef struct { uint a[4]; uint n; } S;
