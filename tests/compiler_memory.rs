@@ -72,6 +72,48 @@ fn call_trees() {
     }
 }
 
+/// Rounds of a cipher behind a barrier: each call has its own copy of them.
+#[track_caller]
+fn check_rounds(name: &str, calls: usize, round: impl Fn(usize) -> String) {
+    let mut source =
+        "typedef struct { ulong v[64]; } S;\nvoid step(S *s, ulong key) {\n".to_string();
+    source.extend((0..100).map(round));
+    source += "}
+        kernel void k(global ulong *p, local ulong *l) {
+            l[get_local_id(0)] = p[get_global_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            S s;
+            for (int i = 0; i < 64; i++) s.v[i] = p[i];\n";
+    for call in 0..calls {
+        writeln!(source, "step(&s, l[{}]);", call % 64).expect("a string grows");
+    }
+    source += "for (int i = 0; i < 64; i++) p[i] = s.v[i]; }";
+    for device in ["lavapipe", "nvidia"] {
+        check(name, device, &source, None);
+    }
+}
+
+/// Three kernels of hashcat have 312,000 instructions, these 328,000.
+#[test]
+fn many_rounds() {
+    check_rounds("many_rounds", 300, |at| {
+        let [to, left, right] = [at % 64, (at * 7 + 3) % 64, (at * 5 + 1) % 64];
+        let bit = at % 64;
+        format!(
+            "if (key >> {bit} & 1) s->v[{to}] ^= s->v[{left}] + key; else s->v[{to}] *= s->v[{right}] - key;\n"
+        )
+    });
+}
+
+/// A kernel of hashcat has 5.6 million values of private variables at the starts of blocks; these have between four and eight.
+#[test]
+fn rounds_of_many_values() {
+    check_rounds("rounds_of_many_values", 200, |at| {
+        let [bit, odd, even] = [at % 64, at * 7 % 64, at * 5 % 64];
+        format!("if (key >> {bit} & 1) s->v[{odd}] ^= key; else s->v[{even}] *= key;\n")
+    });
+}
+
 /// Hundreds of vectors of doubles that live long, and as many calls of functions with a shared body.
 #[test]
 fn values_over_shared_bodies() {

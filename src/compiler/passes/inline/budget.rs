@@ -48,7 +48,7 @@ impl Limits {
 }
 
 /// A kernel that stays larger than so many instructions is refused.
-const LARGEST: u64 = 1 << 18;
+const LARGEST: u64 = 1 << 19;
 
 /// What a kernel with shared bodies may count at most, scalars in memory included, where they are shared in another way, to be
 /// compiled in that way, too.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Values of slots that are noted at blocks, and handed from block to block, for one function at most. They take some 25 bytes
 /// each, and grow with the slots times the blocks: a function with more is given up.
-const MOST_NOTED: usize = 1 << 22;
+const MOST_NOTED: usize = 1 << 23;
 
 /// A block parameter whose arguments are not known yet.
 struct Pending {
