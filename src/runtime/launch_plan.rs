@@ -15,6 +15,7 @@ use super::dispatch::{NdRange, is_same, is_same_size};
 use super::kernel::{ArgumentValue, DeviceCode};
 use super::program::executable::{Constants, PipelineKey};
 use super::queue::Queue;
+use super::short_ranges::{MOST_COVERED, covering_size, is_long, shared_size, work_items};
 use super::sub_group_sizes::SubGroupSizes;
 use super::work_size::{
     GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, cover_range, split_range,
@@ -31,6 +32,8 @@ pub struct LaunchPlans {
     kept: [Option<LaunchPlan>; 2],
     /// Which of them is that of the last launch.
     last: usize,
+    /// Work-items of the launches of long ranges that made do with the pipeline of short ones.
+    covered: u64,
 }
 
 /// A launch of a kernel but for its arguments' values, and its offset where pipelines don't depend on it.
@@ -41,6 +44,8 @@ pub struct LaunchPlan {
     /// `get_num_groups`, where the kernel can tell
     pub groups: [u64; 3],
     pub regions: SmallVec<[PlannedRegion; 1]>,
+    /// Whether it is one of a long range with the pipeline of short ones.
+    covers_long: bool,
 }
 
 /// What a plan is made for.
@@ -184,57 +189,6 @@ fn takes_any_size(kernel: &CompiledKernel) -> bool {
     !kernel.sees_work_groups && kernel.attributes.required_work_group_size.is_none()
 }
 
-/// Work-items of a range that takes no time beside that of making a pipeline.
-const SHORT_RANGE: u64 = 1024;
-
-/// Work-items of a range of a large kernel that is short, as it takes as long for some as a driver takes for a work-group.
-const SHORT_RANGE_OF_LARGE: u64 = 16 << 10;
-
-/// The local size that a short range of a kernel that takes any runs with where pipelines take long to make: one of those
-/// that serve many ranges. Programs that look for the best local size try one after the other. `has_pipeline` says for
-/// which sizes there is a pipeline.
-fn shared_size(
-    global: [u64; 3],
-    local: [u32; 3],
-    limits: &WorkLimits,
-    has_pipeline: impl Fn([u32; 3]) -> bool,
-) -> [u32; 3] {
-    let work_items = global
-        .iter()
-        .fold(1, |all: u64, &it| all.saturating_mul(it));
-    if work_items > SHORT_RANGE || has_pipeline(local) {
-        return local;
-    }
-    let sub_group = u64::from(limits.subgroup_size);
-    if global[0].is_multiple_of(sub_group) {
-        return [limits.subgroup_size, 1, 1];
-    }
-    // Each group has a processor of its own, as far as there are some.
-    if work_items < sub_group && has_pipeline([1; 3]) {
-        [1; 3]
-    } else {
-        local
-    }
-}
-
-/// The local size that a short range of a large kernel runs with, whose dispatches may end within a work-group: one that
-/// serves every width. As [`shared_size`] otherwise.
-fn covering_size(
-    global: [u64; 3],
-    local: [u32; 3],
-    limits: &WorkLimits,
-    has_pipeline: impl Fn([u32; 3]) -> bool,
-) -> [u32; 3] {
-    let [width, rows @ ..] = global;
-    let rows = rows.into_iter().fold(1, u64::saturating_mul);
-    let is_narrow = width < limits.subgroup_size.into() && rows > 1;
-    let is_long = width.saturating_mul(rows) > SHORT_RANGE_OF_LARGE;
-    if is_narrow || is_long || has_pipeline(local) {
-        return local;
-    }
-    [limits.subgroup_size, 1, 1]
-}
-
 /// The dispatches of a range.
 fn regions_of(
     kernel: &CompiledKernel,
@@ -296,10 +250,12 @@ impl LaunchPlans {
         let compiled = code.compiled;
         let starts_at_zero = compiled.small_range_spec_id.is_some() && range.offset == [0; 3];
         let constants = argument_constants(compiled, arguments, queue);
+        let left_to_cover = MOST_COVERED.saturating_sub(self.covered);
         let fits = |plan: &LaunchPlan| {
             // Word by word: those of the range have just been written.
             let made_for = &plan.request;
             made_for.device == code.place
+                && (!plan.covers_long || work_items(range.global) <= left_to_cover)
                 && is_same(&made_for.global, &range.global)
                 && is_same_size(&made_for.local, &range.local)
                 && made_for.starts_at_zero == starts_at_zero
@@ -321,6 +277,9 @@ impl LaunchPlans {
             }
             self.last = other;
         }
+        if self.last().is_some_and(|plan| plan.covers_long) {
+            self.covered = self.covered.saturating_add(work_items(range.global));
+        }
         self.last()
             .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
     }
@@ -337,6 +296,7 @@ impl LaunchPlans {
         let limits = work_limits(device, compiled);
         let local = local_size(compiled, range, &limits)?;
         let mut local = executed_size(compiled, range, local, &limits);
+        let mut covers_long = false;
         if device.capabilities().compiles_slowly && takes_any_size(compiled) {
             let has_pipeline = |size| {
                 let regions = regions_of(compiled, range.global, size, &limits);
@@ -345,10 +305,14 @@ impl LaunchPlans {
                     code.executable.has_pipeline(code.index(), &key)
                 })
             };
-            local = match compiled.ends_rows() {
-                true => covering_size(range.global, local, &limits, has_pipeline),
-                false => shared_size(range.global, local, &limits, has_pipeline),
-            };
+            if compiled.ends_rows() {
+                let left_to_cover = MOST_COVERED.saturating_sub(self.covered);
+                let size = covering_size(range.global, local, &limits, left_to_cover, has_pipeline);
+                covers_long = size != local && is_long(range.global);
+                local = size;
+            } else {
+                local = shared_size(range.global, local, &limits, has_pipeline);
+            }
         }
         let regions = regions_of(compiled, range.global, local, &limits).ok_or_else(|| {
             Error::new(
@@ -387,6 +351,7 @@ impl LaunchPlans {
             local,
             groups,
             regions: planned,
+            covers_long,
         })
     }
 }
@@ -489,7 +454,7 @@ pub(super) mod tests {
     use crate::runtime::kernel::Kernel;
     use crate::runtime::test_queue;
 
-    const LIMITS: WorkLimits = WorkLimits {
+    pub(in crate::runtime) const LIMITS: WorkLimits = WorkLimits {
         max_group_size: 256,
         max_item_sizes: [256, 256, 64],
         max_group_counts: [65535; 3],
@@ -689,42 +654,45 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn short_ranges_share_pipelines() {
-        let size = |x: u64, local: u32, made: &[u32]| {
-            shared_size([x, 1, 1], [local, 1, 1], &LIMITS, |size| {
-                size[1..] == [1, 1] && made.contains(&size[0])
-            })
+    fn long_ranges_of_large_kernels_make_do_with_the_pipeline_of_short_ones_at_first() {
+        let Some(queue) = test_queue::new(0) else {
+            return;
         };
-        let sub_group = LIMITS.subgroup_size;
-        let items = u64::from(sub_group);
-        // The first of its kind has what it is for.
-        assert_eq!(size(1, 1, &[]), [1, 1, 1]);
-        assert_eq!(size(2, 2, &[]), [2, 1, 1]);
-        assert_eq!(size(2, 2, &[1]), [1, 1, 1]);
-        assert_eq!(size(2, 2, &[1, 2]), [2, 1, 1]);
-        assert_eq!(size(4 * items, 4 * sub_group, &[1]), [sub_group, 1, 1]);
-        let made = [4 * sub_group];
-        assert_eq!(size(4 * items, 4 * sub_group, &made), [4 * sub_group, 1, 1]);
-        assert_eq!(size(items + 1, sub_group + 1, &[1]), [sub_group + 1, 1, 1]);
-        assert_eq!(size(1 << 20, 256, &[1, sub_group]), [256, 1, 1]);
-    }
-
-    #[test]
-    fn one_pipeline_serves_short_ranges_of_large_kernels() {
-        let size = |global: [u64; 3], local: u32, made: &[u32]| {
-            covering_size(global, [local, 1, 1], &LIMITS, |size| {
-                size[1..] == [1, 1] && made.contains(&size[0])
-            })
+        let source = format!(
+            "kernel void k(global uint *p, uint c) {{ size_t i = get_global_id(0); uint x = i; {} p[i] = x; }}",
+            "x = x * 0x9e3779b1u + rotate(x, 7u) ^ c; x ^= x >> 15; ".repeat(800)
+        );
+        let Some(program) = test_queue::program(&queue, &source) else {
+            return;
         };
-        let sub_group = LIMITS.subgroup_size;
-        for width in [1, 2, 9, 1000, 2048] {
-            assert_eq!(size([width, 1, 1], 4, &[]), [sub_group, 1, 1]);
-            assert_eq!(size([width, 1, 1], 4, &[4]), [4, 1, 1]);
+        let kernel = Kernel::new(&program, "k").unwrap();
+        kernel.set_argument(0, ArgumentValue::Memory(None));
+        kernel.set_argument(1, ArgumentValue::Bytes([0; 4].as_slice().into()));
+        let code = kernel.code(queue.device()).unwrap();
+        if !code.compiled.ends_rows() {
+            return;
         }
-        assert_eq!(size([9, 9, 1], 4, &[]), [sub_group, 1, 1]);
-        // Most lanes of each row would be idle, or the work-groups are too many.
-        assert_eq!(size([2, 9, 1], 4, &[]), [4, 1, 1]);
-        assert_eq!(size([1 << 20, 1, 1], 256, &[]), [256, 1, 1]);
+        let state = &mut *kernel.lock();
+        let mut size = |work_items: u64| {
+            let range = NdRange {
+                global: [work_items, 1, 1],
+                local: Some([64, 1, 1]),
+                ..NdRange::default()
+            };
+            let plans = &mut state.plans;
+            let plan = plans.plan(&state.arguments, code, &queue, &range);
+            plan.unwrap().local[0]
+        };
+        let sub_group = size(1);
+        assert!(sub_group < 64);
+        let long = 1 << 18;
+        for _ in 0..MOST_COVERED / long {
+            assert_eq!(size(long), sub_group);
+        }
+        assert_eq!(size(long), 64);
+        // Those that are there serve all ranges.
+        assert_eq!(size(1), 64);
+        assert_eq!(size(long), 64);
     }
 
     #[test]

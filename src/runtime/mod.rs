@@ -52,6 +52,7 @@ pub mod sampler;
 pub mod semaphore;
 pub mod shared;
 pub mod shared_commands;
+mod short_ranges;
 pub mod spirv;
 mod staging;
 pub mod storage;

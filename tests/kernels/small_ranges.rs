@@ -12,6 +12,10 @@ pub const TESTS: &[Test] = &[
     ("a_range_just_too_large", just_too_large),
     ("two_dimensions", two_dimensions),
     ("elements_of_every_size", elements_of_every_size),
+    (
+        "one_large_kernel_over_ranges_of_all_lengths",
+        one_large_kernel_over_ranges_of_all_lengths,
+    ),
 ];
 
 /// One kernel, launched with and without an offset: each launch has the pipeline that it needs.
@@ -52,6 +56,72 @@ fn offsets_come_and_go() {
         let offset = offset as u64;
         let expected: Vec<u64> = (0..100).map(|i| (i + offset) * 3 + offset).collect();
         assert_equal(&found, &expected, |i| format!("work-item {i} at {offset}"));
+    }
+}
+
+/// A large kernel has a pipeline for short ranges, with which the first long ones make do, and later another one.
+fn one_large_kernel_over_ranges_of_all_lengths() {
+    const STEPS: usize = 500;
+    const MOST: usize = 1_500_000;
+    let session = session().expect("tests run on a device");
+    let step = "x = x * 0x9e3779b1u + rotate(x, 7u) ^ (x >> 3); x ^= x >> 15; ";
+    let source = format!(
+        "kernel void test(global uint *out, uint start) {{
+            size_t at = get_global_id(0);
+            uint x = at % 64 + start;
+            {}
+            out[at] = x;
+        }}",
+        step.repeat(STEPS)
+    );
+    let program = session.build_source(&source, "-cl-std=CL3.0");
+    let kernel = Kernel::create(&program, "test").expect("a kernel named test");
+    let buffer = session.buffer(MOST * 4);
+    let mut expected = vec![0u32; MOST];
+    let ranges = [
+        1, 100, 32_768, 33_001, 600_001, 1_000_001, MOST, 1_400_007, 50_003, 1_200_000, 9,
+    ];
+    for (start, work_items) in (0u32..).zip(ranges) {
+        let event = {
+            let mut launch = ExecuteKernel::new(&kernel);
+            // SAFETY: the kernel takes a buffer, which has an element for each work-item, and a uint.
+            unsafe {
+                launch
+                    .set_arg(&buffer)
+                    .set_arg(&start)
+                    .set_global_work_size(work_items)
+                    .enqueue_nd_range(session.queue())
+            }
+        };
+        event.expect("the launch is accepted");
+        let mut bytes = vec![0u8; MOST * 4];
+        // SAFETY: there is room, and the read is blocking.
+        unsafe {
+            session
+                .queue()
+                .enqueue_read_buffer(&buffer, CL_BLOCKING, 0, &mut bytes, &[])
+        }
+        .expect("the kernel has ended well");
+        let found: Vec<u32> = bytes
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four")))
+            .collect();
+        let values: Vec<u32> = (start..start + 64)
+            .map(|start| {
+                (0..STEPS).fold(start, |x, _| {
+                    let x = x.wrapping_mul(0x9e37_79b1).wrapping_add(x.rotate_left(7)) ^ (x >> 3);
+                    x ^ (x >> 15)
+                })
+            })
+            .collect();
+        for (place, value) in expected
+            .iter_mut()
+            .zip(values.iter().cycle())
+            .take(work_items)
+        {
+            *place = *value;
+        }
+        assert_equal(&found, &expected, |at| format!("{work_items}: {at}"));
     }
 }
 
