@@ -50,6 +50,9 @@ impl Limits {
 /// A kernel that stays larger than so many instructions is refused.
 const LARGEST: u64 = 1 << 19;
 
+/// One with more makes do with shared bodies, whatever is handed on to them.
+const LARGE: u64 = 1 << 18;
+
 /// What a kernel with shared bodies may count at most, scalars in memory included, where they are shared in another way, to be
 /// compiled in that way, too.
 const MOST_TRIED: u64 = 80_000;
@@ -161,6 +164,11 @@ impl Budget {
     /// Whether the kernel is small enough to be tried beside another budget.
     pub fn is_small(&self, module: &Module, order: &[FuncId]) -> bool {
         self.size(module, order, &self.weighed).total <= MOST_TRIED
+    }
+
+    /// Whether the kernel has very many instructions.
+    pub fn is_large(&self, module: &Module, order: &[FuncId]) -> bool {
+        self.size(module, order, &self.own).total > LARGE
     }
 
     /// Whether the same bodies are shared as by another budget.

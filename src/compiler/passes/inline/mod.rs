@@ -44,7 +44,7 @@ const COPIES: usize = 1500;
 /// shared body: where very much does, that costs more than copies.
 const PARAMETERS: usize = 4000;
 
-/// Those that they have where copies would make the kernel too large.
+/// Those that they have where copies would make the kernel very large.
 const MOST_PARAMETERS: usize = 1 << 16;
 
 /// Runs the pass on every function.
@@ -86,16 +86,16 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         *module = shared;
         return Ok(());
     }
-    let nothing = match nothing {
-        Ok(nothing) => nothing,
-        // Better many parameters than no kernel.
-        Err(too_large) => {
-            let shared = in_one_way(&chosen, MOST_PARAMETERS);
-            *module = shared.ok_or(too_large)?;
-            return Ok(());
-        }
-    };
-    inline(module, &order, nothing, PARAMETERS, cx)
+    // Better many parameters than very many copies, or no kernel.
+    if !nothing
+        .as_ref()
+        .is_ok_and(|it| !it.is_large(module, &order))
+        && let Some(shared) = in_one_way(&chosen, MOST_PARAMETERS)
+    {
+        *module = shared;
+        return Ok(());
+    }
+    inline(module, &order, nothing?, PARAMETERS, cx)
 }
 
 /// How many parameters all blocks have.
