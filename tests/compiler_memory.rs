@@ -72,7 +72,7 @@ fn call_trees() {
     }
 }
 
-/// Rounds of a cipher behind a barrier: each call has its own copy of them.
+/// Rounds of a cipher between two barriers: each call has its own copy of them.
 #[track_caller]
 fn check_rounds(name: &str, calls: usize, round: impl Fn(usize) -> String) {
     let mut source =
@@ -87,7 +87,7 @@ fn check_rounds(name: &str, calls: usize, round: impl Fn(usize) -> String) {
     for call in 0..calls {
         writeln!(source, "step(&s, l[{}]);", call % 64).expect("a string grows");
     }
-    source += "for (int i = 0; i < 64; i++) p[i] = s.v[i]; }";
+    source += "barrier(CLK_LOCAL_MEM_FENCE); for (int i = 0; i < 64; i++) p[i] = s.v[i]; }";
     for device in ["lavapipe", "nvidia"] {
         check(name, device, &source, None);
     }
