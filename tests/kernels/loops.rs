@@ -33,6 +33,10 @@ pub const TESTS: &[Test] = &[
     ),
     ("results_of_switches_in_loops", results_of_switches_in_loops),
     (
+        "stores_by_way_of_known_pointers",
+        stores_by_way_of_known_pointers,
+    ),
+    (
         "results_in_bytes_of_variables",
         results_in_bytes_of_variables,
     ),
@@ -754,4 +758,35 @@ fn signs_of_constants() {
         r = v + ((float)x > 1e9f);";
     // 1 becomes 8, and that 1.
     check(body, |x| 1 + u32::from(x > 1_000_000_000));
+}
+
+/// What work-items store by way of a pointer to a pointer stays when they leave the loop before others. Which one it is comes of
+/// 64-bit numbers, and so is known late.
+fn stores_by_way_of_known_pointers() {
+    const ITEMS: usize = 64;
+    let source = "kernel void test(global uint *out, local short *all) {
+        uint gid = get_global_id(0);
+        local short *mine = all + get_local_id(0) * 16;
+        for (uint i = 0; i < 16; i++) mine[i] = i * 259 + gid;
+        long x = 0x1e0b70237c3dcb80;
+        short value = 1; short *one = &value, *other = &value;
+        short **pointer = mad_sat(x, 0x400000000000l, x) > 1 ? &one : &other;
+        for (uint i = 1; i < 16; i += ((uint)mine[1] & 3) + 1) {
+            *one = mine[i];
+            **pointer >>= 3;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[gid] = **pointer; }";
+    let found = Launch::new(source)
+        .output::<u32>(ITEMS)
+        .local(ITEMS / 4 * 16 * 2)
+        .run(&[ITEMS], &[ITEMS / 4]);
+    let expected: Vec<u32> = (0..ITEMS as u32)
+        .map(|gid| {
+            let step = (259 + gid & 3) + 1;
+            let last = 1 + 14 / step * step;
+            (last * 259 + gid) >> 3
+        })
+        .collect();
+    assert_equal(&found.get(0), &expected, |at| format!("work-item {at}"));
 }

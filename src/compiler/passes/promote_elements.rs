@@ -9,6 +9,7 @@
 //! another function leaves in an array may be there when it is called again.
 
 use super::promote::SlotValues;
+use super::simplify;
 use crate::compiler::ir::{
     Array, ArrayId, ArrayStorage, Builder, FuncId, Function, Inst, Module, Op, Place, Type, Value,
 };
@@ -16,7 +17,37 @@ use crate::compiler::{CompileError, Context};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the pass on the kernels of the module.
-pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
+pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
+    // An index may be known once what it is computed from is, or the values that another array held.
+    if has_private_elements(module) {
+        for _ in 0..=module.arrays.len() {
+            simplify::run(module, cx)?;
+            if !promote_known(module) {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a kernel accesses private arrays.
+fn has_private_elements(module: &Module) -> bool {
+    let mut functions = module.kernels.iter().map(|it| module.function(it.function));
+    functions.any(|function| {
+        let blocks = function.layout.iter();
+        let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
+        insts.any(|&inst| match function.inst(inst).op.place() {
+            Some(Place::Element { array, .. }) => {
+                let array = module.arrays.get(array.index());
+                array.is_some_and(|it| it.storage == ArrayStorage::Private)
+            }
+            _ => false,
+        })
+    })
+}
+
+/// Makes values of the arrays that are accessed at constant indices alone; whether there was one.
+fn promote_known(module: &mut Module) -> bool {
     let kernels: HashSet<FuncId> = module.kernels.iter().map(|it| it.function).collect();
     let mut used: HashMap<ArrayId, FuncId> = HashMap::new();
     let mut stay: HashSet<ArrayId> = HashSet::new();
@@ -36,6 +67,7 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
         }
     }
     used.retain(|array, _| !stay.contains(array));
+    let found = !used.is_empty();
     for id in kernels {
         let own = used.iter().filter(|(_, function)| **function == id);
         let own: Vec<ArrayId> = own.map(|(array, _)| *array).collect();
@@ -43,7 +75,7 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
             promote(&mut module.functions[id.index()], &module.arrays, own);
         }
     }
-    Ok(())
+    found
 }
 
 /// Where in a private array an instruction loads or stores, if that is known and a value could take the array's place.
@@ -127,7 +159,7 @@ fn access(b: &mut Builder<'_>, values: &mut SlotValues, inst: Inst, first: u32, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, ArrayLength};
+    use crate::compiler::ir::{Access, ArrayLength, Binary};
     use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
     use smallvec::smallvec;
 
@@ -150,15 +182,17 @@ mod tests {
             b.switch_to(next);
             b.load(element(first), Type::I32, 2, access)
         });
-        module.arrays.push(Array {
-            name: "a".into(),
-            storage: ArrayStorage::Private,
-            element: Type::I32,
-            length: ArrayLength {
-                elements: 2,
-                spec_ids: Vec::new(),
-            },
-        });
+        for name in ["a", "b"] {
+            module.arrays.push(Array {
+                name: name.into(),
+                storage: ArrayStorage::Private,
+                element: Type::I32,
+                length: ArrayLength {
+                    elements: 2,
+                    spec_ids: Vec::new(),
+                },
+            });
+        }
         module
             .kernels
             .push(crate::compiler::passes::testing::kernel(FuncId(0)));
@@ -176,6 +210,20 @@ mod tests {
     #[test]
     fn elements_at_known_indices_become_values() {
         let (module, left) = accesses_left(|b, _| b.i32(0));
+        assert_eq!(left, 0);
+        let mut run = Evaluator::new(&module);
+        assert_eq!(run.call(FuncId(0), &[1]), [1, 1]);
+        assert_eq!(run.call(FuncId(0), &[3]), [5, 1]);
+    }
+
+    #[test]
+    fn indices_that_another_array_holds_are_known() {
+        let (module, left) = accesses_left(|b, param| {
+            let (array, index) = (ArrayId(1), b.binary_const(Binary::And, param, 0));
+            let place = Place::Element { array, index };
+            b.store1(place, index, Access::aligned(4));
+            b.load1(place, Type::I32, Access::aligned(4))
+        });
         assert_eq!(left, 0);
         let mut run = Evaluator::new(&module);
         assert_eq!(run.call(FuncId(0), &[1]), [1, 1]);
