@@ -205,7 +205,7 @@ fn add_ways(function: &mut Function, blocks: &[Block]) {
     }
 }
 
-/// Whether a block is one that the innermost loop around a header is left to, or its iteration.
+/// Whether a block is where the innermost loop around a header goes on when it, or its iteration, is left.
 fn may_exit_to(function: &Function, dominators: &Dominators, header: Block, target: Block) -> bool {
     let mut around = Some(header);
     while let Some(block) = around {

@@ -16,7 +16,8 @@ use crate::compiler::ir::{
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Runs on every kernel. `is_convergent` says which functions depend on the work-items that execute them together.
+/// Outlines what each kernel does after its last convergent operation, if it calls functions there. `is_convergent` says which
+/// operations depend on the work-items that execute them together, calls of functions that have some included.
 pub fn run(module: &mut Module, is_convergent: &dyn Fn(&Op) -> bool) {
     let mut kernels: Vec<FuncId> = module.kernels.iter().map(|it| it.function).collect();
     kernels.sort();
@@ -81,6 +82,7 @@ fn split(function: &mut Function, block: Block, position: usize) {
     (after.insts, after.terminator) = (insts, terminator);
 }
 
+/// The blocks that can be reached from a block, itself included.
 fn reachable(function: &Function, first: Block) -> BTreeSet<Block> {
     let mut seen = BTreeSet::from([first]);
     let mut pending = vec![first];
@@ -94,6 +96,7 @@ fn reachable(function: &Function, first: Block) -> BTreeSet<Block> {
     seen
 }
 
+/// How many calls a block has.
 fn calls(function: &Function, block: Block) -> usize {
     let insts = function.block(block).insts.iter();
     let is_call = |inst: &&Inst| matches!(function.inst(**inst).op, Op::Call(..));
