@@ -783,7 +783,7 @@ fn stores_by_way_of_known_pointers() {
         .run(&[ITEMS], &[ITEMS / 4]);
     let expected: Vec<u32> = (0..ITEMS as u32)
         .map(|gid| {
-            let step = (259 + gid & 3) + 1;
+            let step = ((259 + gid) & 3) + 1;
             let last = 1 + 14 / step * step;
             (last * 259 + gid) >> 3
         })
