@@ -72,12 +72,12 @@ fn call_trees() {
     }
 }
 
-/// Rounds of a cipher between two barriers: each call has its own copy of them.
+/// Steps of a cipher between two barriers: each call has its own copy of them.
 #[track_caller]
-fn check_rounds(name: &str, calls: usize, round: impl Fn(usize) -> String) {
+fn check_steps(name: &str, calls: usize, step: impl Fn(usize) -> String) {
     let mut source =
         "typedef struct { ulong v[64]; } S;\nvoid step(S *s, ulong key) {\n".to_string();
-    source.extend((0..100).map(round));
+    source.extend((0..100).map(step));
     source += "}
         kernel void k(global ulong *p, local ulong *l) {
             l[get_local_id(0)] = p[get_global_id(0)];
@@ -95,8 +95,8 @@ fn check_rounds(name: &str, calls: usize, round: impl Fn(usize) -> String) {
 
 /// Three kernels of hashcat have 312,000 instructions, these 328,000.
 #[test]
-fn many_rounds() {
-    check_rounds("many_rounds", 300, |at| {
+fn many_steps() {
+    check_steps("many_steps", 300, |at| {
         let [to, left, right] = [at % 64, (at * 7 + 3) % 64, (at * 5 + 1) % 64];
         let bit = at % 64;
         format!(
@@ -107,8 +107,8 @@ fn many_rounds() {
 
 /// A kernel of hashcat has 5.6 million values of private variables at the starts of blocks; these have between four and eight.
 #[test]
-fn rounds_of_many_values() {
-    check_rounds("rounds_of_many_values", 200, |at| {
+fn steps_of_many_values() {
+    check_steps("steps_of_many_values", 200, |at| {
         let [bit, odd, even] = [at % 64, at * 7 % 64, at * 5 % 64];
         format!("if (key >> {bit} & 1) s->v[{odd}] ^= key; else s->v[{even}] *= key;\n")
     });

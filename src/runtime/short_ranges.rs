@@ -9,8 +9,8 @@ const SHORT_RANGE: u64 = 1024;
 const SHORT_RANGE_OF_LARGE: u64 = 16 << 10;
 
 /// Work-items of long ranges of a large kernel that are launched with the pipeline of short ones before they get their own.
-/// lavapipe 22.3.6 takes 80 ms longer for so many work-groups of a sub-group, later ones 10 ms, and all of them 150 ms at
-/// least to make a pipeline, 10 s for some kernels.
+/// So many work-groups of a sub-group took 80 ms longer than large ones, later ones 10 ms, and a pipeline took 150 ms at least,
+/// 10 s for some kernels, with a driver that compiles slowly.
 pub const MOST_COVERED: u64 = 4 << 20;
 
 /// The local size that a short range of a kernel that takes any runs with where pipelines take long to make: one of those

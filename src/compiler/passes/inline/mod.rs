@@ -63,38 +63,28 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         return inline(module, &order, chosen, PARAMETERS, cx);
     }
     let [large, nothing] = [Sharing::Large, Sharing::Nothing].map(|it| budget(module, it));
-    let large = large
-        .ok()
-        .filter(|it| it.shares() && !it.shares_as(&chosen));
     let is_tried = |it: &Budget| it.is_small(module, &order);
-    let tries_large = large.as_ref().is_some_and(is_tried);
+    let tries_large = large.is_ok_and(|it| it.shares() && !it.shares_as(&chosen) && is_tried(&it));
     let tries_nothing = nothing.as_ref().is_ok_and(is_tried);
-    let in_one_way = |budget: &Budget, most: usize| {
-        let mut shared = module.clone();
-        match inline(&mut shared, &order, budget.clone(), most, cx).map(|()| parameters(&shared)) {
-            Ok(count) if count <= most => return Some(shared),
-            Ok(count) => log::debug!("shared bodies take {count} parameters"),
-            // What else is wrong is found again.
-            Err(error) => log::debug!("shared bodies: {error}"),
-        }
-        None
-    };
-    if let Some(mut shared) = in_one_way(&chosen, PARAMETERS) {
-        let large = tries_large.then_some(Sharing::Large);
-        let nothing = tries_nothing.then_some(Sharing::Nothing);
-        shared.other_sharing = large.into_iter().chain(nothing).collect();
-        *module = shared;
-        return Ok(());
-    }
     // Better many parameters than very many copies, or no kernel.
-    if !nothing
-        .as_ref()
-        .is_ok_and(|it| !it.is_large(module, &order))
-        && let Some(shared) = in_one_way(&chosen, MOST_PARAMETERS)
-    {
-        *module = shared;
-        return Ok(());
+    let most_params = match &nothing {
+        Ok(copies) if !copies.is_large(module, &order) => PARAMETERS,
+        _ => MOST_PARAMETERS,
+    };
+    let mut shared = module.clone();
+    match inline(&mut shared, &order, chosen, most_params, cx).map(|()| parameters(&shared)) {
+        Ok(count) if count <= most_params => {
+            *module = shared;
+            let large = tries_large.then_some(Sharing::Large);
+            let nothing = tries_nothing.then_some(Sharing::Nothing);
+            module.other_sharing = large.into_iter().chain(nothing).collect();
+            return Ok(());
+        }
+        Ok(count) => log::debug!("shared bodies take {count} parameters"),
+        // What else is wrong is found again.
+        Err(error) => log::debug!("shared bodies: {error}"),
     }
+    drop(shared);
     inline(module, &order, nothing?, PARAMETERS, cx)
 }
 
