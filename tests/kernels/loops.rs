@@ -33,6 +33,10 @@ pub const TESTS: &[Test] = &[
     ),
     ("results_of_switches_in_loops", results_of_switches_in_loops),
     (
+        "results_of_decided_selections_in_loops",
+        results_of_decided_selections_in_loops,
+    ),
+    (
         "stores_by_way_of_known_pointers",
         stores_by_way_of_known_pointers,
     ),
@@ -758,6 +762,37 @@ fn signs_of_constants() {
         r = v + ((float)x > 1e9f);";
     // 1 becomes 8, and that 1.
     check(body, |x| 1 + u32::from(x > 1_000_000_000));
+}
+
+/// What a work-item loads stays when it leaves a loop before others, also where the way that it took is the only one
+/// (`0 / x` decides it, which an optimizer of the driver may know).
+fn results_of_decided_selections_in_loops() {
+    const ITEMS: usize = 64;
+    let source = "kernel void test(global uint *out, local short *all, global const uint *zeros) {
+        uint gid = get_global_id(0);
+        local short *mine = all + get_local_id(0) * 16;
+        for (uint i = 0; i < 16; i++) mine[i] = i * 259 + gid;
+        short value = 1;
+        uint times = zeros[gid];
+        for (uint i = 0; i < 2; ++i) {
+            uint left = 2;
+            do {
+                switch ((char)((char)(i != 0) / ((convert_char_sat(value) & 0x7f) | 1)) & 15) {
+                    case 0: value = mine[times & 15]; break;
+                    case 1: times++; break;
+                }
+            } while (left-- != 0 && value <= 1);
+        }
+        out[gid] = times; }";
+    let found = Launch::new(source)
+        .output::<u32>(ITEMS)
+        .local(ITEMS / 4 * 16 * 2)
+        .buffer(&[0u32; ITEMS])
+        .run(&[ITEMS], &[ITEMS / 4]);
+    let expected: Vec<u32> = (0..ITEMS as u32)
+        .map(|gid| if gid <= 1 { 3 } else { 0 })
+        .collect();
+    assert_equal(&found.get(0), &expected, |at| format!("work-item {at}"));
 }
 
 /// What work-items store by way of a pointer to a pointer stays when they leave the loop before others. Which one it is comes of

@@ -20,6 +20,15 @@ pub fn holds_always_in(b: &mut Builder<'_>, dimension: u8) -> Value {
     b.compare(Compare::NotEqual, groups, none)
 }
 
+/// Whether a condition is one of [`holds_always_in`].
+pub fn is_always(function: &Function, condition: Value) -> bool {
+    let Some(&Op::Compare(Compare::NotEqual, groups, _)) = function.op_of(condition) else {
+        return false;
+    };
+    let groups = function.op_of(groups);
+    matches!(groups, Some(Op::BuiltIn(BuiltIn::NumWorkgroups(_))))
+}
+
 /// The condition of [`holds_always`], computed once, at a function's entry.
 #[derive(Debug, Default)]
 pub struct Always(Option<Value>);

@@ -6,7 +6,8 @@
 //! iteration, of a condition and of values that are not what they were: what was loaded is zero for those that have left.
 //!
 //! **How.** Where a phi that is used behind a loop joins the ways of selections, these are marked `DontFlatten`, which both
-//! optimizers heed. [`super::legalize_loop_results`] says which loops do harm, and does the same for what is no phi.
+//! optimizers heed. What they depend on is made something that no optimizer knows: it would drop a way that is never taken, and
+//! the phi with it. [`super::legalize_loop_results`] says which loops do harm, and does the same for what is no phi.
 //!
 //! Mesa makes a branch of each case of a switch, and marks none of them. Where a switch is marked, the ways to its merge block lead
 //! through a selection each, which is marked, too, and by a condition that always holds: no way of a selection that is flattened
@@ -15,13 +16,13 @@
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
 //! ([`Defects::LOSES_LOOP_RESULTS`]; switches need [`Defects::FLATTENS_SWITCHES`], too).
 
-use super::hidden_zero::Always;
+use super::hidden_zero::{Always, holds_always_in, is_always};
 use crate::compiler::analysis::{Dominators, LoopResults};
 use crate::compiler::ir::{
-    Block, Builder, Edge, Function, Merge, Module, Terminator, Type, Values,
+    Binary, Block, Builder, Compare, Edge, Function, Merge, Module, Terminator, Type, Values,
 };
 use crate::compiler::{CompileError, Context, Defects};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
@@ -32,7 +33,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             if joining.is_empty() {
                 continue;
             }
-            mark(function, &joining);
+            let marked = mark(function, &joining);
+            hide_conditions(function, &marked);
             if flattens_switches {
                 branch_behind_switches(function, &joining);
             }
@@ -41,7 +43,9 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
-fn mark(function: &mut Function, joining: &HashSet<Block>) {
+/// Marks the selections whose ways meet in these blocks, and returns their headers.
+fn mark(function: &mut Function, joining: &HashSet<Block>) -> BTreeSet<Block> {
+    let mut marked = BTreeSet::new();
     let dominators = Dominators::new(function);
     let predecessors = function.predecessors();
     for &join in joining {
@@ -50,8 +54,37 @@ fn mark(function: &mut Function, joining: &HashSet<Block>) {
             for block in up_to(&dominators, from, first) {
                 let data = function.block_mut(block);
                 data.keeps_selection = matches!(data.merge, Some(Merge::Selection { .. }));
+                if data.keeps_selection {
+                    marked.insert(block);
+                }
             }
         }
+    }
+    marked
+}
+
+/// Has the way that marked selections take depend on the number of groups, too, which is never zero.
+fn hide_conditions(function: &mut Function, marked: &BTreeSet<Block>) {
+    for &block in marked {
+        let mut terminator = function.block(block).terminator.clone();
+        match &mut terminator {
+            Terminator::Branch { condition, .. } if !is_always(function, *condition) => {
+                let mut b = Builder::new(function, block);
+                // Of another dimension than what is compared to it may be of: a driver knows that one equals itself.
+                let holds = holds_always_in(&mut b, 1);
+                *condition = b.compare(Compare::Equal, *condition, holds);
+            }
+            Terminator::Switch { value, .. } => {
+                let mut b = Builder::new(function, block);
+                let ty = b.ty(*value);
+                let holds = holds_always_in(&mut b, 1);
+                let [zero, one] = [0, 1].map(|it| b.constant(ty, it));
+                let zero = b.select(holds, zero, one);
+                *value = b.binary(Binary::Xor, *value, zero);
+            }
+            _ => continue,
+        }
+        function.block_mut(block).terminator = terminator;
     }
 }
 
@@ -133,7 +166,7 @@ fn add_selection(function: &mut Function, edge: &Edge, always: &mut Always) -> B
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, Binary, Compare, FuncId, Place};
+    use crate::compiler::ir::{Access, FuncId, Op, Place};
     use crate::compiler::passes::legal_evaluator::{Evaluator, module_of};
     use crate::compiler::passes::testing;
     use crate::compiler::{Capabilities, Stage, verify};
@@ -216,6 +249,29 @@ mod tests {
             let mut run = Evaluator::new(&module);
             run.memory = items.iter().flat_map(|it: &u32| it.to_le_bytes()).collect();
             assert_eq!(run.call(FuncId(0), &[0, 3]), [expected]);
+        }
+    }
+
+    #[test]
+    fn what_a_marked_selection_depends_on_is_hidden() {
+        let module = last_of_switches(&device(Defects::LOSES_LOOP_RESULTS));
+        let function = &module.functions[0];
+        let marked = function
+            .layout
+            .iter()
+            .map(|&it| function.block(it))
+            .filter(|block| block.keeps_selection);
+        for block in marked {
+            let Terminator::Switch { value, .. } = block.terminator else {
+                panic!("{module}");
+            };
+            let Some(&Op::Binary(Binary::Xor, _, hidden)) = function.op_of(value) else {
+                panic!("{module}");
+            };
+            let Some(&Op::Select(condition, ..)) = function.op_of(hidden) else {
+                panic!("{module}");
+            };
+            assert!(is_always(function, condition), "{module}");
         }
     }
 

@@ -180,7 +180,14 @@ fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Op
         return Some(value);
     }
     match op {
+        UDiv | SDiv | URem | SRem | SMod if constant(sweep, a) == Some(0) => Some(a),
         Sub if constant(sweep, a) == Some(0) => Some(make(sweep, Op::Unary(Unary::Negate, b), ty)),
+        Add => match (op_of(sweep, a), op_of(sweep, b)) {
+            // (x - y) + y
+            (Some(Op::Binary(Sub, x, y)), _) if y == b => Some(x),
+            (_, Some(Op::Binary(Sub, x, y))) if y == a => Some(x),
+            _ => None,
+        },
         Or => bits::rejoined(sweep, a, b, ty),
         Mul if ty == Type::I64 => {
             product_with_bit(sweep, a, b).or_else(|| product_with_bit(sweep, b, a))

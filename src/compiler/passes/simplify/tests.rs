@@ -557,6 +557,22 @@ fn a_bit_times_a_long_is_a_choice() {
 }
 
 #[test]
+fn no_parts_of_nothing_and_what_is_taken_and_given_back() {
+    let text = check(function(&[Type::I32; 4], |b, [x, y, _]| {
+        let zero = b.i32(0);
+        let divisor = b.binary_const(Binary::Or, x, 1);
+        let quotients =
+            [Binary::UDiv, Binary::SDiv, Binary::SRem].map(|op| b.binary(op, zero, divisor));
+        let difference = b.binary(Binary::Sub, x, y);
+        let sum = b.binary(Binary::Add, y, difference);
+        let results = quotients.into_iter().chain([sum]).collect();
+        b.terminate(Terminator::Return(results));
+    }));
+    assert!(!text.contains("_div") && !text.contains("_rem"), "{text}");
+    assert!(text.contains(", %0\n"), "{text}");
+}
+
+#[test]
 fn shifts_that_extend_signs_are_narrow_arithmetic() {
     let text = check(function(
         &[Type::I64, Type::I64, Type::I64],
