@@ -165,6 +165,7 @@ impl Machine {
             linear_groups: false,
             small_range_spec_id: None,
             uniform_bytes: 0,
+            excess: None,
         });
         let cx = Context {
             capabilities: &self.capabilities,

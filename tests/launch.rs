@@ -91,6 +91,7 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
             uses_subgroups: false,
             small_range_spec_id: None,
             uniform_bytes: 0,
+            excess: None,
             printf_calls: Vec::new(),
         }],
         ..CompiledProgram::default()
@@ -104,23 +105,28 @@ struct Setup {
     kernel: Kernel,
 }
 
-fn binary(required: Option<[u32; 3]>) -> Vec<u8> {
+fn binary(program: CompiledProgram) -> Vec<u8> {
     let capabilities = Platform::instance().devices()[0].capabilities();
     Binary::Executable(StoredExecutable {
         modules: Default::default(),
-        program: Some(program(required)),
+        program: Some(program),
     })
     .to_bytes(capabilities)
 }
 
 fn setup(required: Option<[u32; 3]>) -> Option<Setup> {
+    setup_of(program(required))
+}
+
+/// With the program's kernel `iota`.
+fn setup_of(program: CompiledProgram) -> Option<Setup> {
     let device = common::device()?;
     let context = Context::from_device(&device).expect("context");
     #[allow(deprecated)]
     let queue = CommandQueue::create_default(&context, 0).expect("queue");
     // SAFETY: the binary is a slice.
     let mut program =
-        unsafe { Program::create_from_binary(&context, context.devices(), &[&binary(required)]) }
+        unsafe { Program::create_from_binary(&context, context.devices(), &[&binary(program)]) }
             .expect("program");
     program.build(context.devices(), "").expect("build");
     let kernel = Kernel::create(&program, "iota").expect("kernel");
@@ -314,6 +320,30 @@ fn wrong_ranges_are_answered_by_their_codes() {
 }
 
 #[test]
+fn a_kernel_that_needs_too_much_fails_alone_and_when_it_is_launched() {
+    let mut compiled = program(None);
+    let mut large = compiled.kernels[0].clone();
+    large.name = "large".into();
+    large.excess = Some("it takes 2 bytes of what the driver has 1 of".into());
+    compiled.kernels.push(large);
+    let Some(mut setup) = setup_of(compiled) else {
+        return;
+    };
+    let log = setup.program.get_build_log(setup.context.devices()[0]);
+    let warning = "kernel 'large' can't be launched: it takes 2 bytes";
+    assert!(
+        log.as_ref().is_ok_and(|log| log.contains(warning)),
+        "{log:?}"
+    );
+    let buffer = setup.buffer(64);
+    setup.set(&buffer, 64, 4);
+    assert_eq!(setup.enqueue(1, &[], &[64], &[]), Ok(()));
+    setup.kernel = Kernel::create(&setup.program, "large").expect("kernel");
+    setup.set(&buffer, 64, 4);
+    assert_eq!(setup.enqueue(1, &[], &[64], &[]), Err(CL_OUT_OF_RESOURCES));
+}
+
+#[test]
 fn a_required_size_is_used_and_insisted_on() {
     let Some(setup) = setup(Some([16, 1, 1])) else {
         return;
@@ -394,7 +424,7 @@ fn binaries_come_back_and_damaged_ones_do_not() {
     let Some(setup) = setup(None) else { return };
     let devices = setup.context.devices();
     let stored = setup.program.get_binaries().expect("binaries").remove(0);
-    assert_eq!(stored, binary(None));
+    assert_eq!(stored, binary(program(None)));
     let create = |bytes: &[u8]| {
         // SAFETY: the binary is a slice.
         unsafe { Program::create_from_binary(&setup.context, devices, &[bytes]) }

@@ -92,6 +92,9 @@ pub struct CompiledKernel {
     /// Bytes from the start of [`DataSegment`] that the kernel reads through a uniform buffer, descriptor set 1, binding 0, a
     /// multiple of 16; 0 where it reads none so.
     pub uniform_bytes: u32,
+    /// What its code takes more of than the device's driver has, in one sentence: the driver must not see it, and launches
+    /// fail with `CL_OUT_OF_RESOURCES`.
+    pub excess: Option<String>,
 }
 
 impl CompiledKernel {

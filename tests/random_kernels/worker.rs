@@ -116,7 +116,14 @@ pub fn run() -> Result<(), String> {
     let form = Form::of_environment();
     serve(
         |path| form.build(&context, path, &options),
-        |program, kernel| launch(&context, &queue, program, kernel, form),
+        |program, kernel| {
+            launch(&context, &queue, program, kernel, form).map_err(|error| {
+                let log = program.get_build_log(device.id()).unwrap_or_default();
+                let named = format!("kernel '{}'", kernel.name);
+                let said = log.lines().find(|line| line.contains(&named));
+                format!("{error} {}", said.unwrap_or_default())
+            })
+        },
     )
 }
 

@@ -73,6 +73,12 @@ pub fn command(arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
     if let (Some(name), []) = (&request.kernel, kernels.as_slice()) {
         return Err(format!("{}: no kernel '{name}'", request.input.display()).into());
     }
+    if let Some((kernel, excess)) = kernels
+        .iter()
+        .find_map(|it| Some((it, it.excess.as_ref()?)))
+    {
+        return Err(format!("kernel '{}': {excess}", kernel.name).into());
+    }
     match request.emit {
         Emit::Asm => write(request.output.as_deref(), disassembly(&kernels)?.as_bytes())?,
         Emit::Ir => write(

@@ -30,6 +30,7 @@ fn module_of(function: Function) -> Module {
         linear_groups: false,
         small_range_spec_id: None,
         uniform_bytes: 0,
+        excess: None,
     });
     module
 }

@@ -104,6 +104,8 @@ pub struct Kernel {
     pub small_range_spec_id: Option<u32>,
     /// See `CompiledKernel::uniform_bytes`; set by `read_uniforms`.
     pub uniform_bytes: u32,
+    /// See `CompiledKernel::excess`; set by `measure_frame`.
+    pub excess: Option<String>,
 }
 
 #[derive(Clone, Debug)]

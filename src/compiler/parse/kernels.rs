@@ -118,6 +118,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         linear_groups: false,
         small_range_spec_id: None,
         uniform_bytes: 0,
+        excess: None,
         arguments: Vec::new(),
         argument_block: ArgumentBlock::default(),
     };

@@ -56,6 +56,7 @@ pub fn kernel(function: FuncId) -> Kernel {
         linear_groups: false,
         small_range_spec_id: None,
         uniform_bytes: 0,
+        excess: None,
     }
 }
 

@@ -304,6 +304,13 @@ fn executable(
                     "warning: the program is built without kernel '{name}': {reason}\n"
                 ));
             }
+            for kernel in &compiled.kernels {
+                if let Some(excess) = &kernel.excess {
+                    let warning = format!("kernel '{}' can't be launched: {excess}", kernel.name);
+                    log::warn!("{warning}");
+                    log.push_str(&format!("warning: {warning}\n"));
+                }
+            }
             Built {
                 product: Some(Product::Executable(Executable::new(
                     device, modules, compiled,

@@ -209,12 +209,15 @@ impl Executable {
     /// The pipeline of kernel `index` for `key`; made at its first use and never twice.
     ///
     /// # Errors
-    /// The Vulkan driver can't make it.
+    /// The Vulkan driver can't make it, or lacks what the kernel needs ([`CompiledKernel::excess`]).
     pub fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>> {
         let (Some(kernel), Some(code)) = (self.program.kernels.get(index), self.code.get(index))
         else {
             return Err(Error::out_of_resources("the kernel is not in its program"));
         };
+        if let Some(excess) = &kernel.excess {
+            return Err(Error::out_of_resources(excess.clone()));
+        }
         // Held while the pipeline is made: another thread that wants the same one waits for it.
         let mut state = code.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = state.pipelines.get(key) {
@@ -324,7 +327,9 @@ impl Executable {
     /// # Errors
     /// As [`Self::data`] and [`Self::pipeline`].
     pub fn prepare(&self, index: usize) -> Result<()> {
-        if let Some(kernel) = self.program.kernels.get(index) {
+        if let Some(kernel) = self.program.kernels.get(index)
+            && kernel.excess.is_none()
+        {
             self.prepare_pipeline(index, kernel)?;
         }
         self.data()?;

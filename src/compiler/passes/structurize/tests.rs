@@ -177,6 +177,7 @@ fn assert_emits(functions: Vec<Function>) {
         linear_groups: false,
         small_range_spec_id: None,
         uniform_bytes: 0,
+        excess: None,
     });
     let (capabilities, options) = (Capabilities::full(), Options::default());
     let library = Library::empty();
