@@ -11,13 +11,14 @@
 //! compiler more than the call. So do those marked not to be inlined, but for a driver that inlines them anyway and then
 //! makes mistakes that `simplify` spares it ([`crate::compiler::Defects::MISTAKES_SIGNS`]).
 //!
-//! Where that makes a kernel too large (`budget.rs`), functions are put into it once and not for each call (`share.rs`),
-//! behind its last barrier, if it has some (`outline.rs`).
+//! Where that makes a kernel too large (`budget.rs`), functions are put into it once and not for each call (`share.rs`,
+//! `gather.rs`), behind its last barrier, if it has some (`outline.rs`).
 
 mod budget;
 mod call_graph;
 mod copy;
 mod dominance;
+mod gather;
 mod outline;
 mod own_copies;
 mod pointees;

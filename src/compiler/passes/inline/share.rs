@@ -10,13 +10,14 @@
 
 use super::copy::copy_blocks;
 use super::dominance;
+use super::gather;
 use super::own_copies::{OwnCopies, OwnCopy};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
-    Access, AddressSpace, Block, Builder, Convert, Edge, FuncId, Function, Module, Op,
+    Access, AddressSpace, Binary, Block, Builder, Convert, Edge, FuncId, Function, Module, Op,
     PrivateVariable, Rewrite, Terminator, Type, Value, Values, VariableId, rewrite_instructions,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// `root` with the functions that it and they call and for which `is_shared` holds, each once. `order` has all functions,
 /// callees first.
@@ -47,12 +48,15 @@ pub fn with_shared(
             .or_insert_with(|| Body::place(b, id, callee, &copies));
         Ok(Rewrite::Replace(body.call(b, callee, args)))
     })? {}
+    let mut behind = HashMap::new();
     for body in bodies.values() {
-        body.go_back(&mut function);
+        body.go_back(&mut function, &mut behind);
     }
     function.layout = function.reverse_postorder();
     let starts: Vec<Block> = bodies.values().map(|body| body.start).collect();
     drop_settled_params(&mut function, &starts);
+    gather::ways(&mut function, &starts, &behind);
+    function.layout = function.reverse_postorder();
     dominance::restore(&mut function, most_params)?;
     Ok(function)
 }
@@ -138,23 +142,42 @@ impl Body {
         types.map(|&ty| b.function.add_param(behind, ty)).collect()
     }
 
-    /// Ends the body.
-    fn go_back(&self, function: &mut Function) {
+    /// Ends the body. Notes the switch that leads to each block behind a call.
+    fn go_back(&self, function: &mut Function, switches: &mut HashMap<Block, Block>) {
         let returned = function.block(self.end).params.clone();
         let edge = |&block: &Block| Edge::new(block, returned.iter().copied());
-        let mut edges: Vec<Edge> = self.behind.iter().map(edge).collect();
-        let Some(default) = edges.pop() else {
-            return;
-        };
-        function.block_mut(self.end).terminator = match edges.is_empty() {
-            true => Terminator::Jump(default),
-            false => Terminator::Switch {
-                value: self.number,
-                cases: (0..).zip(edges).collect(),
-                default,
-            },
-        };
+        let ways: Vec<(u64, Edge)> = (0..).zip(self.behind.iter().map(edge)).collect();
+        if ways.len() <= gather::GROUP {
+            switches.extend(self.behind.iter().map(|&block| (block, self.end)));
+            return go_on(function, self.end, self.number, &ways);
+        }
+        let mut b = Builder::new(function, self.end);
+        let size = b.i32(gather::GROUP as u32);
+        let group = b.binary(Binary::UDiv, self.number, size);
+        let mut groups: Vec<(u64, Edge)> = Vec::new();
+        for (at, ways) in (0..).zip(ways.chunks(gather::GROUP)) {
+            let switch = function.add_block();
+            switches.extend(ways.iter().map(|(_, edge)| (edge.block, switch)));
+            go_on(function, switch, self.number, ways);
+            groups.push((at, switch.into()));
+        }
+        go_on(function, self.end, group, &groups);
     }
+}
+
+/// Ends a block with a way for each number that there is.
+fn go_on(function: &mut Function, block: Block, number: Value, ways: &[(u64, Edge)]) {
+    let Some(((_, default), cases)) = ways.split_last() else {
+        return;
+    };
+    function.block_mut(block).terminator = match cases.is_empty() {
+        true => Terminator::Jump(default.clone()),
+        false => Terminator::Switch {
+            value: number,
+            cases: cases.to_vec(),
+            default: default.clone(),
+        },
+    };
 }
 
 /// A variable that holds a copy.
@@ -202,7 +225,7 @@ fn copy_bytes(b: &mut Builder<'_>, own: VariableId, copy: &OwnCopy, arg: Value, 
 fn drop_settled_params(function: &mut Function, starts: &[Block]) {
     loop {
         let predecessors = function.predecessors();
-        let mut settled = std::collections::HashMap::new();
+        let mut settled = HashMap::new();
         for &start in starts {
             for (position, &param) in function.block(start).params.iter().enumerate() {
                 let from = predecessors[start.index()].iter();

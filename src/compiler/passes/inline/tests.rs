@@ -380,3 +380,49 @@ fn a_kernel_that_cannot_be_made_small_is_refused() {
     let error = testing::run(&mut module, run).unwrap_err();
     assert!(error.reason.contains("too large"), "{error}");
 }
+
+#[test]
+fn ways_to_a_body_of_many_calls_meet_in_groups() {
+    const CALLS: u64 = 100;
+    let mut module = Module::default();
+    let mut kernel = Function::new("k");
+    kernel.return_types = vec![Type::I32];
+    let own = variable(&mut kernel);
+    let entry = kernel.entry();
+    let x = kernel.add_param(entry, Type::I32);
+    let mut b = Builder::new(&mut kernel, entry);
+    let own = b.op1(Op::VariableAddress(own), PRIVATE);
+    b.store1(Place::Pointer(own), x, Access::aligned(4));
+    let mut last = x;
+    for call in 0..CALLS {
+        let sum = b.binary_const(Binary::Add, last, call);
+        let found = b.op1(Op::Call(FuncId(1), smallvec![own, sum]), Type::I32);
+        // Wanted behind the next two calls.
+        last = b.binary(Binary::Xor, found, last);
+    }
+    let result = b.binary(Binary::Add, last, x);
+    b.terminate(Terminator::Return(smallvec![result]));
+    let id = module.add_function(kernel);
+    module.kernels.push(testing::kernel(id));
+    module.add_function(leaf(false));
+    let compute =
+        |module: &Module| [0, 7, 12345].map(|x| Interpreter::new(module).run(FuncId(0), &[x]));
+    let before = compute(&module);
+    assert!(before.iter().all(Result::is_ok), "{before:?}");
+
+    let order = callees_first(&module).unwrap();
+    let kernel = module.function(FuncId(0));
+    let whole = share::with_shared(&module, kernel, &order, &|id| id == FuncId(1), 1000).unwrap();
+    let predecessors = whole.predecessors();
+    let ways = predecessors.iter().map(|from| from.len()).max();
+    assert_eq!(ways, Some(gather::GROUP));
+    let cases = whole
+        .layout
+        .iter()
+        .map(|&block| whole.successors(block).len());
+    assert_eq!(cases.max(), Some(gather::GROUP));
+    module.functions[0] = whole;
+    assert_eq!(compute(&module), before);
+    let whole = &module.functions[0];
+    assert_eq!(cycles(whole, &whole.layout).len(), 1);
+}
