@@ -15,6 +15,9 @@ pub struct FrameLimit {
     /// A store to memory by its address, and what each of its components takes beside.
     pub store_bytes: u64,
     pub stored_component_bytes: u64,
+    /// A parameter of a block, and what each value takes that a way gives one.
+    pub parameter_bytes: u64,
+    pub argument_bytes: u64,
 }
 
 impl FrameLimit {

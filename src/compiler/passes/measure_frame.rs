@@ -1,7 +1,8 @@
 //! Finds kernels that need more stack than the driver has.
 //!
-//! SwiftShader gives every private array and every access to memory by an address a place in one frame of 1 MiB, and ends the
-//! process when they don't fit. How much each takes was measured on the versions of Chromium 147 and 153.
+//! SwiftShader gives every private array, every access to memory by an address and every parameter of a block a place in one
+//! frame of 1 MiB, and ends the process when they don't fit. How much each takes was measured on the versions of Chromium 147
+//! and 153.
 //!
 //! **Needs** what the driver is given: pointers lowered, calls as they stay. Changes no code. Does nothing unless the driver has
 //! such a limit ([`crate::compiler::Capabilities::frame`]).
@@ -27,7 +28,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             .saturating_add(frame.of_arrays());
         if bytes > limit.bytes {
             module.kernels[at].excess = Some(format!(
-                "private arrays and accesses to memory take {bytes} bytes of stack; the device's driver has {}",
+                "private arrays, accesses to memory and variables take {bytes} bytes of stack; the device's driver has {}",
                 limit.bytes
             ));
         }
@@ -54,9 +55,14 @@ impl Frame<'_> {
         let function = self.module.function(id);
         let mut bytes = 0_u64;
         for &block in &function.layout {
-            for &inst in &function.block(block).insts {
+            let data = function.block(block);
+            for &inst in &data.insts {
                 bytes = bytes.saturating_add(self.of_instruction(id, inst));
             }
+            let edges = data.terminator.edges();
+            let args: usize = edges.iter().map(|edge| edge.args.len()).sum();
+            let params = data.params.len() as u64 * self.limit.parameter_bytes;
+            bytes = bytes.saturating_add(params + args as u64 * self.limit.argument_bytes);
         }
         self.bodies.insert(id, bytes);
         bytes
@@ -118,6 +124,38 @@ mod tests {
                 {loads} a[s & 63] = s + l[s % {array_words}];
             }}"
         )
+    }
+
+    /// Switches in a loop, of 64 ways, which each change another one of 32 variables.
+    fn switches(count: usize) -> String {
+        let each = |text: &dyn Fn(usize) -> String| (0..32).map(text).collect::<String>();
+        let variables = each(&|v| format!("uint v{v} = a[g] * {} + n;", v + 3));
+        let switches: String = (0..count)
+            .map(|at| {
+                let way = |case: usize| {
+                    let (v, next) = ((at + case) % 32, (at + case + 1) % 32);
+                    let factor = 2 * at + 3 + case;
+                    format!("case {case}: v{v} = v{v} * {factor} + v{next}; break;\n")
+                };
+                let ways: String = (0..64).map(way).collect();
+                format!("switch (v{} & 63) {{ {ways} }}\n", at % 32)
+            })
+            .collect();
+        let all = each(&|v| format!("a[g + {v}] = v{v};"));
+        format!(
+            "kernel void k(global uint *a, uint n) {{
+                uint g = get_global_id(0);
+                {variables}
+                for (uint i = 0; i < n; ++i) {{ {switches} }}
+                {all}
+            }}"
+        )
+    }
+
+    #[test]
+    fn variables_take_room_too() {
+        assert_eq!(excess(&switches(7)), None);
+        assert!(excess(&switches(14)).is_some());
     }
 
     #[test]
