@@ -324,7 +324,6 @@ impl LaunchPlans {
                 ),
             )
         })?;
-        check_excess(compiled)?;
         check_local_memory(compiled, arguments, device)?;
         let kept = self.kept.iter().flatten();
         let kept = kept.filter(|plan| plan.request.device == request.device);
@@ -427,17 +426,6 @@ fn argument_constants(
 
 /// "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel on the command-queue
 /// because of insufficient resources needed to execute the kernel."
-fn check_excess(kernel: &CompiledKernel) -> Result<()> {
-    let Some(excess) = &kernel.excess else {
-        return Ok(());
-    };
-    Err(Error::out_of_resources(format!(
-        "kernel '{}': {excess}",
-        kernel.name
-    )))
-}
-
-/// The same code for local memory.
 fn check_local_memory(
     kernel: &CompiledKernel,
     arguments: &[ArgumentValue],

@@ -30,6 +30,7 @@ mod halves;
 mod harness;
 mod integer_extensions;
 mod integers;
+mod iterations;
 #[path = "../common/library.rs"]
 mod library;
 mod local_memory;
@@ -97,6 +98,7 @@ const GROUPS: &[(&str, &[Test])] = &[
     ("tables", tables::TESTS),
     ("control_flow", control_flow::TESTS),
     ("nesting", nesting::TESTS),
+    ("iterations", iterations::TESTS),
     ("loops", loops::TESTS),
     ("atomics", atomics::TESTS),
     ("work_items", work_items::TESTS),

@@ -16,7 +16,7 @@
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
 //! ([`Defects::LOSES_LOOP_RESULTS`]; switches need [`Defects::FLATTENS_SWITCHES`], too).
 
-use super::hidden_zero::{Always, holds_always_in, is_always};
+use super::hidden_zero::{Always, holds_always_in, is_always, no_group_count_bit};
 use crate::compiler::analysis::{Dominators, LoopResults};
 use crate::compiler::ir::{
     Binary, Block, Builder, Compare, Edge, Function, Merge, Module, Terminator, Type, Values,
@@ -70,16 +70,16 @@ fn hide_conditions(function: &mut Function, marked: &BTreeSet<Block>) {
         match &mut terminator {
             Terminator::Branch { condition, .. } if !is_always(function, *condition) => {
                 let mut b = Builder::new(function, block);
-                // Of another dimension than what is compared to it may be of: a driver knows that one equals itself.
+                // What it is compared with may be made of another dimension's groups, but not of itself: a driver knows
+                // that a number equals itself.
                 let holds = holds_always_in(&mut b, 1);
                 *condition = b.compare(Compare::Equal, *condition, holds);
             }
             Terminator::Switch { value, .. } => {
                 let mut b = Builder::new(function, block);
                 let ty = b.ty(*value);
-                let holds = holds_always_in(&mut b, 1);
-                let [zero, one] = [0, 1].map(|it| b.constant(ty, it));
-                let zero = b.select(holds, zero, one);
+                let zero = no_group_count_bit(&mut b);
+                let zero = b.resize_int(zero, ty, false);
                 *value = b.binary(Binary::Xor, *value, zero);
             }
             _ => continue,
@@ -268,10 +268,11 @@ mod tests {
             let Some(&Op::Binary(Binary::Xor, _, hidden)) = function.op_of(value) else {
                 panic!("{module}");
             };
-            let Some(&Op::Select(condition, ..)) = function.op_of(hidden) else {
+            let Some(&Op::Binary(Binary::LShr, groups, _)) = function.op_of(hidden) else {
                 panic!("{module}");
             };
-            assert!(is_always(function, condition), "{module}");
+            let groups = function.op_of(groups);
+            assert!(matches!(groups, Some(Op::BuiltIn(_))), "{module}");
         }
     }
 

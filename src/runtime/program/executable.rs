@@ -216,7 +216,10 @@ impl Executable {
             return Err(Error::out_of_resources("the kernel is not in its program"));
         };
         if let Some(excess) = &kernel.excess {
-            return Err(Error::out_of_resources(excess.clone()));
+            return Err(Error::out_of_resources(format!(
+                "kernel '{}': {excess}",
+                kernel.name
+            )));
         }
         // Held while the pipeline is made: another thread that wants the same one waits for it.
         let mut state = code.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -170,13 +170,15 @@ fn go_on(function: &mut Function, block: Block, number: Value, ways: &[(u64, Edg
     let Some(((_, default), cases)) = ways.split_last() else {
         return;
     };
-    function.block_mut(block).terminator = match cases.is_empty() {
-        true => Terminator::Jump(default.clone()),
-        false => Terminator::Switch {
+    let default = default.clone();
+    function.block_mut(block).terminator = if cases.is_empty() {
+        Terminator::Jump(default)
+    } else {
+        Terminator::Switch {
             value: number,
             cases: cases.to_vec(),
-            default: default.clone(),
-        },
+            default,
+        }
     };
 }
 

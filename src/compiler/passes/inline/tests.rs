@@ -200,9 +200,8 @@ fn branching(level: u64, lower: &[FuncId]) -> Function {
     function
 }
 
-/// A call tree: kernel, then levels of functions down to a leaf. Each calls the next `reach` levels.
-fn tree(depth: u32, reach: u32, with_barrier: [bool; 2]) -> Module {
-    let mut module = Module::default();
+/// Takes a number and returns one, and has the number in a variable.
+fn root() -> (Function, [Value; 2]) {
     let mut kernel = Function::new("k");
     kernel.return_types = vec![Type::I32];
     let own = variable(&mut kernel);
@@ -211,6 +210,15 @@ fn tree(depth: u32, reach: u32, with_barrier: [bool; 2]) -> Module {
     let mut b = Builder::new(&mut kernel, entry);
     let own = b.op1(Op::VariableAddress(own), PRIVATE);
     b.store1(Place::Pointer(own), x, Access::aligned(4));
+    (kernel, [own, x])
+}
+
+/// A call tree: kernel, then levels of functions down to a leaf. Each calls the next `reach` levels.
+fn tree(depth: u32, reach: u32, with_barrier: [bool; 2]) -> Module {
+    let mut module = Module::default();
+    let (mut kernel, [own, x]) = root();
+    let entry = kernel.entry();
+    let mut b = Builder::new(&mut kernel, entry);
     let top = FuncId(depth + 1);
     let first = b.op1(Op::Call(top, smallvec![own, x]), Type::I32);
     if with_barrier[0] {
@@ -385,14 +393,9 @@ fn a_kernel_that_cannot_be_made_small_is_refused() {
 fn ways_to_a_body_of_many_calls_meet_in_groups() {
     const CALLS: u64 = 100;
     let mut module = Module::default();
-    let mut kernel = Function::new("k");
-    kernel.return_types = vec![Type::I32];
-    let own = variable(&mut kernel);
+    let (mut kernel, [own, x]) = root();
     let entry = kernel.entry();
-    let x = kernel.add_param(entry, Type::I32);
     let mut b = Builder::new(&mut kernel, entry);
-    let own = b.op1(Op::VariableAddress(own), PRIVATE);
-    b.store1(Place::Pointer(own), x, Access::aligned(4));
     let mut last = x;
     for call in 0..CALLS {
         let sum = b.binary_const(Binary::Add, last, call);
