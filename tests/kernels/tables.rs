@@ -16,6 +16,7 @@ pub const TESTS: &[Test] = &[
     ("tables_beside_what_is_written", beside_what_is_written),
     ("tables_of_programs_in_turns", of_programs_in_turns),
     ("copies_of_tables_in_local_memory", copies_in_local_memory),
+    ("tables_in_long_iterations", in_long_iterations),
 ];
 
 /// What `expression` is of each of these indices `i`.
@@ -274,8 +275,13 @@ type Element = fn(i32) -> i32;
 fn copies_in_local_memory() {
     let all: Vec<String> = (0..256).map(|it| (it * 7 + 1).to_string()).collect();
     let each = "for (uint i = id; i < 256; i += get_local_size(0))";
-    let cases: [(String, Element); 5] = [
+    let wide = "ulong n = get_local_size(0); for (uint i = get_local_id(0); i < 256; i += n)";
+    let cases: [(String, Element); 7] = [
         (format!("{each} t[i] = c[i];"), |it| it * 7 + 1),
+        (format!("{wide} t[i] = c[i];"), |it| it * 7 + 1),
+        (format!("{wide} t[i & 255] = c[i & 127];"), |it| {
+            (it & 127) * 7 + 1
+        }),
         (format!("{each} t[i] = c[255 - i];"), |it| {
             (255 - it) * 7 + 1
         }),
@@ -318,5 +324,45 @@ fn copies_in_local_memory() {
             let expected: Vec<i32> = indices.iter().map(|&it| of(it)).collect();
             assert_eq!(found, expected, "{ty}: {fill}");
         }
+    }
+}
+
+/// Iterations that look up seven hundred times, of loops that end at their beginning, at their end and in between.
+fn in_long_iterations() {
+    let table: Vec<i32> = (0..256).map(|it| (it * 167 + 13) & 255).collect();
+    let all: Vec<String> = table.iter().map(i32::to_string).collect();
+    let steps: String = (0..700)
+        .map(|at| format!("x = c[(x ^ {at}) & 255];\n"))
+        .collect();
+    let indices: Vec<i32> = (0..64).map(|it| (it * 37) & 255).collect();
+    let stepped = |x: i32| (0..700).fold(x, |x, at| table[((x ^ at) & 255) as usize]);
+    for (shape, iterations) in [
+        (format!("for (int j = 0; j < n; ++j) {{ {steps} }}"), 3),
+        (format!("int j = 0; do {{ {steps} }} while (++j < n);"), 3),
+        (
+            format!("for (int j = 0;; ++j) {{ {steps} if (j == n) break; c2[j & 7] += x; }}"),
+            4,
+        ),
+    ] {
+        let source = format!(
+            "constant int c[256] = {{{all}}};
+            kernel void test(global const int *in, global int *out, local int *c2, int n) {{
+                int x = in[get_global_id(0)];
+                {shape}
+                out[get_global_id(0)] = x;
+            }}",
+            all = all.join(","),
+        );
+        let found = Launch::new(source)
+            .buffer(&indices)
+            .output::<i32>(indices.len())
+            .local(64)
+            .value(3_i32)
+            .run(&[indices.len()], &[1])
+            .get::<i32>(1);
+        let expected = indices
+            .iter()
+            .map(|&x| (0..iterations).fold(x, |x, _| stepped(x)));
+        assert_eq!(found, expected.collect::<Vec<i32>>(), "{shape}");
     }
 }

@@ -17,7 +17,7 @@ use crate::compiler::ir::{
     Access, Array, ArrayStorage, Block, Builder, Function, Merge, Module, Op, Place, Terminator,
 };
 use crate::compiler::{CompileError, Context, Defects};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What a function costs of which all blocks together take no time.
 const SHORT: u64 = 24_000;
@@ -48,13 +48,13 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 
 fn cost(function: &Function) -> u64 {
     let blocks = function.layout.iter();
-    blocks
-        .map(|&block| {
-            let insts = function.block(block).insts.iter();
-            let cost: u64 = insts.map(|&inst| cost_of(&function.inst(inst).op)).sum();
-            cost + cost_of_end(function, block)
-        })
-        .sum()
+    blocks.map(|&block| cost_of_block(function, block)).sum()
+}
+
+fn cost_of_block(function: &Function, block: Block) -> u64 {
+    let insts = function.block(block).insts.iter();
+    let cost: u64 = insts.map(|&inst| cost_of(&function.inst(inst).op)).sum();
+    cost + cost_of_end(function, block)
 }
 
 fn cost_of(op: &Op) -> u64 {
@@ -73,11 +73,21 @@ fn cost_of_end(function: &Function, block: Block) -> u64 {
 
 fn break_blocks(function: &mut Function, arrays: &[Array]) {
     let (mut ends, mut whole) = (HashSet::new(), HashSet::new());
-    for &block in &function.layout {
-        if let Some(Merge::Loop { merge, continues }) = function.block(block).merge {
-            ends.extend([block, merge]);
-            whole.extend([block, continues]);
+    // By what was the end of a loop of one block, its header.
+    let mut opened = HashMap::new();
+    for block in function.layout.clone() {
+        let Some(Merge::Loop { merge, continues }) = function.block(block).merge else {
+            continue;
+        };
+        ends.extend([block, merge]);
+        let opens = cost_of_block(function, block) > LONGEST
+            && ends_anywhere(function, block, [merge, continues]);
+        let behind = opens.then(|| open_loop(function, block));
+        match behind {
+            Some(behind) if continues == block => _ = opened.insert(behind, block),
+            _ => _ = whole.insert(continues),
         }
+        whole.insert(block);
     }
     // Since the driver's last block ended.
     let mut since = 0;
@@ -103,7 +113,44 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
             first += 1;
         }
         since += cost_of_end(function, at);
+        if let Some(&header) = opened.get(&block)
+            && let Some(Merge::Loop { continues, .. }) = &mut function.block_mut(header).merge
+        {
+            *continues = at;
+        }
     }
+}
+
+/// Whether a loop's header ends as other blocks of the loop may: without a selection, but for the way out or to the next iteration.
+fn ends_anywhere(function: &Function, header: Block, ways_out: [Block; 2]) -> bool {
+    match &function.block(header).terminator {
+        Terminator::Jump(_) => true,
+        Terminator::Branch {
+            then, otherwise, ..
+        } => [then, otherwise]
+            .into_iter()
+            .any(|edge| ways_out.contains(&edge.block)),
+        _ => false,
+    }
+}
+
+/// Puts what a loop's header does in a block behind it, which is where a loop of one block continues. That block.
+fn open_loop(function: &mut Function, header: Block) -> Block {
+    let body = function.add_detached_block();
+    let place = function.layout.iter().position(|&it| it == header);
+    let place = place.map_or(function.layout.len(), |place| place + 1);
+    function.layout.insert(place, body);
+    let data = function.block_mut(header);
+    let insts = std::mem::take(&mut data.insts);
+    let terminator = std::mem::replace(&mut data.terminator, Terminator::Jump(body.into()));
+    if let Some(Merge::Loop { continues, .. }) = &mut data.merge
+        && *continues == header
+    {
+        *continues = body;
+    }
+    let after = function.block_mut(body);
+    (after.insts, after.terminator) = (insts, terminator);
+    body
 }
 
 /// Whether the driver makes a loop of an operation, or ends a part of its coroutine there.
@@ -150,7 +197,7 @@ mod tests {
     use super::*;
     use crate::compiler::Capabilities;
     use crate::compiler::interp::Interpreter;
-    use crate::compiler::ir::{Binary, BuiltIn, FuncId, Type};
+    use crate::compiler::ir::{Binary, BuiltIn, Compare, Edge, FuncId, Type};
     use crate::compiler::passes::testing;
     use crate::compiler::verify::{self, Stage};
     use smallvec::smallvec;
@@ -212,5 +259,60 @@ mod tests {
         let slow = Defects::SLOW_IN_LONG_BLOCKS;
         assert_eq!(broken(looking_up(700), slow).1, 1 + 2 * 4);
         assert_eq!(broken(looking_up(500), slow).1, 1);
+    }
+
+    /// A loop of `iterations`, of one block or with another one behind its header, which makes so many steps.
+    fn looping(steps: u32, iterations: u32, of_one_block: bool) -> Module {
+        let mut function = Function::new("k");
+        function.return_types = vec![Type::I32];
+        let entry = function.entry();
+        let mut b = Builder::new(&mut function, entry);
+        let header = b.function.add_block();
+        let latch = if of_one_block {
+            header
+        } else {
+            b.function.add_block()
+        };
+        let merge = b.function.add_block();
+        let (zero, one, three) = (b.i32(0), b.i32(1), b.i32(3));
+        b.terminate(Terminator::Jump(Edge::new(header, [zero, one])));
+        let params = [(); 2].map(|()| b.function.add_param(header, Type::I32));
+        b.switch_to(header);
+        let mut value = params[1];
+        for _ in 0..steps {
+            value = b.binary(Binary::Mul, value, three);
+        }
+        let count = b.binary(Binary::Add, params[0], one);
+        if !of_one_block {
+            b.jump(latch);
+            b.switch_to(latch);
+        }
+        let most = b.i32(iterations);
+        let condition = b.compare(Compare::ULess, count, most);
+        b.terminate(Terminator::Branch {
+            condition,
+            then: Edge::new(header, [count, value]),
+            otherwise: merge.into(),
+        });
+        b.switch_to(merge);
+        b.terminate(Terminator::Return(smallvec![value]));
+        let continues = latch;
+        function.block_mut(header).merge = Some(Merge::Loop { merge, continues });
+        testing::module_of(function)
+    }
+
+    #[test]
+    fn long_iterations_are_broken_behind_the_header() {
+        for of_one_block in [true, false] {
+            let (steps, iterations) = (16_000, 5);
+            let module = looping(steps, iterations, of_one_block);
+            let before = module.functions[0].layout.len();
+            let (module, blocks) = broken(module, Defects::SLOW_IN_LONG_BLOCKS);
+            assert_eq!(blocks, before + 1 + 2 * 5, "{of_one_block}");
+            let mut interpreter = Interpreter::new(&module);
+            interpreter.inputs.insert(BuiltIn::NumWorkgroups(0), 1);
+            let found = interpreter.run(FuncId(0), &[]).expect("it ends");
+            assert_eq!(found, [u64::from(3u32.wrapping_pow(steps * iterations))]);
+        }
     }
 }

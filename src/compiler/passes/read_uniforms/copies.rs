@@ -5,12 +5,12 @@
 //! so much higher), every load finds that byte, or one that nobody has written, which may be any. So the variable can be read
 //! instead, wherever the stores are and whoever waits for them, and the stores can go.
 
-use super::{DEPTH, Offset, Pointer, Starts, extended_word};
-use crate::compiler::analysis::Sum;
+use super::low_words::LowWords;
+use super::{Offset, Pointer, Starts};
 use crate::compiler::ir::{
     AddressSpace, Function, GlobalId, Module, Op, Place, Value, ValueDef, Values,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// The arrays, and where in the segment, of which the uniform buffer has `size_bytes`, what they are copies of starts.
 pub fn find(module: &Module, variables: &Starts, size_bytes: u64) -> Starts {
@@ -46,6 +46,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn visit(&mut self, module: &Module, function: &Function) {
+        let mut words = LowWords::new(function);
         // By pointer into an array: which.
         let mut arrays: HashMap<Value, GlobalId> = HashMap::new();
         for block in function.reverse_postorder() {
@@ -68,7 +69,7 @@ impl Search<'_> {
                     Op::Store(Place::Pointer(pointer), values, access) => {
                         if let Some(&array) = arrays.get(pointer) {
                             let copied = self
-                                .copied(function, *pointer, values)
+                                .copied(&mut words, *pointer, values)
                                 .filter(|_| !access.volatile);
                             self.note(array, copied);
                         }
@@ -99,7 +100,8 @@ impl Search<'_> {
     }
 
     /// What the first byte of the array is a copy of, if that is what the store says.
-    fn copied(&self, function: &Function, pointer: Value, values: &Values) -> Option<u64> {
+    fn copied(&self, words: &mut LowWords<'_>, pointer: Value, values: &Values) -> Option<u64> {
+        let function = words.function;
         let ValueDef::Result { inst, .. } = function.value(*values.first()?).def else {
             return None;
         };
@@ -112,53 +114,12 @@ impl Search<'_> {
         }
         let from = Pointer::of(function, from)?;
         let start = self.variables.get(&from.variable)?;
-        let to = Words::of(function, &Pointer::of(function, pointer)?);
-        let from = Words::of(function, &from);
+        let to = words.distance(&Pointer::of(function, pointer)?);
+        let from = words.distance(&from);
         // Neither is so large that more bits would matter.
         let distance = from.constant.wrapping_sub(to.constant) as i32;
         let start = start.checked_add_signed(distance.into())?;
         (to.terms == from.terms).then_some(start)
-    }
-}
-
-/// How far a pointer is from its variable, modulo 2³²: what that is computed of in 32 bits.
-#[derive(Default)]
-struct Words {
-    /// None twice, none 0 times.
-    terms: BTreeMap<Value, u32>,
-    constant: u32,
-}
-
-impl Words {
-    fn of(function: &Function, pointer: &Pointer) -> Self {
-        let mut words = Self {
-            constant: pointer.constant as u32,
-            ..Self::default()
-        };
-        for &(term, factor) in &pointer.terms {
-            words.add(function, term, factor as u32, DEPTH);
-        }
-        words.terms.retain(|_, factor| *factor != 0);
-        words
-    }
-
-    /// Adds an integer times `factor`; extensions are `depth` deep at most.
-    fn add(&mut self, function: &Function, term: Value, factor: u32, depth: u32) {
-        match extended_word(function, term).filter(|_| depth > 0) {
-            None => {
-                let sum = self.terms.entry(term).or_default();
-                *sum = sum.wrapping_add(factor);
-            }
-            Some(word) => {
-                let sum = Sum::of(function, word, DEPTH);
-                let constant = factor.wrapping_mul(sum.constant as u32);
-                self.constant = self.constant.wrapping_add(constant);
-                for (term, times) in sum.terms {
-                    let factor = factor.wrapping_mul(times as u32);
-                    self.add(function, term, factor, depth - 1);
-                }
-            }
-        }
     }
 }
 

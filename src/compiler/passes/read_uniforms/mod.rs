@@ -19,6 +19,7 @@
 //! [`DataSegment::constant_bytes`]: crate::compiler::program::DataSegment::constant_bytes
 
 mod copies;
+mod low_words;
 
 use super::{data_segment, scalar_bits, simplify};
 use crate::compiler::analysis::{KnownBits, Sum};

@@ -199,7 +199,12 @@ fn copies_in_local_memory_are_read_where_they_were_made_of() {
     assert_eq!(local_bytes(copy), 0);
     let wide = "for (int i = id; i < 64; i += 64) vstore4(vload4(i, c), i, t);";
     assert_eq!(local_bytes(wide), 0);
+    // The offsets are computed in 64 bits and in 32.
+    let masked =
+        "ulong n = get_local_size(0); for (uint i = get_local_id(0); i < 256; i += n) t[i] = c[i];";
+    assert_eq!(local_bytes(masked), 0);
     for other in [
+        "for (ulong i = id; i < 256; i += 64) t[i & 255] = c[(uint)i & 127];",
         // Not the same place.
         "for (int i = id; i < 256; i += 64) t[i] = c[255 - i];",
         "for (int i = id; i < 256; i += 64) t[i] = c[i ^ 1];",

@@ -174,7 +174,13 @@ impl Shape {
         let Some(budget) = budget else {
             return 0;
         };
-        if !self.iterations(function).are_many(at) {
+        if !iterations::are_many(
+            function,
+            &self.dominators,
+            &self.loops,
+            self.local_sizes,
+            at,
+        ) {
             return 0;
         }
         let now = self.cost(function, &function.layout);

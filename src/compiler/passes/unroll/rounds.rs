@@ -134,7 +134,10 @@ pub fn at_most(
                 let is_last = |&round: &usize| {
                     decided(op, a.range(round), b.range(round), bits) == Some(!goes_on_if)
                 };
-                let limit = lowest.unwrap_or(most);
+                let mut limit = lowest.unwrap_or(most);
+                if a.step == 0 && b.step == 0 {
+                    limit = limit.min(1);
+                }
                 if let Some(round) = (0..limit).find(is_last) {
                     lowest = Some(round + 1);
                 }
