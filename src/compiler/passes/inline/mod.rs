@@ -66,9 +66,10 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let [large, nothing] = [Sharing::Large, Sharing::Nothing].map(|it| budget(module, it));
     let is_tried = |it: &Budget| it.is_small(module, &order);
     let tries_large = large.is_ok_and(|it| it.shares() && !it.shares_as(&chosen) && is_tried(&it));
-    let tries_nothing = nothing.as_ref().is_ok_and(is_tried);
-    // Better many parameters than very many copies, or no kernel.
-    let most_params = match &nothing {
+    // Better many parameters than very many copies, or no kernel; which costs less, only the outcome shows.
+    let copies = nothing.as_ref();
+    let tries_nothing = copies.is_ok_and(|it| is_tried(it) || it.is_large(module, &order));
+    let most_params = match copies {
         Ok(copies) if !copies.is_large(module, &order) => PARAMETERS,
         _ => MOST_PARAMETERS,
     };
