@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("scalars", scalars),
     ("several_variables", several_variables),
     ("overlapping_arguments", overlapping_arguments),
+    ("early_returns_in_a_row", early_returns_in_a_row),
 ];
 
 const ITEMS: usize = 16;
@@ -435,4 +436,38 @@ fn overlapping_arguments() {
         [4, 9, 11],
         [12, 8, 8],
     ]);
+}
+
+/// A loop with forty divisions of 64 bits in a row, each a call of a function that returns early: with each the ways through an
+/// iteration double.
+fn early_returns_in_a_row() {
+    let steps: String = (0..40)
+        .map(|step| format!("x = f(x, by + {step});\n"))
+        .collect();
+    let source = format!(
+        "__attribute__((noinline)) ulong f(ulong x, ulong by) {{
+            int low = x * 5;
+            return (x >> 32) + (ulong)low % ((uint)by | 1ul);
+        }}
+        kernel void test(global ulong *out, ulong by, uint count) {{
+            ulong x = get_global_id(0) + by;
+            for (uint i = 0; i < count; ++i) {{ {steps} }}
+            out[get_global_id(0)] = x;
+        }}"
+    );
+    let by = 0x1234_5678_9abc_u64;
+    let found = Launch::new(source)
+        .output::<u64>(16)
+        .value(by)
+        .value(3_u32)
+        .run(&[16], &[8])
+        .get::<u64>(0);
+    let f = |x: u64, by: u64| {
+        let low = x.wrapping_mul(5) as i32;
+        (x >> 32).wrapping_add(low as u64 % (u64::from(by as u32) | 1))
+    };
+    let divisors = (0..3).flat_map(|_| (0..40).map(|step| by + step));
+    let all = |x: u64| divisors.clone().fold(x + by, f);
+    let expected: Vec<u64> = (0..16).map(all).collect();
+    assert_equal(&found, &expected, |i| format!("work-item {i}"));
 }

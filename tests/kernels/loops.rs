@@ -40,6 +40,10 @@ pub const TESTS: &[Test] = &[
     ),
     ("values_of_several_ways_out", values_of_several_ways_out),
     (
+        "values_handed_on_within_an_iteration",
+        values_handed_on_within_an_iteration,
+    ),
+    (
         "barriers_behind_loops_left_apart",
         barriers_behind_loops_left_apart,
     ),
@@ -590,4 +594,35 @@ fn stores_by_way_of_known_pointers() {
         })
         .collect();
     assert_equal(&found.get(0), &expected, |at| format!("work-item {at}"));
+}
+
+/// What is computed of a variable before an inner loop changes it, and used behind the outer loop, which work-items leave one after
+/// the other.
+fn values_handed_on_within_an_iteration() {
+    let source = "
+    kernel void test(global uint *out) {
+        uint i = get_global_id(0), count = i, number = 1, left = (i & 7u) + 1u;
+        do {
+            number |= (uint)mad_sat(1l, 1l, 1l);
+            count += number != 0;
+            uint inner = 2;
+            switch (left & 3u) {
+            case 0: do {
+                number ^= (uint)convert_uchar_rte(select(1, 1, 0x20u)) * number;
+            case 3: ;
+                uint steps = 3;
+                do number ^= 1; while (steps-- != 0);
+            case 1:
+            case 2: ;
+            } while (--inner > 0); }
+        } while (--left > 0);
+        out[i] = count;
+    }";
+    let found = Launch::new(source)
+        .output::<u32>(64)
+        .run(&[64], &[32])
+        .get::<u32>(0);
+    // The number is not 0 where it is counted.
+    let expected: Vec<u32> = (0..64).map(|i| i + (i & 7) + 1).collect();
+    assert_equal(&found, &expected, |i| format!("count {i}"));
 }

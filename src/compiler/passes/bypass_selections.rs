@@ -91,7 +91,11 @@ fn ways_through(module: &Module) -> Vec<u64> {
             if ways[at].is_none() && called.all(|callee| ways[callee.index()].is_some()) {
                 let entry = function.entry();
                 let search = Search::new(function, &function.predecessors(), &known, entry, None);
-                ways[at] = Some(search.returns);
+                // Of arms of different lengths, too: the driver may make one block of a selection in the longer one.
+                let dominators = Dominators::new(function);
+                let doubling = without_way(function, &dominators, &function.layout).len();
+                let most = 1u64.checked_shl(doubling as u32).unwrap_or(u64::MAX);
+                ways[at] = Some(search.returns.max(most));
                 found = true;
                 break;
             }
@@ -178,25 +182,38 @@ fn last_of_chain(
     block
 }
 
+/// The selections whose arms meet in one of these blocks and from whose headers no way leads there: header, that block and the
+/// selection's merge block.
+fn without_way(
+    function: &Function,
+    dominators: &Dominators,
+    blocks: &[Block],
+) -> Vec<(Block, Block, Block)> {
+    let predecessors = function.predecessors();
+    let meet = blocks.iter().copied();
+    let meet = meet.filter(|join| predecessors[join.index()].len() > 1);
+    meet.filter_map(|join| {
+        let header = dominators.immediate_dominator(join)?;
+        match function.block(header).merge {
+            Some(Merge::Selection { merge }) if !function.successors(header).contains(&join) => {
+                Some((header, join, merge))
+            }
+            _ => None,
+        }
+    })
+    .collect()
+}
+
 /// Adds a way to each of the blocks where the arms of a selection meet, from its header, if there is none.
 fn add_ways(function: &mut Function, blocks: &[Block]) {
     // The ways added change no dominator: they lead from a block to those that it dominates immediately.
     let dominators = Dominators::new(function);
-    let predecessors = function.predecessors();
     let mut exits = Vec::new();
-    for &join in blocks {
-        if predecessors[join.index()].len() < 2 {
-            continue;
-        }
-        if let Some(header) = dominators.immediate_dominator(join)
-            && let Some(Merge::Selection { merge }) = function.block(header).merge
-            && !function.successors(header).contains(&join)
-        {
-            if join == merge {
-                add_case(function, header, join);
-            } else if may_exit_to(function, &dominators, header, join) {
-                exits.push((header, join));
-            }
+    for (header, join, merge) in without_way(function, &dominators, blocks) {
+        if join == merge {
+            add_case(function, header, join);
+        } else if may_exit_to(function, &dominators, header, join) {
+            exits.push((header, join));
         }
     }
     // The merge instruction leaves the header with these.

@@ -5,11 +5,14 @@
 //! loops become; all else is computed again from them. That gives the same again, unless the new value of a
 //! variable was put into its register before the work-item left: a value computed from the old one and used
 //! behind the loop is then wrong. So it is where a loop is left in several ways with a value of each: what is behind has one
-//! register, in which each of the values is computed where nothing reads it later, and of which others are computed again.
+//! register, in which each of the values is computed where nothing reads it later, and of which others are computed again. And
+//! so it is where blocks within a loop meet, or another loop begins: what is handed on to them may be computed in the register that
+//! it has there, and be overwritten later in the same iteration.
 //!
 //! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the
 //! old value up to there, so that both can't share a register before. On the ways out what others are computed of is handed on as
-//! `select(always, value, 0)`, which may have the register of what is behind. That the condition always holds only
+//! `select(always, value, 0)`, which may have the register of what is behind; so is what is handed on within the loop, where something
+//! behind it is computed of that. That the condition always holds only
 //! the launch can tell: no dispatch has zero work-groups. Loops that all work-items leave in the same iteration, and the loops
 //! around them likewise, stay as they are: nothing is computed for any that has left then.
 //!
@@ -42,9 +45,16 @@ pub(super) fn hold(function: &mut Function) {
         };
         hold_until_back(function, &held, continues, &mut always);
         let mut own = defined_values(function, &held.blocks);
+        let mut behind = made_for_behind(function, &held, &own);
+        behind.retain(|it| used_again.contains(it));
+        let goes_on = |to: Block| to != held.header && held.blocks.contains(&to);
+        for &block in &held.blocks {
+            copy_on_ways(function, block, &goes_on, &behind, &mut always);
+        }
         own.retain(|it| used_again.contains(it));
+        let leaves = |to: Block| !held.blocks.contains(&to);
         for block in between(&dominators, held.header, merge) {
-            copy_on_ways_out(function, &held, block, &own, &mut always);
+            copy_on_ways(function, block, &leaves, &own, &mut always);
         }
     }
 }
@@ -65,21 +75,48 @@ fn hold_until_back(function: &mut Function, held: &Loop, continues: Block, alway
     function.block_mut(continues).terminator = Terminator::Jump(edge);
 }
 
-/// Has a block that leaves a loop hand on copies of the loop's `own` values that have other uses.
-fn copy_on_ways_out(
+/// Of a loop's `own` values those that are used behind it, and what of them the loop computes these of.
+fn made_for_behind(function: &Function, held: &Loop, own: &HashSet<Value>) -> HashSet<Value> {
+    let mut pending: Vec<Value> = Vec::new();
+    for &block in &function.layout {
+        let data = function.block(block);
+        if held.blocks.contains(&block) {
+            let edges = data.terminator.edges().into_iter();
+            let ways_out = edges.filter(|edge| !held.blocks.contains(&edge.block));
+            pending.extend(ways_out.flat_map(|edge| edge.args.iter().copied()));
+        } else {
+            let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
+            let operands = of_instructions.chain([data.terminator.operands()]);
+            pending.extend(operands.flatten());
+        }
+    }
+    let mut found = HashSet::new();
+    while let Some(value) = pending.pop() {
+        if own.contains(&value)
+            && found.insert(value)
+            && let Some(op) = function.op_of(value)
+        {
+            pending.extend(op.operands());
+        }
+    }
+    found
+}
+
+/// Has a block hand on copies of these values on the ways that are `meant`, by where they lead.
+fn copy_on_ways(
     function: &mut Function,
-    held: &Loop,
     block: Block,
-    own: &HashSet<Value>,
+    meant: &impl Fn(Block) -> bool,
+    values: &HashSet<Value>,
     always: &mut Always,
 ) {
     let mut terminator = function.block(block).terminator.clone();
     let mut copies: HashMap<Value, Value> = HashMap::new();
     for edge in terminator.edges_mut() {
-        if held.blocks.contains(&edge.block) {
+        if !meant(edge.block) {
             continue;
         }
-        for arg in edge.args.iter_mut().filter(|it| own.contains(it)) {
+        for arg in edge.args.iter_mut().filter(|it| values.contains(it)) {
             *arg = match copies.get(arg) {
                 Some(&copy) => copy,
                 None => {
@@ -133,4 +170,52 @@ fn loops_left_apart(function: &Function, dominators: &Dominators) -> Vec<Loop> {
     let is_left_together = loops_left_together(function, dominators, &loops);
     let is_left_apart = |it: &&Loop| loops.around(it.header).any(|it| !is_left_together[it]);
     loops.all().iter().filter(is_left_apart).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::ir::{Binary, BuiltIn, Compare, Edge, Op, Type};
+    use smallvec::smallvec;
+
+    /// A loop that work-items leave in different iterations. Its header hands a sum on to a block within, where it is changed,
+    /// and computes what is `behind` the loop of it. The argument, and the sum.
+    fn handed_on(is_used_behind: bool) -> (Function, Block, Value) {
+        let mut function = Function::new("k");
+        function.return_types = vec![Type::I32];
+        let entry = function.entry();
+        let mut b = Builder::new(&mut function, entry);
+        let [header, within, continues, merge] = [(); 4].map(|()| b.function.add_block());
+        let (zero, one) = (b.i32(0), b.i32(1));
+        let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(0)), Type::I32);
+        b.terminate(Terminator::Jump(Edge::new(header, [zero])));
+        let count = b.function.add_param(header, Type::I32);
+        let param = b.function.add_param(within, Type::I32);
+        b.switch_to(header);
+        let sum = b.binary(Binary::Add, count, one);
+        let double = b.binary(Binary::Mul, sum, sum);
+        b.terminate(Terminator::Jump(Edge::new(within, [sum])));
+        b.switch_to(within);
+        let next = b.binary(Binary::Add, param, one);
+        let condition = b.compare(Compare::ULess, next, id);
+        b.branch(condition, continues, merge);
+        b.switch_to(continues);
+        b.terminate(Terminator::Jump(Edge::new(header, [next])));
+        b.switch_to(merge);
+        let result = if is_used_behind { double } else { zero };
+        b.terminate(Terminator::Return(smallvec![result]));
+        function.block_mut(header).merge = Some(Merge::Loop { merge, continues });
+        (function, header, sum)
+    }
+
+    #[test]
+    fn what_values_behind_are_computed_of_is_handed_on_as_copies() {
+        for is_used_behind in [true, false] {
+            let (mut function, header, sum) = handed_on(is_used_behind);
+            hold(&mut function);
+            let edges = function.block(header).terminator.edges();
+            let is_copy = edges[0].args[0] != sum;
+            assert_eq!(is_copy, is_used_behind, "{function}");
+        }
+    }
 }

@@ -60,6 +60,10 @@ use std::rc::Rc;
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
     let leave_at_end = !cx.capabilities.has(Defects::OVERWRITES_LOOP_STATE);
     let convergent = convergent_functions(module);
+    // Ways that return can't be given another one to where they meet (`bypass_selections`).
+    if cx.capabilities.has(Defects::FOLLOWS_ALL_WAYS) {
+        module.functions.iter_mut().for_each(prepare::return_once);
+    }
     let arrays = &mut module.arrays;
     for function in &mut module.functions {
         let name = function.name.clone();

@@ -21,6 +21,27 @@ pub fn remove_unreachable(function: &mut Function) {
     function.layout.retain(|block| keep[block.index()]);
 }
 
+/// Has a function return in one place, where all its ways meet then.
+pub fn return_once(function: &mut Function) {
+    let returns =
+        |block: &Block| matches!(function.block(*block).terminator, Terminator::Return(_));
+    let returning: Vec<Block> = function.layout.iter().copied().filter(returns).collect();
+    if returning.len() < 2 {
+        return;
+    }
+    let last = function.add_block();
+    let types = function.return_types.clone();
+    let results = types.into_iter().map(|ty| function.add_param(last, ty));
+    let results = results.collect();
+    for block in returning {
+        let terminator = &mut function.block_mut(block).terminator;
+        if let Terminator::Return(values) = terminator {
+            *terminator = Terminator::Jump(Edge::new(last, values.drain(..)));
+        }
+    }
+    function.block_mut(last).terminator = Terminator::Return(results);
+}
+
 impl Shaper<'_> {
     /// Afterwards no block goes to another one along two edges with different arguments, a branch has two
     /// targets, and a switch goes only to blocks that no other block goes to.
