@@ -6,8 +6,9 @@
 //! start to the first access for each load of each variable. A kernel with a block of 250,000 instructions and 1,600 such
 //! variables took 52 seconds so.
 //!
-//! **How.** Where the code between two ends of blocks costs more than [`LONGEST`], a store is put that no work-item makes, which
-//! the driver does not know. Its loop over the work-items ends the block. A loop would do, too, but iterations are counted.
+//! **How.** What the header of a loop does moves to a block behind it where it is long, as headers can't be broken. Where the
+//! code between two ends of blocks costs more than [`LONGEST`], a store is put that no work-item makes, which the driver does
+//! not know. Its loop over the work-items ends the block. A loop would do, too, but iterations are counted.
 //!
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
 //! ([`Defects::SLOW_IN_LONG_BLOCKS`]), or in functions that cost less than [`SHORT`].
@@ -83,9 +84,12 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
         let opens = cost_of_block(function, block) > LONGEST
             && ends_anywhere(function, block, [merge, continues]);
         let behind = opens.then(|| open_loop(function, block));
-        match behind {
-            Some(behind) if continues == block => _ = opened.insert(behind, block),
-            _ => _ = whole.insert(continues),
+        if let Some(behind) = behind
+            && continues == block
+        {
+            opened.insert(behind, block);
+        } else {
+            whole.insert(continues);
         }
         whole.insert(block);
     }

@@ -1,20 +1,19 @@
 //! Keeps a loop's variables unchanged until its way back, for a driver that loses values otherwise.
 //!
-//! **Why.** llvmpipe (seen in Mesa 22.3) computes a loop's values for all work-items of a vector until the
-//! last one leaves. For those that left before only the registers stay as they were, which the variables of
-//! loops become; all else is computed again from them. That gives the same again, unless the new value of a
-//! variable was put into its register before the work-item left: a value computed from the old one and used
-//! behind the loop is then wrong. So it is where a loop is left in several ways with a value of each: what is behind has one
-//! register, in which each of the values is computed where nothing reads it later, and of which others are computed again. And
-//! so it is where blocks within a loop meet, or another loop begins: what is handed on to them may be computed in the register that
-//! it has there, and be overwritten later in the same iteration.
+//! **Why.** llvmpipe (seen in Mesa 22.3) computes a loop's values for all work-items of a vector until the last one leaves. For
+//! those that left before only the registers stay as they were, which the variables of loops become; all else is computed again
+//! from them. That gives the same again, unless the new value of a variable was put into its register before the work-item
+//! left: a value computed from the old one and used behind the loop is then wrong. So it is where a loop is left in several
+//! ways with a value of each: what is behind has one register, in which each of the values is computed where nothing reads it
+//! later, and of which others are computed again. And so it is where blocks within a loop meet, or another loop begins: what is
+//! handed on to them may be computed in the register that it has there, and be overwritten later in the same iteration.
 //!
-//! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the
-//! old value up to there, so that both can't share a register before. On the ways out what others are computed of is handed on as
-//! `select(always, value, 0)`, which may have the register of what is behind; so is what is handed on within the loop, where something
-//! behind it is computed of that. That the condition always holds only
-//! the launch can tell: no dispatch has zero work-groups. Loops that all work-items leave in the same iteration, and the loops
-//! around them likewise, stay as they are: nothing is computed for any that has left then.
+//! **How.** Only the continue target gives variables their new values: `select(always, new, old)` needs the old value up to
+//! there, so that both can't share a register before. On the ways out what others are computed of is handed on as
+//! `select(always, value, 0)`, which may have the register of what is behind; so is what is handed on within the loop, where
+//! something behind it is computed of that. That the condition always holds only the launch can tell: no dispatch has zero
+//! work-groups. Loops that all work-items leave in the same iteration, and the loops around them likewise, stay as they are:
+//! nothing is computed for any that has left then.
 //!
 //! **Needs** structured control flow whose continue targets do not leave the loop, and keeps it. Does
 //! nothing unless the device asks for it ([`crate::compiler::Defects::OVERWRITES_LOOP_STATE`]).
@@ -45,14 +44,15 @@ pub(super) fn hold(function: &mut Function) {
         };
         hold_until_back(function, &held, continues, &mut always);
         let mut own = defined_values(function, &held.blocks);
-        let mut behind = made_for_behind(function, &held, &own);
+        let inside: HashSet<Block> = held.blocks.iter().copied().collect();
+        let mut behind = made_for_behind(function, &inside, &own);
         behind.retain(|it| used_again.contains(it));
-        let goes_on = |to: Block| to != held.header && held.blocks.contains(&to);
+        let goes_on = |to: Block| to != held.header && inside.contains(&to);
         for &block in &held.blocks {
             copy_on_ways(function, block, &goes_on, &behind, &mut always);
         }
         own.retain(|it| used_again.contains(it));
-        let leaves = |to: Block| !held.blocks.contains(&to);
+        let leaves = |to: Block| !inside.contains(&to);
         for block in between(&dominators, held.header, merge) {
             copy_on_ways(function, block, &leaves, &own, &mut always);
         }
@@ -75,14 +75,18 @@ fn hold_until_back(function: &mut Function, held: &Loop, continues: Block, alway
     function.block_mut(continues).terminator = Terminator::Jump(edge);
 }
 
-/// Of a loop's `own` values those that are used behind it, and what of them the loop computes these of.
-fn made_for_behind(function: &Function, held: &Loop, own: &HashSet<Value>) -> HashSet<Value> {
+/// Of the `own` values of a loop, whose blocks are `inside`, those that are used behind it, and what of them these are computed of.
+fn made_for_behind(
+    function: &Function,
+    inside: &HashSet<Block>,
+    own: &HashSet<Value>,
+) -> HashSet<Value> {
     let mut pending: Vec<Value> = Vec::new();
     for &block in &function.layout {
         let data = function.block(block);
-        if held.blocks.contains(&block) {
+        if inside.contains(&block) {
             let edges = data.terminator.edges().into_iter();
-            let ways_out = edges.filter(|edge| !held.blocks.contains(&edge.block));
+            let ways_out = edges.filter(|edge| !inside.contains(&edge.block));
             pending.extend(ways_out.flat_map(|edge| edge.args.iter().copied()));
         } else {
             let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
@@ -178,8 +182,8 @@ mod tests {
     use crate::compiler::ir::{Binary, BuiltIn, Compare, Edge, Op, Type};
     use smallvec::smallvec;
 
-    /// A loop that work-items leave in different iterations. Its header hands a sum on to a block within, where it is changed,
-    /// and computes what is `behind` the loop of it. The argument, and the sum.
+    /// A loop that work-items leave in different iterations. Its header hands a sum on to a block within and computes its square,
+    /// which may be used behind the loop. The header, and the sum.
     fn handed_on(is_used_behind: bool) -> (Function, Block, Value) {
         let mut function = Function::new("k");
         function.return_types = vec![Type::I32];
@@ -193,7 +197,7 @@ mod tests {
         let param = b.function.add_param(within, Type::I32);
         b.switch_to(header);
         let sum = b.binary(Binary::Add, count, one);
-        let double = b.binary(Binary::Mul, sum, sum);
+        let square = b.binary(Binary::Mul, sum, sum);
         b.terminate(Terminator::Jump(Edge::new(within, [sum])));
         b.switch_to(within);
         let next = b.binary(Binary::Add, param, one);
@@ -202,7 +206,7 @@ mod tests {
         b.switch_to(continues);
         b.terminate(Terminator::Jump(Edge::new(header, [next])));
         b.switch_to(merge);
-        let result = if is_used_behind { double } else { zero };
+        let result = if is_used_behind { square } else { zero };
         b.terminate(Terminator::Return(smallvec![result]));
         function.block_mut(header).merge = Some(Merge::Loop { merge, continues });
         (function, header, sum)

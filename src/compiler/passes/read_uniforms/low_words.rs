@@ -31,6 +31,7 @@ enum Form {
 
 /// The numbers of the integers of a function.
 pub struct LowWords<'a> {
+    /// Whose integers they are.
     pub function: &'a Function,
     numbers: HashMap<Value, Number>,
     forms: Vec<Form>,
@@ -114,7 +115,7 @@ impl<'a> LowWords<'a> {
     }
 
     fn of_form(&mut self, form: Form) -> Number {
-        // Once itself is what it is.
+        // A sum of one number, taken once, is that number.
         if let Form::Sum(WordSum { terms, constant: 0 }) = &form
             && let Some((&number, 1)) = terms.first_key_value()
             && terms.len() == 1

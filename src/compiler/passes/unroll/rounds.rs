@@ -135,6 +135,7 @@ pub fn at_most(
                     decided(op, a.range(round), b.range(round), bits) == Some(!goes_on_if)
                 };
                 let mut limit = lowest.unwrap_or(most);
+                // What does not move is the same in each iteration.
                 if a.step == 0 && b.step == 0 {
                     limit = limit.min(1);
                 }
