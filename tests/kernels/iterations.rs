@@ -5,23 +5,26 @@ use super::control_flow::words;
 use super::harness::{Launch, assert_equal};
 
 pub const TESTS: &[Test] = &[
-    ("many_rounds", many_rounds),
-    ("many_rounds_in_steps", many_rounds_in_steps),
-    ("many_rounds_without_count", many_rounds_without_count),
+    ("many_iterations", many_iterations),
+    ("many_iterations_in_steps", many_iterations_in_steps),
+    (
+        "many_iterations_without_count",
+        many_iterations_without_count,
+    ),
     ("masked_counters", masked_counters),
     ("counters_that_end_early", counters_that_end_early),
     ("masked_counters_widened", masked_counters_widened),
 ];
 
-/// More than the 65,535 rounds that llvmpipe makes: of loops of a known number of rounds, of one that is known as the
+/// More than the 65,535 iterations that llvmpipe makes: of loops of a known number of iterations, of one that is known as the
 /// loop begins, and of one with another way out.
-fn many_rounds() {
-    const ROUNDS: u32 = 300;
+fn many_iterations() {
+    const ITERATIONS: u32 = 300;
     const LAST: u32 = 200_000;
     let source = "
-    kernel void test(uint rounds, uint last, uint bound, global uint *words, global uint *out) {
-        for (uint round = 0; round < rounds; round++) {
-            for (uint k = 0; k < 256; k++) words[k] = words[k] * 5 + round;
+    kernel void test(uint iterations, uint last, uint bound, global uint *words, global uint *out) {
+        for (uint iteration = 0; iteration < iterations; iteration++) {
+            for (uint k = 0; k < 256; k++) words[k] = words[k] * 5 + iteration;
         }
         uint sum = 0;
         for (uint k = 0; k < last; k++) sum = sum * 3 + words[k & 255];
@@ -36,16 +39,16 @@ fn many_rounds() {
     }";
     let mut words: Vec<u32> = words();
     let start = words.clone();
-    for round in 0..ROUNDS {
+    for iteration in 0..ITERATIONS {
         for word in &mut words {
-            *word = word.wrapping_mul(5).wrapping_add(round);
+            *word = word.wrapping_mul(5).wrapping_add(iteration);
         }
     }
     let sum = (0..LAST).fold(0u32, |sum, k| {
         sum.wrapping_mul(3).wrapping_add(words[k as usize & 255])
     });
     let next = |sum: u32| sum.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-    // The way out is taken in the round before the last.
+    // The way out is taken in the iteration before the last.
     let mut end = sum;
     (0..LAST - 1).for_each(|_| end = next(end));
     let bound = end ^ (LAST - 2);
@@ -58,7 +61,7 @@ fn many_rounds() {
         expected[1] += 1;
     }
     let found = Launch::new(source.to_owned())
-        .value(ROUNDS)
+        .value(ITERATIONS)
         .value(LAST)
         .value(bound)
         .buffer(&start)
@@ -107,17 +110,17 @@ fn counters_that_end_early() {
     assert_equal(&found.get::<u32>(0), &expected, |i| format!("number {i}"));
 }
 
-/// The same of a loop that ends by what it has loaded: no counter tells how many rounds it makes.
-fn many_rounds_without_count() {
-    const ROUNDS: u32 = 200_000;
+/// A loop of many iterations that ends by what it has loaded: no counter tells how many iterations it makes.
+fn many_iterations_without_count() {
+    const ITERATIONS: u32 = 200_000;
     let source = "
     kernel void test(uint start, uint end, global const uint *words, global uint *out) {
-        uint rounds = 0, state = start;
+        uint iterations = 0, state = start;
         do {
             state = (state ^ words[state & 255]) * 1664525 + 1013904223;
-            rounds++;
+            iterations++;
         } while (state != end);
-        out[0] = rounds;
+        out[0] = iterations;
         out[1] = state;
     }";
     let words: Vec<u32> = words();
@@ -127,15 +130,15 @@ fn many_rounds_without_count() {
             .wrapping_add(1_013_904_223)
     };
     // From wherever the states do not return to themselves too early.
-    let (start, rounds, end) = (1..100)
+    let (start, iterations, end) = (1..100)
         .find_map(|start| {
-            let end = (0..ROUNDS).fold(start, |state, _| next(state));
+            let end = (0..ITERATIONS).fold(start, |state, _| next(state));
             let mut state = start;
-            let rounds = (1..=ROUNDS).find(|_| {
+            let iterations = (1..=ITERATIONS).find(|_| {
                 state = next(state);
                 state == end
             })?;
-            (rounds > 70_000).then_some((start, rounds, end))
+            (iterations > 70_000).then_some((start, iterations, end))
         })
         .expect("states that do not return too early");
     let found = Launch::new(source.to_owned())
@@ -144,13 +147,13 @@ fn many_rounds_without_count() {
         .buffer(&words)
         .output::<u32>(2)
         .run(&[1], &[]);
-    assert_equal(&found.get::<u32>(1), &[rounds, end], |i| {
+    assert_equal(&found.get::<u32>(1), &[iterations, end], |i| {
         format!("word {i}")
     });
 }
 
-/// The same of loops that go on in steps: of a known width or of all work-items, up and down.
-fn many_rounds_in_steps() {
+/// Loops of many iterations that go on in steps: of a known width or of all work-items, up and down.
+fn many_iterations_in_steps() {
     const FIRST: i32 = -150_000;
     const LAST: i32 = 350_001;
     const ITEMS: usize = 4;
@@ -212,7 +215,7 @@ fn masked_counters() {
     assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i / 4]));
 }
 
-/// The same where the counter is used as 64 bits.
+/// Masked counters that are used as 64 bits.
 fn masked_counters_widened() {
     let source = "
     kernel void test(global const uint *a, global ulong *out) {
@@ -228,10 +231,10 @@ fn masked_counters_widened() {
     let a = words();
     let expected: Vec<u64> = (a.iter())
         .map(|n| {
-            let rounds: i64 = (0..=2u32)
+            let iterations: i64 = (0..=2u32)
                 .map(|j| i64::from(j.wrapping_sub(*n) & 3) + 1)
                 .sum();
-            (1 + (1 - rounds) * 8) as u64
+            (1 + (1 - iterations) * 8) as u64
         })
         .collect();
     let found = Launch::new(source)

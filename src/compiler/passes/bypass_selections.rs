@@ -91,7 +91,7 @@ fn ways_through(module: &Module) -> Vec<u64> {
             if ways[at].is_none() && called.all(|callee| ways[callee.index()].is_some()) {
                 let entry = function.entry();
                 let search = Search::new(function, &function.predecessors(), &known, entry, None);
-                // Of arms of different lengths, too: the driver may make one block of a selection in the longer one.
+                // Arms of different lengths double the ways, too: the driver may make one block of a selection in the longer one.
                 let dominators = Dominators::new(function);
                 let doubling = without_way(function, &dominators, &function.layout).len();
                 let most = 1u64.checked_shl(doubling as u32).unwrap_or(u64::MAX);

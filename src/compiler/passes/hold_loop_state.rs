@@ -75,7 +75,7 @@ fn hold_until_back(function: &mut Function, held: &Loop, continues: Block, alway
     function.block_mut(continues).terminator = Terminator::Jump(edge);
 }
 
-/// Of the `own` values of a loop, whose blocks are `inside`, those that are used behind it, and what of them these are computed of.
+/// The values of a loop, whose blocks are `inside` and values `own`, that are used behind it, and what of them these are computed of.
 fn made_for_behind(
     function: &Function,
     inside: &HashSet<Block>,

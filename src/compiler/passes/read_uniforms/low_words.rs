@@ -24,7 +24,7 @@ pub struct WordSum {
 enum Form {
     Sum(WordSum),
     Bitwise(Binary, Number, Number),
-    /// Of fewer bits.
+    /// An extension of an integer of fewer than 32 bits.
     Extended(Convert, Value),
     Other(Value),
 }

@@ -60,9 +60,12 @@ use std::rc::Rc;
 pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
     let leave_at_end = !cx.capabilities.has(Defects::OVERWRITES_LOOP_STATE);
     let convergent = convergent_functions(module);
-    // Ways that return can't be given another one to where they meet (`bypass_selections`).
+    // Ways through a called function that return can't be given another one to where they meet (`bypass_selections`).
     if cx.capabilities.has(Defects::FOLLOWS_ALL_WAYS) {
-        module.functions.iter_mut().for_each(prepare::return_once);
+        let is_kernel = |id: FuncId| module.kernels.iter().any(|kernel| kernel.function == id);
+        let ids = (0..).map(FuncId).zip(&mut module.functions);
+        ids.filter(|(id, _)| !is_kernel(*id))
+            .for_each(|(_, function)| prepare::return_once(function));
     }
     let arrays = &mut module.arrays;
     for function in &mut module.functions {
