@@ -220,6 +220,11 @@ const KERNEL_PASSES: &[(&str, Pass, Stage)] = {
         ("divide_longs", passes::divide_longs::run, Stage::Emit),
         ("convert_longs", passes::convert_longs::run, Stage::Emit),
         (
+            "complete_leading_bits",
+            passes::complete_leading_bits::run,
+            Stage::Emit,
+        ),
+        (
             "bias_comparisons",
             passes::bias_comparisons::run,
             Stage::Emit,

@@ -93,6 +93,9 @@ bitflags! {
         /// The cases of a switch become branches that may be flattened, even if it is marked `DontFlatten`: see
         /// [`crate::compiler::passes::keep_selections`].
         const FLATTENS_SWITCHES = 1 << 27;
+        /// The highest bit of an unsigned number is looked for as if it were signed: see
+        /// [`crate::compiler::passes::complete_leading_bits`].
+        const MISTAKES_LEADING_BITS = 1 << 28;
     }
 }
 

@@ -16,4 +16,5 @@ pub const DEFECTS: Defects = Defects::MISCOMPUTES_NARROW_INTEGERS
     .union(Defects::MISPLACES_LONG_CONVERSIONS)
     .union(Defects::BREAKS_ON_LOOP_FLAGS)
     .union(Defects::INVERTS_SELECTED_INDICES)
-    .union(Defects::LOSES_CONDITIONS);
+    .union(Defects::LOSES_CONDITIONS)
+    .union(Defects::MISTAKES_LEADING_BITS);

@@ -27,6 +27,7 @@ pub const TESTS: &[Test] = &[
     ("bounds_of_extended_numbers", bounds_of_extended_numbers),
     ("signs_of_extended_numbers", signs_of_extended_numbers),
     ("numbers_extended_differently", numbers_extended_differently),
+    ("factors_of_long_products", factors_of_long_products),
 ];
 
 const OPERATORS: &str = "
@@ -390,4 +391,68 @@ fn bounds_of_extended_numbers() {
     let found = launch.run(&[numbers.len()], &[]);
     let what = |at: usize| format!("bound {} of {}", at % 6, numbers[at / 6]);
     assert_equal(&found.get::<i64>(1), &expected, what);
+}
+
+/// What is computed of an argument whose highest bit is set, and that is a factor of a 64-bit product, too.
+fn factors_of_long_products() {
+    const ITEMS: usize = 64;
+    const NUMBER: u32 = 0x9876_5432;
+    type Expected = fn(u32, u32) -> u32;
+    let uses: [(&str, Expected); 16] = [
+        ("clz(n)", |n, _| n.leading_zeros()),
+        ("n / 3u", |n, _| n / 3),
+        ("n % 7u", |n, _| n % 7),
+        ("n >> 3", |n, _| n >> 3),
+        ("n / (i | 1u)", |n, i| n / (i | 1)),
+        ("(uint)(n < i)", |n, i| u32::from(n < i)),
+        ("max(n, i)", |n, i| n.max(i)),
+        ("mul_hi(n, 5u)", |n, _| (u64::from(n) * 5 >> 32) as u32),
+        ("hadd(n, 3u)", |n, _| ((u64::from(n) + 3) >> 1) as u32),
+        ("add_sat(n, n)", |n, _| n.saturating_add(n)),
+        ("sub_sat(n, i)", |n, i| n.saturating_sub(i)),
+        ("abs_diff(n, i)", |n, i| n.abs_diff(i)),
+        ("(uint)((ulong)n >> 31)", |n, _| n >> 31),
+        ("(uint)((ulong)n / 5)", |n, _| n / 5),
+        ("(uint)((long)n >> 5)", |n, _| n >> 5),
+        ("(uint)((float)n * 0x1p-10f)", |n, _| n >> 10),
+    ];
+    let products: [(&str, u64); 2] = [
+        (
+            "-((ulong)n + (ulong)n)",
+            (u64::from(NUMBER) * 2).wrapping_neg(),
+        ),
+        ("(ulong)n * 3", u64::from(NUMBER) * 3),
+    ];
+    for (name, product) in products {
+        for (text, expected) in uses {
+            let source = format!(
+                "kernel __attribute__((reqd_work_group_size(8, 1, 1)))
+                void test(global uint *all, local short *items, uint n) {{
+                    const uint i = (uint)get_global_id(0);
+                    local short *shorts = items + get_local_id(0) * 16;
+                    for (uint j = 0; j < 16; ++j) shorts[j] = (short)(j * 259u + i);
+                    ulong product = {name};
+                    uint factor = product > 0x100000000000000ul ? 1u : i;
+                    all[i * 16 + (product & 15)] &= factor * ({text});
+                }}"
+            );
+            let found = Launch::new(source)
+                .buffer(&vec![u32::MAX; ITEMS * 16])
+                .local(8 * 32)
+                .value(NUMBER)
+                .run(&[ITEMS], &[8])
+                .get::<u32>(0);
+            let place = (product & 15) as usize;
+            let found: Vec<u32> = (0..ITEMS).map(|i| found[i * 16 + place]).collect();
+            let expected: Vec<u32> = (0..ITEMS as u32)
+                .map(|i| {
+                    let factor = if product > 1 << 56 { 1 } else { i };
+                    factor.wrapping_mul(expected(NUMBER, i))
+                })
+                .collect();
+            assert_equal(&found, &expected, |i| {
+                format!("{text} beside {name}, work-item {i}")
+            });
+        }
+    }
 }

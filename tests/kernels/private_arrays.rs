@@ -7,6 +7,7 @@ use super::random::Random;
 pub const TESTS: &[Test] = &[
     ("sorts_with_a_kept_bound", sorts_with_a_kept_bound),
     ("kept_indices", kept_indices),
+    ("a_group_among_zeros", a_group_among_zeros),
     ("random_array_programs", random_array_programs),
 ];
 
@@ -47,6 +48,91 @@ fn sorts_with_a_kept_bound() {
             .get::<u32>(1);
         assert_eq!(found, sorted.repeat(ITEMS), "{ty}");
     }
+}
+
+/// Of an array that holds the group in its first element and zeros in the others, elements are read at places that are known
+/// and at one that is not, behind loops, barriers and many other numbers.
+fn a_group_among_zeros() {
+    const ITEMS: usize = 32;
+    const WORDS: usize = 24;
+    let added = |words: std::ops::Range<usize>, from: &str| -> String {
+        let first = words.start;
+        words
+            .map(|k| {
+                format!(
+                    "out[i * 24 + {}] += (ulong){from}[{}];\n",
+                    k % WORDS,
+                    k - first
+                )
+            })
+            .collect()
+    };
+    let (scratch, shorts) = (added(4..16, "mine"), added(20..36, "shorts"));
+    let source = format!(
+        "kernel __attribute__((reqd_work_group_size(16, 1, 1)))
+        void test(global ulong *out, global const uint *in, global uint *scratch, global uint *counters,
+                  local short *items, uint number, short4 vector) {{
+            const uint i = (uint)get_global_id(0), id = (uint)get_local_id(0);
+            global uint *mine = scratch + i * 16;
+            local short *shorts = items + id * 16;
+            for (uint j = 0; j < 16; ++j) shorts[j] = (short)(j * 259u + i);
+            local char flags[16];
+            ushort first = !(ushort)1;
+            ushort none = max(first, first);
+            uint outer = 2;
+            do {{
+                uint inner = 4;
+                do {{
+                    short size = (short)(get_global_size(0) & 255u);
+                    switch ((long)size & 15) {{
+                        case 1: shorts[outer & 15] = 1; break;
+                    }}
+                }} while (inner-- != 0);
+            }} while (outer-- != 0);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            flags[id] = 1;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            char flag = flags[1];
+            uint a[4][2] = {{ {{ (uint)get_group_id(0) }} }};
+            out[i * 24] += 1;
+            out[i * 24 + 1] += 1;
+            out[i * 24 + 2] += (ulong)none;
+            out[i * 24 + 3] += (ulong)flag;
+            {scratch}
+            out[i * 24 + 19] += (ulong)mine[15];
+            {shorts}
+            out[i * 24 + 12] += (ulong)a[number & 3][0];
+            out[i * 24 + 13] += (ulong)a[number & 3][1];
+            out[i * 24 + 14] += (ulong)a[none & 3][0];
+            out[i * 24 + 15] += (ulong)a[none & 3][1];
+        }}"
+    );
+    let mut random = Random::new(61);
+    let input: Vec<u32> = (0..ITEMS * 16).map(|_| random.next() as u32).collect();
+    let found = Launch::new(source)
+        .buffer(&vec![0u64; ITEMS * WORDS])
+        .buffer(&[0u32])
+        .buffer(&input)
+        .buffer(&[0u32])
+        .local(16 * 32)
+        .value(2u32)
+        .value([0i16; 4])
+        .run(&[ITEMS], &[16])
+        .get::<u64>(0);
+    let expected = (0..ITEMS).flat_map(|i| {
+        let mut words = [0; WORDS];
+        words[..4].copy_from_slice(&[1, 1, 0, 1]);
+        for (k, &word) in input[i * 16..][..12].iter().enumerate() {
+            words[4 + k] += u64::from(word);
+        }
+        words[19] += u64::from(input[i * 16 + 15]);
+        for k in 0..16 {
+            words[(20 + k) % WORDS] += (k * 259 + i) as u64;
+        }
+        words[14] += i as u64 / 16;
+        words
+    });
+    assert_eq!(found, expected.collect::<Vec<u64>>());
 }
 
 /// An element is taken by an index that is kept as well, right after a store to somewhere.

@@ -14,7 +14,7 @@
 //!   product, of which the upper half is overlooked;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
 //! - where a few elements of a private array are arguments, it reads the arguments in place of the array, and those at
-//!   the wrong end.
+//!   the wrong end; where one is the sum of an argument and the group's id, it reads the work-item's id in its place.
 //!
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
@@ -29,8 +29,8 @@
 
 use super::hidden_zero::HiddenZero;
 use crate::compiler::ir::{
-    Array, ArrayId, ArrayStorage, Binary, Builder, Convert, Function, Inst, InstFlags, Module, Op,
-    Place, Rewrite, Type, Unary, Value, rewrite_instructions,
+    Array, ArrayId, ArrayStorage, Binary, Builder, BuiltIn, Convert, Function, Inst, InstFlags,
+    Module, Op, Place, Rewrite, Type, Unary, Value, rewrite_instructions,
 };
 use crate::compiler::{CompileError, Context, Defects};
 use smallvec::smallvec;
@@ -108,7 +108,7 @@ impl Hider {
         if is_narrowed && self.loses_upper_bits(b.function, &op) {
             return Rewrite::Replace(smallvec![self.word(b, inst, op, flags)]);
         }
-        if has_stored_arguments(b.function, &self.filled, &op) {
+        if stores_uniforms(b.function, &self.filled, &op) {
             self.store(b, op, flags);
             return Rewrite::Replace(smallvec![]);
         }
@@ -142,12 +142,12 @@ impl Hider {
         b.binary(Binary::LShr, word, none)
     }
 
-    /// Stores of arguments, as unknown numbers.
+    /// Stores of what is the same for a work-group, as unknown numbers.
     fn store(&self, b: &mut Builder<'_>, mut op: Op, flags: InstFlags) {
         b.flags = InstFlags::default();
         if let Op::Store(_, values, _) = &mut op {
             for value in values {
-                if is_argument(b.function, *value) {
+                if is_uniform(b.function, *value, DEPTH) {
                     *value = self.zero.added_to(b, *value);
                 }
             }
@@ -319,13 +319,33 @@ fn narrowed(function: &Function) -> HashSet<Value> {
         .collect()
 }
 
-/// Whether it stores arguments in a private array of which arguments do not fill every element.
-fn has_stored_arguments(function: &Function, filled: &[bool], op: &Op) -> bool {
+/// Whether it stores numbers that a work-group shares in a private array of which arguments do not fill every element.
+fn stores_uniforms(function: &Function, filled: &[bool], op: &Op) -> bool {
     let Op::Store(Place::Element { array, .. }, values, _) = op else {
         return false;
     };
     filled.get(array.index()) == Some(&false)
-        && values.iter().any(|&value| is_argument(function, value))
+        && values
+            .iter()
+            .any(|&value| is_uniform(function, value, DEPTH))
+}
+
+/// Whether it is computed of arguments and the place of the work-group alone.
+fn is_uniform(function: &Function, value: Value, depth: u32) -> bool {
+    match function.op_of(value) {
+        Some(Op::BuiltIn(BuiltIn::WorkgroupId(_) | BuiltIn::NumWorkgroups(_))) => true,
+        Some(op @ (Op::Unary(..) | Op::Binary(..) | Op::Convert(..) | Op::Select(..))) => {
+            let operands = op.operands();
+            let mut unknown = operands
+                .into_iter()
+                .filter(|&operand| function.constant(operand).is_none())
+                .peekable();
+            depth > 0
+                && unknown.peek().is_some()
+                && unknown.all(|operand| is_uniform(function, operand, depth - 1))
+        }
+        _ => is_argument(function, value),
+    }
 }
 
 fn is_argument(function: &Function, value: Value) -> bool {
@@ -477,6 +497,8 @@ mod tests {
             "s[1] = *(global ulong *)p % 10;",
             "s[1] = *(global long *)p % 10;",
             "uint v = n; uint *q = p[1] ? &v : (uint *)p + s[0]; p[2] = v; p[3] = *q;",
+            "uint v[4] = { get_group_id(0) }; p[0] = v[p[1] & 3];",
+            "uint v[4] = { n * 3 + get_group_id(1) }; p[0] = v[p[1] & 3];",
         ] {
             assert!(
                 exclusive_ors(source, &Capabilities::nvidia()) > 0,
@@ -511,6 +533,7 @@ mod tests {
             "s[1] = p[0] % 10;",
             "uint v[4]; for (uint i = 0; i < p[8]; ++i) v[i & 3] = p[i]; p[9] = v[1];",
             "uint v[4]; vstore4(m, 0, v); p[0] = v[p[1] & 3];",
+            "uint v[4] = { n + get_local_id(0), 5 }; p[0] = v[p[1] & 3];",
         ] {
             assert_eq!(
                 exclusive_ors(source, &Capabilities::nvidia()),

@@ -9,6 +9,7 @@ mod atomic;
 pub mod bias_comparisons;
 pub mod break_long_blocks;
 pub mod bypass_selections;
+pub mod complete_leading_bits;
 pub mod convert_longs;
 pub mod data_segment;
 pub mod define_arguments;
