@@ -37,6 +37,8 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
 pub(super) fn hold(function: &mut Function) {
     let dominators = Dominators::new(function);
     let used_again = used_again(function);
+    // Copies are made where what they are copies of was used, so that this stays true.
+    let uses = uses(function);
     let mut always = Always::default();
     for held in loops_left_apart(function, &dominators) {
         let Some(Merge::Loop { merge, continues }) = function.block(held.header).merge else {
@@ -45,7 +47,7 @@ pub(super) fn hold(function: &mut Function) {
         hold_until_back(function, &held, continues, &mut always);
         let mut own = defined_values(function, &held.blocks);
         let inside: HashSet<Block> = held.blocks.iter().copied().collect();
-        let mut behind = made_for_behind(function, &inside, &own);
+        let mut behind = made_for_behind(function, &uses, &inside, &own);
         behind.retain(|it| used_again.contains(it));
         let goes_on = |to: Block| to != held.header && inside.contains(&to);
         for &block in &held.blocks {
@@ -78,22 +80,15 @@ fn hold_until_back(function: &mut Function, held: &Loop, continues: Block, alway
 /// The values of a loop, whose blocks are `inside` and values `own`, that are used behind it, and what of them these are computed of.
 fn made_for_behind(
     function: &Function,
+    uses: &[Vec<Block>],
     inside: &HashSet<Block>,
     own: &HashSet<Value>,
 ) -> HashSet<Value> {
-    let mut pending: Vec<Value> = Vec::new();
-    for &block in &function.layout {
-        let data = function.block(block);
-        if inside.contains(&block) {
-            let edges = data.terminator.edges().into_iter();
-            let ways_out = edges.filter(|edge| !inside.contains(&edge.block));
-            pending.extend(ways_out.flat_map(|edge| edge.args.iter().copied()));
-        } else {
-            let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
-            let operands = of_instructions.chain([data.terminator.operands()]);
-            pending.extend(operands.flatten());
-        }
-    }
+    let is_used_behind = |value: &Value| {
+        let mut blocks = uses.get(value.index()).into_iter().flatten();
+        blocks.any(|block| !inside.contains(block))
+    };
+    let mut pending: Vec<Value> = own.iter().copied().filter(is_used_behind).collect();
     let mut found = HashSet::new();
     while let Some(value) = pending.pop() {
         if own.contains(&value)
@@ -135,6 +130,28 @@ fn copy_on_ways(
         }
     }
     function.block_mut(block).terminator = terminator;
+}
+
+/// By value: the blocks that use it, and those that get it on a way.
+fn uses(function: &Function) -> Vec<Vec<Block>> {
+    let mut uses: Vec<Vec<Block>> = vec![Vec::new(); function.value_count()];
+    let mut note = |value: Value, block: Block| {
+        if let Some(blocks) = uses.get_mut(value.index())
+            && blocks.last() != Some(&block)
+        {
+            blocks.push(block);
+        }
+    };
+    for &block in &function.layout {
+        let data = function.block(block);
+        let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
+        let operands = of_instructions.chain([data.terminator.operands()]);
+        operands.flatten().for_each(|value| note(value, block));
+        for edge in data.terminator.edges() {
+            edge.args.iter().for_each(|&value| note(value, edge.block));
+        }
+    }
+    uses
 }
 
 /// The values of a function, but for constants, that are used more than once.
