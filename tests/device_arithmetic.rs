@@ -164,6 +164,7 @@ impl Machine {
             printf_calls: Vec::new(),
             linear_groups: false,
             small_range_spec_id: None,
+            whole_rows_spec_id: None,
             uniform_bytes: 0,
             excess: None,
         });

@@ -90,6 +90,7 @@ fn program(required: Option<[u32; 3]>) -> CompiledProgram {
             follows_pointers: false,
             uses_subgroups: false,
             small_range_spec_id: None,
+            whole_rows_spec_id: None,
             uniform_bytes: 0,
             excess: None,
             printf_calls: Vec::new(),

@@ -89,6 +89,10 @@ pub struct CompiledKernel {
     /// that [`Implicit::GlobalBase`] is 0 in each dimension, and that a dispatch has at most [`SMALL_RANGE`]
     /// work-items there. 0, which it is by itself, says nothing.
     pub small_range_spec_id: Option<u32>,
+    /// The 32-bit specialization constant by which a kernel whose dispatches may end within a work-group
+    /// ([`Implicit::DispatchWidth`]) is made for those that end with one: not 0 says that they do, 0, which it is by itself,
+    /// says nothing.
+    pub whole_rows_spec_id: Option<u32>,
     /// Bytes from the start of [`DataSegment`] that the kernel reads through a uniform buffer, descriptor set 1, binding 0, a
     /// multiple of 16; 0 where it reads none so.
     pub uniform_bytes: u32,

@@ -204,11 +204,23 @@ fn regions_of(
 }
 
 /// What the pipeline of a dispatch is specialized for.
-fn pipeline_key(kernel: &CompiledKernel, request: &Request, groups: &GroupRegion) -> PipelineKey {
+fn pipeline_key(
+    kernel: &CompiledKernel,
+    request: &Request,
+    groups: &GroupRegion,
+    limits: &WorkLimits,
+) -> PipelineKey {
     let mut constants = request.constants.clone();
     if let Some(spec_id) = kernel.small_range_spec_id
         && request.starts_at_zero
         && is_small(groups)
+    {
+        constants.push((spec_id, 1));
+    }
+    // Work-groups of one sub-group have one pipeline for all ranges.
+    if let Some(spec_id) = kernel.whole_rows_spec_id
+        && groups.local != [limits.subgroup_size, 1, 1]
+        && groups.ends_with_a_group()
     {
         constants.push((spec_id, 1));
     }
@@ -301,7 +313,7 @@ impl LaunchPlans {
             let has_pipeline = |size| {
                 let regions = regions_of(compiled, range.global, size, &limits);
                 regions.unwrap_or_default().iter().all(|groups| {
-                    let key = pipeline_key(compiled, &request, groups);
+                    let key = pipeline_key(compiled, &request, groups, &limits);
                     code.executable.has_pipeline(code.index(), &key)
                 })
             };
@@ -330,7 +342,7 @@ impl LaunchPlans {
         let known: SmallVec<[&PlannedRegion; 4]> = kept.flat_map(|plan| &plan.regions).collect();
         let mut planned: SmallVec<[PlannedRegion; 1]> = SmallVec::new();
         for groups in regions {
-            let key = pipeline_key(compiled, &request, &groups);
+            let key = pipeline_key(compiled, &request, &groups, &limits);
             let mut known = known.iter().copied().chain(&planned);
             let pipeline = match known.find(|known| known.key == key) {
                 Some(known) => Arc::clone(&known.pipeline),
@@ -482,6 +494,7 @@ pub(super) mod tests {
             printf_calls: Vec::new(),
             uses_subgroups: false,
             small_range_spec_id: None,
+            whole_rows_spec_id: None,
             uniform_bytes: 0,
             excess: None,
         }
@@ -691,8 +704,8 @@ pub(super) mod tests {
             assert_eq!(size(long), sub_group);
         }
         assert_eq!(size(long), 64);
-        // Those that are there serve all ranges.
-        assert_eq!(size(1), 64);
+        // That one is for ranges of whole work-groups alone.
+        assert_eq!(size(1), sub_group);
         assert_eq!(size(long), 64);
     }
 

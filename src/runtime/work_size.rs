@@ -104,6 +104,13 @@ pub struct GroupRegion {
     pub width: u32,
 }
 
+impl GroupRegion {
+    /// Whether it has no work-group that is only in part of the range.
+    pub fn ends_with_a_group(&self) -> bool {
+        u64::from(self.width) == u64::from(self.count[0]) * u64::from(self.local[0])
+    }
+}
+
 /// Cuts a range of work-items into pieces that the device dispatches at once, each of fewer than 2³² work-items
 /// in every dimension: code counts within a dispatch in 32 bits. What is left where `local` does not divide
 /// `global` is a piece of its own, one work-group wide. `None` if the range has more groups in a dimension

@@ -406,7 +406,7 @@ fn factors_of_long_products() {
         ("n / (i | 1u)", |n, i| n / (i | 1)),
         ("(uint)(n < i)", |n, i| u32::from(n < i)),
         ("max(n, i)", |n, i| n.max(i)),
-        ("mul_hi(n, 5u)", |n, _| (u64::from(n) * 5 >> 32) as u32),
+        ("mul_hi(n, 5u)", |n, _| ((u64::from(n) * 5) >> 32) as u32),
         ("hadd(n, 3u)", |n, _| ((u64::from(n) + 3) >> 1) as u32),
         ("add_sat(n, n)", |n, _| n.saturating_add(n)),
         ("sub_sat(n, i)", |n, i| n.saturating_sub(i)),

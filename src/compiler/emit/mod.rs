@@ -97,6 +97,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         printf_calls: kernel.printf_calls.clone(),
         uses_subgroups: kernel.linear_groups,
         small_range_spec_id: kernel.small_range_spec_id,
+        whole_rows_spec_id: kernel.whole_rows_spec_id,
         uniform_bytes: kernel.uniform_bytes,
         excess: kernel.excess.clone(),
         spirv: PackedModule::new(&emitter.finish(entry)),

@@ -29,6 +29,7 @@ fn module_of(function: Function) -> Module {
         printf_calls: Vec::new(),
         linear_groups: false,
         small_range_spec_id: None,
+        whole_rows_spec_id: None,
         uniform_bytes: 0,
         excess: None,
     });

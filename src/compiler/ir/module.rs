@@ -102,6 +102,8 @@ pub struct Kernel {
     pub linear_groups: bool,
     /// See `CompiledKernel::small_range_spec_id`; set by `shorten_addresses`.
     pub small_range_spec_id: Option<u32>,
+    /// See `CompiledKernel::whole_rows_spec_id`; set by `end_rows`.
+    pub whole_rows_spec_id: Option<u32>,
     /// See `CompiledKernel::uniform_bytes`; set by `read_uniforms`.
     pub uniform_bytes: u32,
     /// See `CompiledKernel::excess`; set by `measure_frame`.

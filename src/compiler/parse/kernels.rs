@@ -117,6 +117,7 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
         printf_calls: Vec::new(),
         linear_groups: false,
         small_range_spec_id: None,
+        whole_rows_spec_id: None,
         uniform_bytes: 0,
         excess: None,
         arguments: Vec::new(),

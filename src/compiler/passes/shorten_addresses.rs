@@ -22,13 +22,13 @@ use crate::compiler::ir::{
     Binary, Block, Builder, BuiltIn, Compare, Convert, Function, InstFlags, Kernel, Module, Op,
     Place, Rewrite, Type, Value, rewrite_instructions,
 };
-use crate::compiler::program::{ArgumentKind, Implicit, Placement, SMALL_RANGE};
+use crate::compiler::program::{Implicit, Placement, SMALL_RANGE};
 use crate::compiler::{CompileError, Context};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use super::lower_arguments::{FIRST_FREE_SPEC_ID, at_entry};
+use super::lower_arguments::{at_entry, free_spec_id};
 
 /// How deep a sum is followed.
 const DEPTH: u32 = 12;
@@ -75,19 +75,6 @@ fn bases(kernel: &Kernel) -> SmallVec<[u32; 6]> {
     bases
         .flat_map(|&(_, offset)| [offset, offset + 4])
         .collect()
-}
-
-fn free_spec_id(kernel: &Kernel) -> u32 {
-    let taken = kernel
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument.kind {
-            ArgumentKind::Local { spec_id, .. } => Some(spec_id),
-            ArgumentKind::Image { format_spec_id, .. } => format_spec_id,
-            ArgumentKind::Sampler { spec_id } => spec_id,
-            _ => None,
-        });
-    taken.max().map_or(FIRST_FREE_SPEC_ID, |last| last + 1)
 }
 
 /// Chooses between each address and a shorter way to it.
@@ -307,7 +294,7 @@ mod tests {
     use crate::compiler::ir::{Access, FuncId, Terminator};
     use crate::compiler::passes::legal_evaluator::Random;
     use crate::compiler::passes::testing;
-    use crate::compiler::program::ArgumentBlock;
+    use crate::compiler::program::{ArgumentBlock, ArgumentKind};
 
     const BASE: u32 = 8;
 

@@ -55,6 +55,7 @@ pub fn kernel(function: FuncId) -> Kernel {
         printf_calls: Vec::new(),
         linear_groups: false,
         small_range_spec_id: None,
+        whole_rows_spec_id: None,
         uniform_bytes: 0,
         excess: None,
     }

@@ -23,7 +23,7 @@ mod usage;
 use super::{data_segment, end_rows};
 use crate::compiler::image::ImageField;
 use crate::compiler::ir::{
-    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
+    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst, Kernel,
     KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value,
     rewrite_instructions,
 };
@@ -39,7 +39,22 @@ use usage::Uses;
 
 /// `SpecId`s from here on are lengths of `local` arguments, formats of images and samplers: 0 to 2 are the
 /// local size.
-pub(super) const FIRST_FREE_SPEC_ID: u32 = 3;
+const FIRST_FREE_SPEC_ID: u32 = 3;
+
+/// A specialization constant that neither an argument of the kernel nor a pass has.
+pub(super) fn free_spec_id(kernel: &Kernel) -> u32 {
+    let of_arguments = kernel
+        .arguments
+        .iter()
+        .filter_map(|argument| match argument.kind {
+            ArgumentKind::Local { spec_id, .. } => Some(spec_id),
+            ArgumentKind::Image { format_spec_id, .. } => format_spec_id,
+            ArgumentKind::Sampler { spec_id } => spec_id,
+            _ => None,
+        });
+    let taken = of_arguments.chain(kernel.small_range_spec_id);
+    taken.max().map_or(FIRST_FREE_SPEC_ID, |last| last + 1)
+}
 
 /// Arguments that take more are refused: far above what devices report as `CL_DEVICE_MAX_PARAMETER_SIZE`.
 const LIMIT_BYTES: u32 = 64 << 10;

@@ -176,6 +176,7 @@ fn assert_emits(functions: Vec<Function>) {
         printf_calls: Vec::new(),
         linear_groups: false,
         small_range_spec_id: None,
+        whole_rows_spec_id: None,
         uniform_bytes: 0,
         excess: None,
     });
