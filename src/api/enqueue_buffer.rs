@@ -4,7 +4,8 @@ use super::enqueue;
 use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::{HostTransfer, Transfer};
-use crate::runtime::command::{Command, HostPointer};
+use crate::runtime::command::Command;
+use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::layout::Shape;
 use crate::runtime::queue::Queue;
 use opencl_sys::{

@@ -9,7 +9,7 @@ use super::image_transfer::{
 };
 use super::out::{EventArguments, Out};
 use super::transfer::HostTransfer;
-use crate::runtime::command::HostPointer;
+use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::layout::Shape;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,

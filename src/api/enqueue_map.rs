@@ -4,7 +4,8 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::Transfer;
 use super::{enqueue, handle};
-use crate::runtime::command::{Command, HostPointer};
+use crate::runtime::command::Command;
+use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::residence::{Mode, Use};
 use opencl_sys::{

@@ -4,7 +4,7 @@ use super::enqueue;
 use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::{HostTransfer, Transfer};
-use crate::runtime::command::HostPointer;
+use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::layout::{Extent, Layout, Shape};
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;

@@ -4,7 +4,8 @@
 use super::enqueue::{self, WaitList};
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use crate::runtime::command::{Command, HostPointer};
+use crate::runtime::command::Command;
+use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::layout::{Extent, Layout, Shape};
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;

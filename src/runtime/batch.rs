@@ -5,7 +5,7 @@
 //! what comes before it, by a barrier at its beginning or one of the batch's ([`Batch::order_replay`]).
 
 use super::allocation::Allocation;
-use super::command::{Command, Dispatch, HostPointer};
+use super::command::{Command, Dispatch};
 use super::command_buffer::Replay;
 use super::destruction::Kept;
 use super::dispatch::Launch;
@@ -14,6 +14,7 @@ use super::event::Event;
 use super::fill::Filler;
 use super::hazard::{self, Touch};
 use super::host_copy;
+use super::host_pointer::HostPointer;
 use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Run, Shape};
 use super::lost_iterations::{LostBatches, UnderWay, Watched};

@@ -3,6 +3,7 @@
 use super::allocation::{Access, Allocation};
 use super::command_buffer::Replay;
 use super::error::{Error, Result};
+use super::host_pointer::HostPointer;
 use super::layout::{Extent, Layout, Shape};
 use super::lost_iterations::Watched;
 use super::printf;
@@ -139,16 +140,6 @@ pub struct Ordering {
     /// It comes before what is held: see [`super::pieces`].
     pub before_held: bool,
 }
-
-/// Memory of the application.
-#[derive(Clone, Copy, Debug)]
-pub struct HostPointer(pub *mut u8);
-
-// SAFETY: the specification has the application keep the memory valid and untouched until the command
-// is done, on whatever thread that happens.
-unsafe impl Send for HostPointer {}
-// SAFETY: as above.
-unsafe impl Sync for HostPointer {}
 
 /// The launch of a kernel.
 #[derive(Default)]

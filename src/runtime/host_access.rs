@@ -2,11 +2,12 @@
 
 use super::allocation::Allocation;
 use super::bus_read;
-use super::command::{Command, HostPointer, Ordering};
+use super::command::{Command, Ordering};
 use super::error::Result;
 use super::event::Event;
 use super::host_copy;
 use super::host_job::{HostJob, OwnJob};
+use super::host_pointer::HostPointer;
 use super::layout::{Extent, Shape};
 use super::queue::{Queue, Waits};
 use super::transfer::{done_on_host, finish_blocking};

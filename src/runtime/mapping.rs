@@ -1,8 +1,8 @@
 //! Regions of memory objects that the host has mapped.
 
 use super::allocation::Allocation;
-use super::command::HostPointer;
 use super::error::{Error, Result};
+use super::host_pointer::HostPointer;
 use super::layout::{Extent, Layout};
 use super::memory::Memory;
 use super::queue::Queue;

@@ -6,12 +6,12 @@
 
 use super::allocation::Allocation;
 use super::callback::{MemoryDestructor, UserData};
-use super::command::HostPointer;
 use super::context::Context;
 use super::destruction::Destruction;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::host_memory;
+use super::host_pointer::HostPointer;
 use super::image::prepared::PreparedTexture;
 use super::image::{Image, TEXEL_ALIGNMENT};
 use super::mapping::Mapping;

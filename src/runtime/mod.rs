@@ -23,6 +23,7 @@ mod host_access;
 mod host_copy;
 mod host_job;
 pub mod host_memory;
+pub mod host_pointer;
 pub mod image;
 pub mod indirect;
 pub mod internal_kernels;

@@ -131,7 +131,7 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::runtime::allocation::Allocation;
-    use crate::runtime::command::HostPointer;
+    use crate::runtime::host_pointer::HostPointer;
     use crate::runtime::storage::Place;
     use crate::runtime::test_queue::{self, marker};
     use crate::vulkan::MemoryKind;

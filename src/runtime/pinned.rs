@@ -4,8 +4,9 @@
 //! Such a transfer is a copy between two allocations, and needs no staging memory.
 
 use super::allocation::Allocation;
-use super::command::{Command, HostPointer};
+use super::command::Command;
 use super::context::Context;
+use super::host_pointer::HostPointer;
 use super::layout::Shape;
 use super::mapping::{Mapping, MappingWay};
 use super::queue::Queue;

@@ -9,10 +9,10 @@
 //! [`HostView`]: the same memory, or host memory at the same addresses that maps and unmaps copy.
 
 use super::allocation::Allocation;
-use super::command::HostPointer;
 use super::context::Context;
 use super::device::Device;
 use super::error::{Error, Result};
+use super::host_pointer::HostPointer;
 use super::queue::Queue;
 use crate::vulkan::{HostRange, HostUse, HostView};
 use opencl_sys::{CL_INVALID_OPERATION, cl_map_flags, cl_ulong};

@@ -1,9 +1,10 @@
 //! Commands on memory that is named by its address: `clEnqueueSVM*` and `clEnqueueMem*INTEL`.
 
-use super::command::{Command, HostPointer, Ordering};
+use super::command::{Command, Ordering};
 use super::error::{Error, Result};
 use super::event::Event;
 use super::host_job::HostJob;
+use super::host_pointer::HostPointer;
 use super::layout::Shape;
 use super::queue::{Queue, Waits};
 use super::shared::{Pointed, SharedMap, SharedMemory, of_another_device};

@@ -1,8 +1,8 @@
 //! The allocations behind memory objects.
 
 use super::allocation::Allocation;
-use super::command::HostPointer;
 use super::error::{Error, Result};
+use super::host_pointer::HostPointer;
 use super::image::TEXEL_ALIGNMENT;
 use super::layout::{Extent, Layout};
 use super::queue::Queue;

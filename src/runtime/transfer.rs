@@ -5,9 +5,10 @@
 //! object ([`super::pinned`]), else by way of staging memory.
 
 use super::allocation::Allocation;
-use super::command::{Command, HostPointer, Ordering};
+use super::command::{Command, Ordering};
 use super::error::{Error, Result};
 use super::event::{Event, Stage};
+use super::host_pointer::HostPointer;
 use super::layout::{Extent, Layout, Shape};
 use super::mapping::{Mapping, MappingWay};
 use super::memory::Memory;
