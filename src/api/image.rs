@@ -223,7 +223,7 @@ fn check_fits(context: &Context, image: &Image) -> Result<()> {
         .devices()
         .iter()
         .any(|device| size_bytes <= device.limits().max_allocation_bytes);
-    if size_bytes > crate::runtime::image::MAX_BYTES || !fits {
+    if size_bytes > crate::runtime::limits::MAX_IMAGE_BYTES || !fits {
         return Err(Error::new(
             CL_INVALID_IMAGE_SIZE,
             format!("an image of {size_bytes} bytes is larger than any device allows"),

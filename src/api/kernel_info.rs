@@ -8,9 +8,10 @@ use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttribut
 use crate::runtime::device::Device;
 use crate::runtime::dispatch;
 use crate::runtime::kernel::{ArgumentValue, DeviceCode, Kernel, KernelCode};
-use crate::runtime::launch_plan::{local_size, work_limits};
+use crate::runtime::launch_plan::local_size;
 use crate::runtime::object::Object;
 use crate::runtime::program::Origin;
+use crate::runtime::work_limits::WorkLimits;
 use opencl_sys::{
     CL_INVALID_DEVICE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
     CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
@@ -182,7 +183,7 @@ pub fn get_kernel_work_group_info(
             ))
         }
         CL_KERNEL_WORK_GROUP_SIZE => {
-            let limit = work_limits(&device, compiled).max_group_size as usize;
+            let limit = WorkLimits::of(&device, compiled).max_group_size as usize;
             info.value::<usize>(match attributes.required_work_group_size {
                 Some(required) => required
                     .iter()
@@ -209,7 +210,7 @@ pub fn get_kernel_work_group_info(
             info.value::<cl_ulong>(compiled.local_memory_bytes + arguments)
         }
         CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
-            info.value::<usize>(work_limits(&device, compiled).subgroup_size as usize)
+            info.value::<usize>(WorkLimits::of(&device, compiled).subgroup_size as usize)
         }
         // Vulkan drivers spill as they like and don't tell.
         CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
@@ -260,7 +261,7 @@ pub unsafe fn get_kernel_suggested_local_work_size(
         return Err(Error::invalid_value("suggested_local_work_size is NULL"));
     }
     let compiled = code.compiled();
-    let local = local_size(compiled, &range, &work_limits(queue.device(), compiled))?;
+    let local = local_size(compiled, &range, &WorkLimits::of(queue.device(), compiled))?;
     for (index, size) in local.iter().take(work_dim as usize).enumerate() {
         // SAFETY: the array has `work_dim` entries.
         unsafe { suggested_local_work_size.add(index).write(*size as usize) };

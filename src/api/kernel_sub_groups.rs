@@ -4,7 +4,7 @@ use super::error::{Error, Result};
 use super::kernel::get;
 use super::kernel_info::code_for;
 use super::out::{Info, Written};
-use crate::runtime::launch_plan::work_limits;
+use crate::runtime::work_limits::WorkLimits;
 use opencl_sys::{
     CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
     CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
@@ -56,7 +56,7 @@ pub unsafe fn get_kernel_sub_group_info(
     let kernel = get(kernel)?;
     let (device, code) = code_for(&kernel, device)?;
     let attributes = &code.compiled().attributes;
-    let limits = work_limits(&device, code.compiled());
+    let limits = WorkLimits::of(&device, code.compiled());
     let sub_groups = SubGroups {
         size: limits.kernel_subgroup_size as usize,
         max_work_group_size: limits.max_group_size as usize,

@@ -16,9 +16,9 @@ use super::kernel::{ArgumentValue, DeviceCode};
 use super::program::executable::{Constants, PipelineKey};
 use super::queue::Queue;
 use super::short_ranges::{MOST_COVERED, covering_size, is_long, shared_size, work_items};
-use super::sub_group_sizes::SubGroupSizes;
+use super::work_limits::WorkLimits;
 use super::work_size::{
-    GroupRegion, WorkLimits, choose_any_local_size, choose_local_size, cover_range, split_range,
+    GroupRegion, choose_any_local_size, choose_local_size, cover_range, split_range,
 };
 use super::{Error, Result};
 use crate::compiler::CompiledKernel;
@@ -64,20 +64,6 @@ pub struct PlannedRegion {
     pub groups: GroupRegion,
     key: PipelineKey,
     pub pipeline: Arc<vulkan::Pipeline>,
-}
-
-/// What a device allows of one dispatch of a kernel.
-pub fn work_limits(device: &Device, kernel: &CompiledKernel) -> WorkLimits {
-    let limits = device.limits();
-    let sub_groups = SubGroupSizes::of(kernel, device.capabilities(), device.info());
-    let most = limits.max_work_group_size as u32;
-    WorkLimits {
-        max_group_size: sub_groups.max_group_size.unwrap_or(most).min(most),
-        max_item_sizes: limits.max_work_item_sizes.map(|size| size as u32),
-        max_group_counts: device.info().limits.max_compute_work_group_count,
-        subgroup_size: limits.subgroup_size,
-        kernel_subgroup_size: sub_groups.size,
-    }
 }
 
 /// The local size of a range: as given, as required, or chosen.
@@ -305,7 +291,7 @@ impl LaunchPlans {
         range: &NdRange,
     ) -> Result<LaunchPlan> {
         let DeviceCode { code, compiled, .. } = code;
-        let limits = work_limits(device, compiled);
+        let limits = WorkLimits::of(device, compiled);
         let local = local_size(compiled, range, &limits)?;
         let mut local = executed_size(compiled, range, local, &limits);
         let mut covers_long = false;

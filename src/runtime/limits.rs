@@ -90,13 +90,17 @@ impl Limits {
     }
 }
 
+/// Bytes of an image: generated code counts bytes within one in 32 bits.
+pub const MAX_IMAGE_BYTES: u64 = u32::MAX as u64;
+/// Texels of an image that is made of a buffer.
+const MAX_IMAGE_BUFFER_TEXELS: usize = 1 << 27;
+
 impl Limits {
     /// `CL_DEVICE_IMAGE_MAX_BUFFER_SIZE`, in texels.
     pub fn max_image_buffer_texels(&self) -> usize {
-        use super::image::{MAX_BUFFER_TEXELS, MAX_BYTES};
         const LARGEST_TEXEL_BYTES: u64 = 16;
-        let bytes = self.max_allocation_bytes.min(MAX_BYTES);
-        ((bytes / LARGEST_TEXEL_BYTES) as usize).min(MAX_BUFFER_TEXELS)
+        let bytes = self.max_allocation_bytes.min(MAX_IMAGE_BYTES);
+        ((bytes / LARGEST_TEXEL_BYTES) as usize).min(MAX_IMAGE_BUFFER_TEXELS)
     }
 }
 

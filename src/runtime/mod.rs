@@ -68,6 +68,7 @@ pub mod transfer;
 mod turn;
 pub mod upload;
 mod work;
+pub mod work_limits;
 pub mod work_size;
 
 pub use error::{Error, Result};

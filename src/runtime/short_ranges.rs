@@ -1,6 +1,6 @@
 //! Local sizes of ranges that are not worth a pipeline of their own, where pipelines take long to make.
 
-use super::work_size::WorkLimits;
+use super::work_limits::WorkLimits;
 
 /// Work-items of a range that takes no time beside that of making a pipeline.
 const SHORT_RANGE: u64 = 1024;

@@ -1,21 +1,7 @@
 //! Sizes of work-groups, and the dispatches that a range becomes. Pure arithmetic.
 
+use super::work_limits::WorkLimits;
 use smallvec::SmallVec;
-
-/// What a device allows of one dispatch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorkLimits {
-    /// `CL_DEVICE_MAX_WORK_GROUP_SIZE`
-    pub max_group_size: u32,
-    /// `CL_DEVICE_MAX_WORK_ITEM_SIZES`
-    pub max_item_sizes: [u32; 3],
-    /// `maxComputeWorkGroupCount`
-    pub max_group_counts: [u32; 3],
-    /// Work-items that run together; a work-group smaller than this wastes the rest.
-    pub subgroup_size: u32,
-    /// `get_max_sub_group_size` of the kernel.
-    pub kernel_subgroup_size: u32,
-}
 
 /// Work-items that a chosen work-group holds, if the range allows: enough to hide latency on a GPU and to
 /// amortise the cost of a group on a software device; few enough to leave groups for every core.

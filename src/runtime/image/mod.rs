@@ -20,9 +20,6 @@ use std::sync::Arc;
 pub const MAX_2D: usize = 16384;
 pub const MAX_3D: usize = 2048;
 pub const MAX_LAYERS: usize = 2048;
-pub const MAX_BUFFER_TEXELS: usize = 1 << 27;
-/// Generated code counts bytes within an image in 32 bits.
-pub const MAX_BYTES: u64 = u32::MAX as u64;
 
 /// Where images start: at multiples of the largest texel, in bytes. Generated code reads texels where they are
 /// aligned, and small ones in whole words.

@@ -17,11 +17,11 @@ use crate::runtime::allocation::Allocation;
 use crate::runtime::device::Device;
 use crate::runtime::front_end::FrontEnd;
 use crate::runtime::host_memory;
-use crate::runtime::launch_plan::work_limits;
 use crate::runtime::lost_iterations;
 use crate::runtime::sub_group_sizes::SubGroupSizes;
 use crate::runtime::target::folds_specialization;
 use crate::runtime::upload::{clear, upload};
+use crate::runtime::work_limits::WorkLimits;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{self, MemoryKind};
 
@@ -348,7 +348,7 @@ impl Executable {
                     | ArgumentKind::Sampler { .. }
             )
         });
-        let limit = u64::from(work_limits(&self.device, kernel).max_group_size);
+        let limit = u64::from(WorkLimits::of(&self.device, kernel).max_group_size);
         // Launches of a larger one are refused.
         let fits = |sizes: &[u32; 3]| {
             let work_items = sizes.iter().map(|size| u64::from(*size));
