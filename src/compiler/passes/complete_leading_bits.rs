@@ -2,7 +2,8 @@
 //! one.
 //!
 //! **Why.** NVIDIA's driver (seen in 580.159.04) computes `FindUMsb` as `FindSMsb`, which looks for the highest bit that
-//! differs from the sign, where the number is an argument that also takes part in a 64-bit product: `clz(0x98765432)` was 1.
+//! differs from the sign, where the number is an argument that is also a factor of a 64-bit product, and that is compared:
+//! `clz(0x98765432)` was 1.
 //!
 //! **How.** The place is replaced with 31 where the number, as a signed one, is negative; by its bits, for which NVIDIA's GPUs
 //! have one instruction.

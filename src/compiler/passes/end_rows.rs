@@ -74,9 +74,9 @@ fn is_in_range(
     let width = BlockReader::new(b, placement).scalar(b, offset_bytes, Type::I32);
     let is_within = b.compare(Compare::ULess, place, width);
     let (id, default) = (spec_id, 0);
-    let told = b.op1(Op::SpecConst { id, default }, Type::I32);
+    let constant = b.op1(Op::SpecConst { id, default }, Type::I32);
     let no = b.i32(0);
-    let is_whole = b.compare(Compare::NotEqual, told, no);
+    let is_whole = b.compare(Compare::NotEqual, constant, no);
     b.binary(Binary::Or, is_within, is_whole)
 }
 

@@ -132,7 +132,7 @@ fn copy_on_ways(
     function.block_mut(block).terminator = terminator;
 }
 
-/// By value: the blocks that use it, and those that get it on a way.
+/// The blocks that use each value of a function, and those that an edge hands it to.
 fn uses(function: &Function) -> Vec<Vec<Block>> {
     let mut uses: Vec<Vec<Block>> = vec![Vec::new(); function.value_count()];
     let mut note = |value: Value, block: Block| {
