@@ -50,8 +50,8 @@ fn sorts_with_a_kept_bound() {
     }
 }
 
-/// Of an array that holds the group in its first element and zeros in the others, elements are read at places that are known
-/// and at one that is not, behind loops, barriers and many other numbers.
+/// A private array that holds the group in its first element and zeros in the others is read at places that are known and at one
+/// that is not, behind loops, barriers and many other numbers.
 fn a_group_among_zeros() {
     const ITEMS: usize = 32;
     const WORDS: usize = 24;

@@ -52,7 +52,8 @@ pub(super) fn free_spec_id(kernel: &Kernel) -> u32 {
             ArgumentKind::Sampler { spec_id } => spec_id,
             _ => None,
         });
-    let taken = of_arguments.chain(kernel.small_range_spec_id);
+    let of_passes = [kernel.small_range_spec_id, kernel.whole_rows_spec_id];
+    let taken = of_arguments.chain(of_passes.into_iter().flatten());
     taken.max().map_or(FIRST_FREE_SPEC_ID, |last| last + 1)
 }
 
