@@ -31,6 +31,10 @@ pub const TESTS: &[Test] = &[
         results_of_decided_selections_in_loops,
     ),
     (
+        "results_of_ways_that_give_the_same",
+        results_of_ways_that_give_the_same,
+    ),
+    (
         "stores_by_way_of_known_pointers",
         stores_by_way_of_known_pointers,
     ),
@@ -563,6 +567,56 @@ fn results_of_decided_selections_in_loops() {
         .map(|gid| if gid <= 1 { 3 } else { 0 })
         .collect();
     assert_equal(&found.get(0), &expected, |at| format!("work-item {at}"));
+}
+
+/// What is loaded on two ways from one place, and joined with what was loaded there before, stays when work-items leave the loop
+/// before others: a driver loads it once and finds that both ways give the same.
+fn results_of_ways_that_give_the_same() {
+    const ITEMS: usize = 64;
+    const GROUP: usize = 16;
+    for (space, memory) in [
+        ("local", "all + get_local_id(0) * 16"),
+        ("global", "buffer + gid * 16"),
+    ] {
+        for join in ["value |= LOADED", "value = max(value, (short)LOADED)"] {
+            // The call keeps clang from loading before the loop.
+            let source = format!(
+                "#define LOADED (abs_diff((char)1, (char)1) > 1 ? (short)1 : mine[0])
+                kernel void test(global uint *out, local short *all, global short *buffer) {{
+                    uint gid = get_global_id(0);
+                    {space} short *mine = {memory};
+                    for (uint i = 0; i < 16; i++) mine[i] = i * 259 + gid;
+                    short value = 1;
+                    int is_left = gid & 1;
+                    for (uint i = 0; i < 4; ++i) {{
+                        uint left = 2;
+                        switch (i & 3) {{
+                            case 0: do {{ {join};
+                            case 3:
+                            case 1:
+                            case 2: ; }} while (--left > 0);
+                        }}
+                        for (uint j = 2; j != ~0u; --j)
+                            if (is_left) goto done;
+                    }}
+                    done:
+                    out[gid] = value; }}"
+            );
+            let found = Launch::new(source)
+                .output::<u32>(ITEMS)
+                .local(GROUP * 16 * 2)
+                .buffer(&[0_u16; ITEMS * 16])
+                .run(&[ITEMS], &[GROUP]);
+            let joined = |gid: u32| match join.contains('|') {
+                true => gid | 1,
+                false => gid.max(1),
+            };
+            let expected: Vec<u32> = (0..ITEMS as u32).map(joined).collect();
+            assert_equal(&found.get(0), &expected, |at| {
+                format!("{join} in {space} memory, work-item {at}")
+            });
+        }
+    }
 }
 
 /// What work-items store by way of a pointer to a pointer stays when they leave the loop before others. Which one it is comes of

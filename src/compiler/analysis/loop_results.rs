@@ -5,6 +5,10 @@
 //! does not, nor a phi that the driver has made a selection by a condition of. Where all work-items leave a loop in the same
 //! iteration, nothing is computed for any that has left.
 //!
+//! A phi behind a selection keeps what its ways gave it, as long as it is one: where an optimizer finds that they all give the
+//! same (Mesa loads once what is loaded twice), it is that value. If any of them is computed without reading, that is no loss;
+//! otherwise what they read counts, too.
+//!
 //! A cycle with several ways in has no loops inside that are known here: there, whatever is used in another block of
 //! the cycle counts as leaving one.
 
@@ -106,16 +110,18 @@ impl Search<'_> {
                     None if self.headers.contains(&block) => {}
                     None => {
                         self.found.joining.insert(block);
+                        let arguments = self.arguments_of(block, value);
+                        if arguments.iter().all(|&it| self.is_read(it)) {
+                            pending.extend(arguments);
+                        }
                     }
                 },
                 ValueDef::Result { inst, .. } => {
                     let op = &self.function.inst(inst).op;
-                    match op {
-                        Op::Load(Place::Argument { .. }, _) => {}
-                        Op::Load(..) | Op::Atomic { .. } | Op::Call(..) | Op::Group(..) => {
-                            self.found.read.insert(inst);
-                        }
-                        _ => pending.extend(op.operands()),
+                    if reads(op) {
+                        self.found.read.insert(inst);
+                    } else {
+                        pending.extend(op.operands());
                     }
                 }
             }
@@ -124,14 +130,50 @@ impl Search<'_> {
 
     /// The value that a parameter has whichever way its block is entered, which any optimizer puts in its place.
     fn only_argument(&self, block: Block, param: Value) -> Option<Value> {
-        let mut params = self.function.block(block).params.iter();
-        let position = params.position(|&it| it == param)?;
-        let edges = self.arguments[block.index()].iter();
-        let mut others = edges
-            .filter_map(|edge| edge.get(position).copied())
-            .filter(|&argument| argument != param);
+        let arguments = self.arguments_of(block, param);
+        let mut others = arguments.into_iter().filter(|&it| it != param);
         let first = others.next()?;
         others.all(|other| other == first).then_some(first)
+    }
+
+    /// What the ways to a block give one of its parameters.
+    fn arguments_of(&self, block: Block, param: Value) -> Values {
+        let mut params = self.function.block(block).params.iter();
+        let Some(position) = params.position(|&it| it == param) else {
+            return Values::new();
+        };
+        let edges = self.arguments[block.index()].iter();
+        edges
+            .filter_map(|edge| edge.get(position).copied())
+            .collect()
+    }
+
+    /// Whether a value is computed of something that is read, by operations alone.
+    fn is_read(&self, value: Value) -> bool {
+        let mut pending = vec![value];
+        let mut seen = HashSet::new();
+        while let Some(value) = pending.pop() {
+            let ValueDef::Result { inst, .. } = self.function.value(value).def else {
+                continue;
+            };
+            let op = &self.function.inst(inst).op;
+            if reads(op) {
+                return true;
+            }
+            if seen.insert(value) {
+                pending.extend(op.operands());
+            }
+        }
+        false
+    }
+}
+
+/// Whether the result may be another one in a lane that has left a loop.
+fn reads(op: &Op) -> bool {
+    match op {
+        Op::Load(Place::Argument { .. }, _) => false,
+        Op::Load(..) | Op::Atomic { .. } | Op::Call(..) | Op::Group(..) => true,
+        _ => false,
     }
 }
 

@@ -226,6 +226,44 @@ mod tests {
         assert_eq!(run.call(FuncId(0), &[0, 2]), [6 + 1]);
     }
 
+    /// A loop whose result is loaded on one way through an iteration, and loaded or constant on the other. The loads under a
+    /// condition.
+    fn joined(is_loaded_twice: bool) -> usize {
+        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+            let [body, arm, join, done] = [(); 4].map(|()| b.function.add_block());
+            let index = b.function.add_param(body, Type::I32);
+            let item = b.function.add_param(join, Type::I32);
+            let zero = b.i32(0);
+            b.jump(Edge::new(body, [zero]));
+            b.switch_to(body);
+            let load =
+                |b: &mut Builder<'_>| b.load1(Place::Address(p[0]), Type::I32, Access::aligned(4));
+            let first = if is_loaded_twice { load(b) } else { zero };
+            let is_first = b.compare(Compare::Equal, index, zero);
+            b.branch(is_first, arm, Edge::new(join, [first]));
+            b.switch_to(arm);
+            let second = load(b);
+            b.jump(Edge::new(join, [second]));
+            b.switch_to(join);
+            let next = b.binary_const(Binary::Add, index, 1);
+            let goes_on = b.compare(Compare::NotEqual, next, p[1]);
+            b.branch(goes_on, Edge::new(body, [next]), done);
+            b.switch_to(done);
+            smallvec![item]
+        });
+        let branches = |module: &Module| module.functions[0].to_string().matches("branch").count();
+        let before = branches(&module);
+        keep_results(&mut module.functions[0]);
+        branches(&module) - before
+    }
+
+    #[test]
+    fn loads_that_may_give_the_same_on_all_ways_get_phis_of_their_own() {
+        assert_eq!(joined(true), 2);
+        // Nothing makes one of a load and a constant.
+        assert_eq!(joined(false), 0);
+    }
+
     #[test]
     fn a_collective_that_leaves_a_loop_gets_a_phi() {
         let group = Group {
