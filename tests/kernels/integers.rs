@@ -28,6 +28,7 @@ pub const TESTS: &[Test] = &[
     ("signs_of_extended_numbers", signs_of_extended_numbers),
     ("numbers_extended_differently", numbers_extended_differently),
     ("factors_of_long_products", factors_of_long_products),
+    ("bounds_of_negated_numbers", bounds_of_negated_numbers),
 ];
 
 const OPERATORS: &str = "
@@ -454,5 +455,80 @@ fn factors_of_long_products() {
                 format!("{text} beside {name}, work-item {i}")
             });
         }
+    }
+}
+
+/// The smallest and the largest of three numbers, of which some are negated, in numbers that no negation overflows.
+fn bounds_of_negated_numbers() {
+    const ITEMS: usize = 64;
+    type Term = (&'static str, fn(i32, i32) -> i32);
+    let terms: [Term; 8] = [
+        ("X", |x, _| x),
+        ("-X", |x, _| -x),
+        ("(X - Y)", |x, y| x - y),
+        ("(int)((uint)X * (uint)Y)", |x, y| x.wrapping_mul(y)),
+        ("(int)-((uint)X * (uint)Y)", |x, y| {
+            x.wrapping_mul(y).wrapping_neg()
+        }),
+        ("-(int)((uint)X / 257)", |x, _| -((x as u32 / 257) as i32)),
+        ("(X & 1 ? -X : Y)", |x, y| if x & 1 != 0 { -x } else { y }),
+        ("-(int)abs(X)", |x, _| -x.abs()),
+    ];
+    type Bound = fn(i32, i32) -> i32;
+    let bounds: [(&str, &str, Bound, Bound); 2] = [
+        ("max", "min", i32::max, i32::min),
+        ("min", "max", i32::min, i32::max),
+    ];
+    let mut random = Random::new(36);
+    let numbers: Vec<i32> = (0..ITEMS * 5).map(|_| random.next() as i32).collect();
+    // A kernel for each form: the driver takes three numbers at once where the bound of two is used once.
+    let forms = [
+        "A(A(X, Y), b)",
+        "A(b, A(X, Y))",
+        "A(A(X, b), Y)",
+        "B(A(X, Y), b)",
+    ];
+    for (form, (one, of_one)) in forms.iter().flat_map(|&form| terms.map(|it| (form, it))) {
+        let mut statements = String::new();
+        let mut expected: Vec<Box<dyn Fn(&[i32]) -> i32>> = Vec::new();
+        for (bound, other, of_bound, of_other) in bounds {
+            for (two, of_two) in terms {
+                let terms = form
+                    .replace('X', &one.replace('X', "p").replace('Y', "q"))
+                    .replace('Y', &two.replace('X', "r").replace('Y', "s"));
+                statements += &format!(
+                    "out[j++] = {};\n",
+                    terms.replace('A', bound).replace('B', other)
+                );
+                expected.push(Box::new(move |n| {
+                    let of_two = of_bound(of_one(n[0], n[1]), of_two(n[2], n[3]));
+                    let of_last = if form.starts_with('B') {
+                        of_other
+                    } else {
+                        of_bound
+                    };
+                    of_last(of_two, n[4])
+                }));
+            }
+        }
+        let count = expected.len();
+        let source = format!(
+            "kernel void test(global const int *in, global int *out) {{
+                size_t i = get_global_id(0), j = i * {count};
+                in += i * 5;
+                int p = in[0] >> 4, q = in[1] >> 4, r = in[2] >> 4, s = in[3] >> 4, b = in[4] >> 4;
+                {statements}
+            }}"
+        );
+        let launch = Launch::new(source).buffer(&numbers);
+        let found = launch.output::<i32>(ITEMS * count).run(&[ITEMS], &[]);
+        let small: Vec<i32> = numbers.iter().map(|n| n >> 4).collect();
+        let of_item = |n: &[i32]| expected.iter().map(|of| of(n)).collect::<Vec<_>>();
+        let wanted: Vec<i32> = small.chunks(5).flat_map(of_item).collect();
+        let what = |at: usize| {
+            let statement = statements.lines().nth(at % count).unwrap_or_default();
+            format!("{statement} of work-item {}", at / count)
+        };
+        assert_equal(&found.get::<i32>(1), &wanted, what);
     }
 }

@@ -10,6 +10,7 @@
 //!   out as if the condition held: `c ^ (((c ? 256 : 0) | x) == 0)`, or a sum of 32 bits and one of 64 with the same `c`;
 //! - of `(short)-x` it extends the sign before it negates, so -32768 becomes 32768;
 //! - `max(1, abs(x))` in a loop is 1;
+//! - of `max(max(x, -y), z)`, where neither negation can overflow, it makes one instruction that takes y for -y;
 //! - `mul_hi(x, y) + i` in a loop that it unrolls is that of another iteration: the sum becomes an operand of 64 bits of the
 //!   product, of which the upper half is overlooked;
 //! - of `bytes[i] = x % 10, x /= 10` with a 64-bit `x` in a loop, all bytes but the first two are the second one;
@@ -19,8 +20,9 @@
 //! **How.** What such operations read is combined with a zero that the driver does not know to be one: the
 //! highest bit of a buffer's address. For bytes that are exchanged it is how far they are shifted: the driver has taken a
 //! zero out of the exchange. For numbers of conditions it is the constant where they hold, which costs next to nothing, and that
-//! alone: what both were hidden by was lost where the driver made the selection again behind it. For negations it is the
-//! result, and so it is for magnitudes and the upper words of products that are added to. Words of 64-bit quotients and
+//! alone: what both were hidden by was lost where the driver made the selection again behind it. For negations of which a
+//! narrow part, or the smaller or larger one with another number is used, it is the result, and so it is for magnitudes and the
+//! upper words of products that are added to. Words of 64-bit quotients and
 //! remainders of which a narrow part is used, also of those that a loop carries, are shifted by the zero, so that the driver
 //! can't compute the narrow part alone.
 //!
@@ -91,9 +93,10 @@ impl Hider {
         let (flags, op) = (data.flags, data.op.clone());
         let is_in = |set: &HashSet<Value>| data.results.first().is_some_and(|it| set.contains(it));
         let (is_bounded, is_narrowed) = (is_in(&self.bounded), is_in(&self.narrowed));
-        if is_bounded && is_magnitude(b.function, &op) {
-            let magnitude = anew(b, inst, op, flags);
-            return Rewrite::Replace(smallvec![self.zero.added_to(b, magnitude)]);
+        let is_negation = matches!(op, Op::Unary(Unary::Negate, _));
+        if is_bounded && (is_negation || is_magnitude(b.function, &op)) {
+            let number = anew(b, inst, op, flags);
+            return Rewrite::Replace(smallvec![self.zero.added_to(b, number)]);
         }
         if let (Op::MulExtended { .. }, [low, high]) = (&op, data.results.as_slice())
             && self.added.contains(high)
@@ -222,18 +225,47 @@ fn is_magnitude(function: &Function, op: &Op) -> bool {
     negates(*a, *b) || negates(*b, *a)
 }
 
-/// What the smaller or larger one of two numbers is taken of.
+/// What the smaller or larger one of two numbers is taken of, also by way of a selection or of a block's parameter. Not what a
+/// magnitude is taken of, for which there is one instruction.
 fn bounded(function: &Function) -> HashSet<Value> {
-    insts(function)
+    let mut pending: Vec<Value> = insts(function)
         .into_iter()
-        .filter_map(|inst| match function.inst(inst).op {
+        .map(|inst| &function.inst(inst).op)
+        .filter(|op| !is_magnitude(function, op))
+        .filter_map(|op| match op {
             Op::Binary(Binary::SMin | Binary::SMax | Binary::UMin | Binary::UMax, a, b) => {
-                Some([a, b])
+                Some([*a, *b])
             }
             _ => None,
         })
         .flatten()
-        .collect()
+        .collect();
+    let arguments = arguments(function);
+    let mut found = HashSet::new();
+    while let Some(value) = pending.pop() {
+        if !found.insert(value) {
+            continue;
+        }
+        if let Some(&Op::Select(_, a, b)) = function.op_of(value) {
+            pending.extend([a, b]);
+        }
+        pending.extend(arguments.get(&value).into_iter().flatten());
+    }
+    found
+}
+
+/// What each parameter of a block is given.
+fn arguments(function: &Function) -> HashMap<Value, Vec<Value>> {
+    let mut arguments: HashMap<Value, Vec<Value>> = HashMap::new();
+    for &block in &function.layout {
+        for edge in function.block(block).terminator.edges() {
+            let params = &function.block(edge.block).params;
+            for (&param, &argument) in params.iter().zip(&edge.args) {
+                arguments.entry(param).or_default().push(argument);
+            }
+        }
+    }
+    arguments
 }
 
 /// Whether a 64-bit number is computed of a quotient or is a remainder; those of `known` are.
@@ -267,19 +299,16 @@ fn is_of_quotient(function: &Function, value: Value, known: &HashSet<Value>, dep
 
 /// The parameters of blocks that are handed 64-bit numbers computed of quotients, from wherever.
 fn passed_quotients(function: &Function) -> HashSet<Value> {
+    let arguments = arguments(function);
+    let long = |&(&param, _): &(&Value, _)| function.ty(param) == Type::I64;
+    let long: Vec<_> = arguments.iter().filter(long).collect();
     let mut passed = HashSet::new();
     loop {
         let before = passed.len();
-        for &block in &function.layout {
-            for edge in function.block(block).terminator.edges() {
-                let params = &function.block(edge.block).params;
-                for (&param, &arg) in params.iter().zip(&edge.args) {
-                    if function.ty(param) == Type::I64
-                        && is_of_quotient(function, arg, &passed, QUOTIENT_DEPTH)
-                    {
-                        passed.insert(param);
-                    }
-                }
+        for (param, given) in &long {
+            let of_quotient = |&it: &Value| is_of_quotient(function, it, &passed, QUOTIENT_DEPTH);
+            if given.iter().any(of_quotient) {
+                passed.insert(**param);
             }
         }
         if passed.len() == before {
@@ -491,6 +520,8 @@ mod tests {
             "s[1] = -s[0];",
             "int c = p[1] > 5; p[0] = c ^ !upsample((short)c, (ushort)(p[2] > 7));",
             "p[0] = max(abs((int)p[1]), 7u);",
+            "p[0] = max(max((int)p[1], -(int)p[2]), (int)n);",
+            "p[0] = min(min(p[3] ? -(int)p[1] : 5, (int)p[2]), (int)n);",
             "p[0] = mul_hi(p[1], p[2]) + n;",
             "p[0] = mad_hi((int)p[1], (int)p[2], (int)n);",
             "ulong q = 1; for (uint i = 0; i < n; ++i) q = *(global ulong *)p / (q | p[2 + i]); p[2] = (q & 1) ? n : p[1];",
