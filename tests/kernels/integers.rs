@@ -475,6 +475,7 @@ fn bounds_of_negated_numbers() {
         ("-(int)abs(X)", |x, _| -x.abs()),
     ];
     type Bound = fn(i32, i32) -> i32;
+    type Expected = Box<dyn Fn(&[i32]) -> i32>;
     let bounds: [(&str, &str, Bound, Bound); 2] = [
         ("max", "min", i32::max, i32::min),
         ("min", "max", i32::min, i32::max),
@@ -490,7 +491,7 @@ fn bounds_of_negated_numbers() {
     ];
     for (form, (one, of_one)) in forms.iter().flat_map(|&form| terms.map(|it| (form, it))) {
         let mut statements = String::new();
-        let mut expected: Vec<Box<dyn Fn(&[i32]) -> i32>> = Vec::new();
+        let mut expected: Vec<Expected> = Vec::new();
         for (bound, other, of_bound, of_other) in bounds {
             for (two, of_two) in terms {
                 let terms = form
