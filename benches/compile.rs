@@ -20,8 +20,8 @@ use opencl3::context::Context;
 use opencl3::program::Program;
 use pumice::compiler::{self, Capabilities, CompiledProgram};
 use pumice::config::Config;
+use pumice::runtime::code::front_end::FrontEnd;
 use pumice::runtime::device::Device;
-use pumice::runtime::front_end::{FrontEnd, language_target};
 use pumice::runtime::platform::Platform;
 use pumice::toolchain::{BuildOptions, CompileRequest, DiskCache, LanguageTarget, compile_source};
 use pumice::vulkan::{Pipeline, PipelineOptions, ShaderModule};
@@ -315,9 +315,9 @@ impl Bench {
         };
         let target = device
             .as_deref()
-            .map_or_else(LanguageTarget::default, language_target);
+            .map_or_else(LanguageTarget::default, Device::language_target);
         Ok(Self {
-            front_end: FrontEnd::new(&Config::from_environment()),
+            front_end: FrontEnd::new(Config::of_process()),
             device,
             capabilities,
             target,

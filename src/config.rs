@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
-/// What the environment says. Owned by the platform; nothing else reads the environment.
+/// What the environment says. Nothing else reads the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// `PUMICE_LOG`: what is logged to standard error, in the syntax of `env_logger`. Default `warn`.
@@ -50,6 +51,12 @@ pub enum DeviceFilter {
 }
 
 impl Config {
+    /// The environment as it was at the first call: the configuration of the process.
+    pub fn of_process() -> &'static Self {
+        static CONFIG: OnceLock<Config> = OnceLock::new();
+        CONFIG.get_or_init(Self::from_environment)
+    }
+
     /// Reads the environment of this process.
     pub fn from_environment() -> Self {
         Self::from(|name| std::env::var_os(name))

@@ -24,8 +24,8 @@ use pumice::compiler::program::{
     Placement,
 };
 use pumice::compiler::{CompiledKernel, CompiledProgram, PackedModule};
+use pumice::runtime::code::binary::{Binary, StoredExecutable};
 use pumice::runtime::platform::Platform;
-use pumice::runtime::program::binary::{Binary, StoredExecutable};
 
 fn iota() -> Vec<u32> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/iota.spvasm");

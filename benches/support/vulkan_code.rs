@@ -3,8 +3,8 @@
 use super::Result;
 use pumice::compiler::program::{ArgumentKind, Placement};
 use pumice::compiler::{self, CompiledKernel, Options};
+use pumice::runtime::code::front_end::FrontEnd;
 use pumice::runtime::device::Device;
-use pumice::runtime::front_end::{FrontEnd, language_target};
 use pumice::toolchain::{BuildOptions, CompileRequest, compile_source};
 
 /// A compute shader, entry point `main`.
@@ -31,7 +31,7 @@ impl VulkanCode {
                 source,
                 headers: &[],
                 options: &BuildOptions::parse(options)?,
-                target: &language_target(device),
+                target: &device.language_target(),
                 is_whole: true,
                 is_unoptimized: false,
             },

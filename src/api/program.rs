@@ -5,9 +5,9 @@ use super::out::{Info, Written};
 use super::{context, handle};
 use crate::compiler::{PackedModule, shape, words};
 use crate::runtime::callback::ProgramNotify;
+use crate::runtime::code::binary::Binary;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
-use crate::runtime::program::binary::Binary;
 use crate::runtime::program::source::Source;
 use crate::runtime::program::{Origin, Program, specialization};
 use opencl_sys::{

@@ -1,6 +1,5 @@
 //! What atomic operations a device has, in OpenCL's terms.
 
-use super::extensions::Versioned;
 use crate::vulkan::PhysicalDeviceInfo;
 
 /// Whether atomics work on 64 bits in global and local memory alike, as the extensions ask.
@@ -25,18 +24,13 @@ fn widths(has_double: bool) -> impl Iterator<Item = u32> {
 }
 
 /// The features of OpenCL C that cl_ext_float_atomics defines.
-pub fn float_features(has_double: bool) -> Vec<Versioned> {
-    let names: Vec<&'static str> = widths(has_double)
+pub fn float_features(has_double: bool) -> Vec<&'static str> {
+    widths(has_double)
         .flat_map(|bits| match bits {
             32 => &SINGLE[..],
             _ => &DOUBLE[..],
         })
         .copied()
-        .collect();
-    let version = (1, 0, 0);
-    names
-        .into_iter()
-        .map(|name| Versioned { name, version })
         .collect()
 }
 

@@ -2,15 +2,16 @@
 
 use super::allocation::Allocation;
 use super::error::{Error, Result};
-use super::extensions::{self, Versioned};
+use super::extensions::{self, UNLISTED, Versioned};
 use super::internal_kernels::InternalKernels;
 use super::limits::Limits;
 use super::object::{Handle, Kind, Object};
-use super::printf;
+use super::printf_buffers::PrintfBuffers;
 use super::process;
 use super::spirv::SpirvSupport;
 use super::target;
 use crate::compiler::{Capabilities, Defects};
+use crate::toolchain::LanguageTarget;
 use crate::vulkan::{self, MemoryKind, PhysicalDeviceInfo, Unification};
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use std::fmt;
@@ -36,7 +37,7 @@ pub struct Device {
     c_features: Vec<Versioned>,
     vulkan: OnceLock<Result<Arc<vulkan::Device>, vulkan::Error>>,
     spirv: SpirvSupport,
-    printf: printf::Pool,
+    printf_buffers: PrintfBuffers,
     order_word: OnceLock<Result<Arc<Allocation>>>,
     internal_kernels: OnceLock<Arc<InternalKernels>>,
 }
@@ -83,7 +84,7 @@ impl Device {
             c_features,
             info,
             vulkan: OnceLock::new(),
-            printf: printf::Pool::default(),
+            printf_buffers: PrintfBuffers::default(),
             order_word: OnceLock::new(),
             internal_kernels: OnceLock::new(),
         }))
@@ -119,6 +120,21 @@ impl Device {
         &self.c_features
     }
 
+    /// What OpenCL C offers on it: the very names that it reports, and those that it has and does not.
+    pub fn language_target(&self) -> LanguageTarget {
+        let names = |list: &[Versioned]| list.iter().map(|it| it.name.to_owned()).collect();
+        LanguageTarget {
+            extensions: names(&[self.extensions(), &UNLISTED].concat()),
+            features: names(self.c_features()),
+            images: self
+                .c_features()
+                .iter()
+                .any(|feature| feature.name == "__opencl_c_images"),
+            fused_multiply_add: self.capabilities.fused_fma32,
+            device_version: 300,
+        }
+    }
+
     /// What it accepts of SPIR-V.
     pub fn spirv(&self) -> &SpirvSupport {
         &self.spirv
@@ -135,8 +151,8 @@ impl Device {
     }
 
     /// The buffers that its kernels print into.
-    pub fn printf(&self) -> &printf::Pool {
-        &self.printf
+    pub fn printf_buffers(&self) -> &PrintfBuffers {
+        &self.printf_buffers
     }
 
     /// The address of the word that `Implicit::OrderWord` names, made when first asked for. What it holds means

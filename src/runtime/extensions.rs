@@ -142,7 +142,12 @@ const ALL_DEVICES_IN_C: [Versioned; 13] = [
 /// `CL_DEVICE_OPENCL_C_FEATURES`
 pub fn c_features(info: &PhysicalDeviceInfo) -> Vec<Versioned> {
     let mut list = ALL_DEVICES_IN_C.to_vec();
-    list.extend(atomics::float_features(atomics::has_double(info)));
+    let float_atomics = atomics::float_features(atomics::has_double(info));
+    list.extend(
+        float_atomics
+            .into_iter()
+            .map(|name| versioned(name, (1, 0, 0))),
+    );
     if is_sequentially_consistent(info) {
         list.push(versioned("__opencl_c_atomic_order_seq_cst", (3, 0, 0)));
     }
@@ -168,7 +173,8 @@ pub fn language_target(capabilities: &Capabilities) -> LanguageTarget {
     ];
     extensions.extend(optional.iter().filter(|it| it.0).map(|it| it.1.to_owned()));
     let mut features = owned(&ALL_DEVICES_IN_C);
-    features.extend(owned(&atomics::float_features(doubles && int64_atomics)));
+    let float_atomics = atomics::float_features(doubles && int64_atomics);
+    features.extend(float_atomics.into_iter().map(str::to_owned));
     features.push("__opencl_c_atomic_order_seq_cst".to_owned());
     if doubles {
         features.push("__opencl_c_fp64".to_owned());

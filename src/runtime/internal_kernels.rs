@@ -5,10 +5,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::Error;
+use super::code::compile::compile_on_own_stack;
+use super::code::front_end::FrontEnd;
+use super::code::kept_pipelines;
+use super::code::modules::Modules;
 use super::error::Result;
-use super::program::binary::Modules;
-use super::program::{build, kept_pipelines};
-use super::{Error, front_end::FrontEnd};
 use crate::compiler::program::{ArgumentKind, Implicit, Placement};
 use crate::compiler::{Capabilities, CompiledKernel, CompiledProgram, Defects, PackedModule};
 use crate::vulkan::{self, PipelineOptions, Recorder, ShaderModule};
@@ -170,7 +172,7 @@ fn compile(capabilities: &Capabilities) -> std::result::Result<CompiledProgram, 
         modules: vec![PackedModule::of_bytes(bytes).map_err(|error| error.to_string())?],
         ..Modules::default()
     };
-    build::compile_for(&capabilities, &modules)
+    compile_on_own_stack(&capabilities, &modules)
 }
 
 /// Offset and size of the only argument, if the block is as [`InternalKernels::dispatch`] fills it.

@@ -9,10 +9,9 @@ use crate::config::{Config, select_devices};
 use crate::vulkan::{Instance, InstanceOptions};
 use std::sync::{Arc, OnceLock};
 
-/// The only platform. Holds the configuration and the devices for the life of the process.
+/// The only platform. Holds the devices for the life of the process.
 pub struct Platform {
     handle: Handle,
-    config: Config,
     devices: Vec<Arc<Device>>,
     extensions: Vec<Versioned>,
 }
@@ -32,7 +31,7 @@ impl Platform {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
         PLATFORM.get_or_init(|| {
             process::watch_for_children();
-            let platform = Arc::new(Self::new(Config::from_environment()));
+            let platform = Arc::new(Self::new(Config::of_process()));
             object::expose(&platform);
             for device in &platform.devices {
                 object::expose(device);
@@ -41,21 +40,15 @@ impl Platform {
         })
     }
 
-    fn new(config: Config) -> Self {
+    fn new(config: &Config) -> Self {
         config.start_logging();
-        let devices = find_devices(&config);
+        let devices = find_devices(config);
         let extensions = platform_extensions(&devices);
         Self {
             handle: Handle::default(),
-            config,
             devices,
             extensions,
         }
-    }
-
-    /// The environment variables as they were at the first call.
-    pub fn config(&self) -> &Config {
-        &self.config
     }
 
     /// The usable devices, in the order of `PUMICE_DEVICES`.

@@ -18,12 +18,11 @@
 //! Where calls fail ([`is_over`]), releasing succeeds: there is nothing to complain about.
 
 use super::error::{Error, Result};
-use super::queue::Queue;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::{Mutex, Once, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How long the end of the process waits for the device.
@@ -37,7 +36,7 @@ static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 /// There are threads of ours, or have been: spares the others a look whether they are one.
 static HAS_OWN_THREADS: AtomicBool = AtomicBool::new(false);
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
-static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
+static SUBMITTERS: Mutex<Vec<Weak<dyn Submitter>>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// Whether the thread is one of ours.
@@ -161,11 +160,17 @@ pub(super) fn watch_for_end(is_fragile: bool) {
     });
 }
 
-/// There is a new queue, to be waited for at the end.
-pub(super) fn add_queue(queue: &Arc<Queue>) {
-    let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
-    queues.retain(|queue| queue.strong_count() > 0);
-    queues.push(Arc::downgrade(queue));
+/// What has work submitted to a device.
+pub trait Submitter: Send + Sync {
+    /// Waits until what is submitted is done, for no longer than `patience`; whether it is done.
+    fn settle(&self, patience: Duration) -> bool;
+}
+
+/// There is a new submitter, to be waited for at the end.
+pub fn add_submitter(submitter: Weak<dyn Submitter>) {
+    let mut submitters = SUBMITTERS.lock().unwrap_or_else(PoisonError::into_inner);
+    submitters.retain(|submitter| submitter.strong_count() > 0);
+    submitters.push(submitter);
 }
 
 /// The platform is about to be set up: from here on a child is no place to go on.
@@ -201,17 +206,17 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
     }
     let waited = std::panic::catch_unwind(|| {
         // A thread that holds the lock may have been ended by `exit`.
-        let Ok(queues) = QUEUES.try_lock() else {
+        let Ok(submitters) = SUBMITTERS.try_lock() else {
             return;
         };
-        let queues: Vec<_> = queues.iter().filter_map(Weak::upgrade).collect();
+        let submitters: Vec<_> = submitters.iter().filter_map(Weak::upgrade).collect();
         let end = Instant::now() + PATIENCE;
-        for queue in queues {
-            if !queue.settle(end.saturating_duration_since(Instant::now())) {
+        for submitter in submitters {
+            if !submitter.settle(end.saturating_duration_since(Instant::now())) {
                 log::debug!("the process ends before the device does");
             }
             // Its last owner would give memory back, for nothing.
-            std::mem::forget(queue);
+            std::mem::forget(submitter);
         }
         while AT_WORK.load(Ordering::SeqCst) > 0 && Instant::now() < end {
             std::thread::sleep(Duration::from_micros(100));

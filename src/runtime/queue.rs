@@ -21,7 +21,7 @@ use super::hazard::Hazards;
 use super::held::{HeldCommands, Ready, Resolution};
 use super::lost_iterations::LostBatches;
 use super::object::{Handle, Kind, Object};
-use super::process;
+use super::process::{self, Submitter};
 use super::repeat::Repeats;
 use super::retire;
 use super::trace::{self, Trace};
@@ -37,7 +37,7 @@ use opencl_sys::{
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// Batches in flight from which on an enqueue looks which are done, and at which it waits.
@@ -186,7 +186,8 @@ impl Queue {
             abandoned: AtomicBool::new(false),
         });
         context.add_queue(&queue);
-        process::add_queue(&queue);
+        let submitter: Weak<Self> = Arc::downgrade(&queue);
+        process::add_submitter(submitter);
         Ok(queue)
     }
 
@@ -629,12 +630,6 @@ impl Queue {
         }
     }
 
-    /// Waits for what is submitted, at most `patience`; whether it is done.
-    pub(super) fn settle(&self, patience: Duration) -> bool {
-        let value = self.submitted.load(Ordering::Acquire);
-        value == 0 || self.failure.is_dead() || self.timeline.wait(value, patience).unwrap_or(true)
-    }
-
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -720,6 +715,13 @@ impl Waits {
             events: events.iter().map(Arc::clone).collect(),
             done: SmallVec::new(),
         }
+    }
+}
+
+impl Submitter for Queue {
+    fn settle(&self, patience: Duration) -> bool {
+        let value = self.submitted.load(Ordering::Acquire);
+        value == 0 || self.failure.is_dead() || self.timeline.wait(value, patience).unwrap_or(true)
     }
 }
 

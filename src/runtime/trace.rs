@@ -4,7 +4,7 @@
 //! (until its batch is handed to the device), on the device it *runs*. Commands are written when they are seen
 //! done. A command buffer is *recorded* on the host, on the track of its first queue. The list stays open at its end, as the format allows: a process may end at any time.
 
-use super::platform::Platform;
+use crate::config::Config;
 use opencl_sys as cl;
 use opencl_sys::cl_command_type;
 use std::fs::File;
@@ -35,7 +35,7 @@ pub fn get() -> Option<&'static Trace> {
     static TRACE: OnceLock<Option<Trace>> = OnceLock::new();
     TRACE
         .get_or_init(|| {
-            let path = Platform::instance().config().trace.as_ref()?;
+            let path = Config::of_process().trace.as_ref()?;
             Trace::create(path)
                 .inspect_err(|error| log::error!("PUMICE_TRACE: {}: {error}", path.display()))
                 .ok()

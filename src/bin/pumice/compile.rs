@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use lexopt::prelude::*;
 use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram, words};
 use pumice::config::Config;
+use pumice::runtime::code::front_end::FrontEnd;
 use pumice::runtime::extensions::language_target;
-use pumice::runtime::front_end::FrontEnd;
 use pumice::runtime::program::source::Source;
 use pumice::toolchain::{BuildOptions, CompileRequest, compile_source};
 use rspirv::binary::Disassemble;
@@ -38,9 +38,9 @@ struct Request {
 
 pub fn command(arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
     let request = parse(arguments)?;
-    let config = Config::from_environment();
+    let config = Config::of_process();
     config.start_logging();
-    let front_end = FrontEnd::new(&config);
+    let front_end = FrontEnd::new(config);
     let module = opencl_module(&request, &front_end)?;
     if request.emit == Emit::Il {
         write(request.output.as_deref(), &words::to_bytes(&module))?;

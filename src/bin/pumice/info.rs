@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use pumice::compiler::Capabilities;
 use pumice::config::{CacheDir, Config};
+use pumice::runtime::code::front_end::FrontEnd;
 use pumice::runtime::device::Device;
-use pumice::runtime::front_end::FrontEnd;
 use pumice::runtime::platform::Platform;
 use pumice::vulkan::{Instance, InstanceOptions};
 
@@ -25,7 +25,7 @@ pub fn command(mut arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
         describe(&mut text, device)?;
     }
     left_out(&mut text, platform.devices())?;
-    compiler(&mut text, platform.config())?;
+    compiler(&mut text, Config::of_process())?;
     icd_files(&mut text)?;
     crate::print(&text);
     Ok(match usable {

@@ -430,18 +430,18 @@ fn a_released_argument_lives_as_long_as_the_command_uses_it() {
 #[test]
 fn printing_in_recordings_takes_no_buffers_from_launches() {
     let Some(setup) = Setup::new() else { return };
-    let printf = setup.queue.device().printf();
+    let printf = setup.queue.device().printf_buffers();
     let target = setup.memory();
     let say = setup.kernel("say", &target, 1);
     let buffer = setup.buffer();
-    let before = printf.buffers();
+    let before = printf.in_use();
     // More than a device lets launches have.
     for _ in 0..40 {
         setup.record(&buffer, &say);
     }
-    assert_eq!(printf.buffers(), before);
+    assert_eq!(printf.in_use(), before);
     buffer.finalize().unwrap();
-    assert_eq!(printf.buffers(), before);
+    assert_eq!(printf.in_use(), before);
     let first = current(&buffer);
     let value = || setup.queue.lock().in_flight.back().map(|batch| batch.value);
     for _ in 0..3 {
@@ -457,6 +457,6 @@ fn printing_in_recordings_takes_no_buffers_from_launches() {
         assert!(!first.is_idle());
     }
     assert!(Arc::ptr_eq(&first, &current(&buffer)));
-    assert_eq!(printf.buffers(), before);
+    assert_eq!(printf.in_use(), before);
     setup.queue.finish().unwrap();
 }

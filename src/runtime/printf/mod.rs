@@ -20,21 +20,11 @@ use crate::compiler::printf::{CAPACITY_WORD, HEADER_WORDS};
 use crate::vulkan::MemoryKind;
 use records::DataStrings;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Buffers in use on a device from which on a launch first waits for earlier commands of its queue.
 const MOST_BUFFERS: usize = 32;
-
-/// Buffers kept for later launches.
-const KEPT_BUFFERS: usize = 8;
-
-/// A device's buffers.
-#[derive(Default)]
-pub struct Pool {
-    free: Mutex<Vec<Arc<Allocation>>>,
-    in_use: AtomicUsize,
-}
 
 /// What one launch prints.
 pub struct Output {
@@ -43,7 +33,7 @@ pub struct Output {
     buffer: Arc<Allocation>,
     /// Whether the buffer holds no records, as the next launch needs it.
     is_clean: AtomicBool,
-    /// It is one of the pool's in use, which others wait for.
+    /// It counts among the device's buffers in use, which others wait for.
     is_counted: bool,
 }
 
@@ -59,10 +49,10 @@ impl Output {
     /// `CL_OUT_OF_RESOURCES`: no memory for it.
     pub fn new(queue: &Arc<Queue>, code: &KernelCode) -> Result<Arc<Self>> {
         let device = queue.device();
-        let pool = device.printf();
-        while pool.in_use.load(Ordering::Acquire) >= MOST_BUFFERS && queue.wait_for_oldest() {}
+        let buffers = device.printf_buffers();
+        while buffers.in_use() >= MOST_BUFFERS && queue.wait_for_oldest() {}
         let output = Self::with_buffer(code, true)?;
-        pool.in_use.fetch_add(1, Ordering::AcqRel);
+        buffers.begin_use();
         Ok(Arc::new(output))
     }
 
@@ -77,8 +67,7 @@ impl Output {
 
     fn with_buffer(code: &KernelCode, is_counted: bool) -> Result<Self> {
         let device = code.executable.device();
-        let free = device.printf().lock().pop();
-        let buffer = match free {
+        let buffer = match device.printf_buffers().take() {
             Some(buffer) => buffer,
             None => new_buffer(device)?,
         };
@@ -154,26 +143,13 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        let pool = self.executable.device().printf();
+        let buffers = self.executable.device().printf_buffers();
         if self.is_counted {
-            pool.in_use.fetch_sub(1, Ordering::AcqRel);
+            buffers.end_use();
         }
-        let mut free = pool.lock();
-        if self.is_clean.load(Ordering::Acquire) && free.len() < KEPT_BUFFERS {
-            free.push(Arc::clone(&self.buffer));
+        if self.is_clean.load(Ordering::Acquire) {
+            buffers.give_back(&self.buffer);
         }
-    }
-}
-
-impl Pool {
-    /// Buffers that launches have.
-    #[cfg(test)]
-    pub fn buffers(&self) -> usize {
-        self.in_use.load(Ordering::Acquire)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Allocation>>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,22 +6,20 @@ use std::sync::{Arc, mpsc};
 
 use opencl_sys::{CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
 
-use super::binary::Modules;
 use super::executable::Executable;
 use super::object::Object;
 use super::{Origin, Product, Program};
-use crate::compiler::{self, Capabilities, CompileError, CompiledProgram, PackedModule};
+use crate::compiler::CompiledProgram;
 use crate::runtime::callback::{ProgramNotify, UserData};
+use crate::runtime::code::compile::{STACK_BYTES, compile_modules};
+use crate::runtime::code::front_end::FrontEnd;
+use crate::runtime::code::modules::Modules;
 use crate::runtime::device::Device;
-use crate::runtime::front_end::{FrontEnd, language_target};
-use crate::runtime::platform::Platform;
 use crate::runtime::process::{self, AtWork};
 use crate::runtime::{Error, Result};
-use crate::toolchain::cache::KeyBuilder;
 use crate::toolchain::options::{LanguageVersion, MathOptions};
 use crate::toolchain::rest::Rest;
 use crate::toolchain::source::SourceOutcome;
-use crate::toolchain::validate::validate;
 use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source};
 
 /// The outcome for one device.
@@ -156,9 +154,6 @@ fn detach<F: FnOnce() + Send + 'static>(work: F) {
     }
 }
 
-/// Room for the compiler's recursion over deeply nested programs. Only what is touched is ever taken.
-const STACK_BYTES: usize = 256 << 20;
-
 /// Runs the build while the caller waits. Not on the caller's stack: an application's thread may have little.
 fn run_on_own_stack(program: &Program, devices: &[usize], task: &Task) -> Result<()> {
     let finished = std::thread::scope(|scope| {
@@ -231,7 +226,7 @@ fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceM
                 let modules = Arc::new(stored.modules.clone());
                 let compiled = match &stored.program {
                     Some(compiled) => Ok(compiled.clone()),
-                    None => compile_modules(device, &modules),
+                    None => compile_modules(device.capabilities(), &modules),
                 };
                 executable(device, modules, compiled, String::new())
             }
@@ -260,7 +255,7 @@ fn build_modules(
     match modules_of(program, device, options, None, sources) {
         (Some(modules), _, log) => {
             let modules = Arc::new(modules);
-            let compiled = compile_modules(device, &modules);
+            let compiled = compile_modules(device.capabilities(), &modules);
             let again = match compiled {
                 Ok(_) => None,
                 Err(_) => without_optimizations(program, device, options),
@@ -287,7 +282,7 @@ fn without_optimizations(
     };
     let (modules, _, log) = modules_of(program, device, options, None, &mut sources);
     let modules = Arc::new(modules?);
-    let compiled = compile_modules(device, &modules).ok()?;
+    let compiled = compile_modules(device.capabilities(), &modules).ok()?;
     Some(executable(device, modules, Ok(compiled), log))
 }
 
@@ -352,7 +347,7 @@ fn link_for(device: &Arc<Device>, options: &LinkOptions, inputs: &[Arc<Program>]
 }
 
 fn link_modules(device: &Arc<Device>, modules: Modules) -> Built {
-    let compiled = compile_modules(device, &modules);
+    let compiled = compile_modules(device.capabilities(), &modules);
     executable(device, Arc::new(modules), compiled, String::new())
 }
 
@@ -416,7 +411,7 @@ fn modules_of(
             let is_unoptimized = sources.are_unoptimized;
             let outcome = sources
                 .outcomes
-                .entry(language_target(device))
+                .entry(device.language_target())
                 .or_insert_with_key(|target| {
                     let front_end = FrontEnd::instance();
                     let request = CompileRequest {
@@ -451,90 +446,4 @@ fn modules_of(
         specialization: program.specialization(),
     });
     (modules, rest, log)
-}
-
-/// Compiles linked modules to device code, or takes the result of an earlier time from the cache.
-fn compile_modules(
-    device: &Device,
-    modules: &Modules,
-) -> std::result::Result<CompiledProgram, String> {
-    compile_linked(device.capabilities(), modules)
-}
-
-/// As a build does, outside of one: while the caller waits, on a stack of its own.
-pub(in crate::runtime) fn compile_for(
-    capabilities: &Capabilities,
-    modules: &Modules,
-) -> std::result::Result<CompiledProgram, String> {
-    let compile = || {
-        catch_unwind(AssertUnwindSafe(|| compile_linked(capabilities, modules)))
-            .unwrap_or_else(|_| Err("internal error of Pumice's compiler".into()))
-    };
-    let finished = std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .name("pumice-build".into())
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, compile)
-            .ok()
-            .and_then(|thread| thread.join().ok())
-    });
-    finished.unwrap_or_else(compile)
-}
-
-fn compile_linked(
-    capabilities: &Capabilities,
-    modules: &Modules,
-) -> std::result::Result<CompiledProgram, String> {
-    let cache = FrontEnd::instance().cache();
-    let mut builder = KeyBuilder::new("SPIR-V to program")
-        .field(&postcard::to_allocvec(capabilities).unwrap_or_default())
-        .field(&[
-            u8::from(modules.denorms_are_zero),
-            u8::from(modules.fast_relaxed_math),
-            u8::from(modules.opt_disable),
-            u8::from(modules.uniform_work_groups),
-        ]);
-    for (id, value) in &modules.specialization {
-        builder = builder.field(&id.to_le_bytes()).field(value);
-    }
-    for module in &modules.modules {
-        builder = builder.field(module.as_bytes());
-    }
-    let key = builder.finish();
-    let validating = Platform::instance().config().validate;
-    if !validating
-        && let Some(kept) = cache.get(key)
-        && let Ok(program) = postcard::from_bytes::<CompiledProgram>(&kept)
-    {
-        log::debug!("compiled program taken from the cache");
-        return Ok(program);
-    }
-    let options = compiler::Options {
-        specialization: modules.specialization.clone().into_iter().collect(),
-        denorms_are_zero: modules.denorms_are_zero,
-        fast_relaxed_math: modules.fast_relaxed_math,
-        opt_disable: modules.opt_disable,
-        uniform_work_groups: modules.uniform_work_groups,
-    };
-    let compile = || {
-        let unpacked = modules.modules.iter().map(PackedModule::words);
-        let unpacked = unpacked.collect::<std::result::Result<Vec<_>, _>>()?;
-        let slices: Vec<&[u32]> = unpacked.iter().map(Vec::as_slice).collect();
-        let library = FrontEnd::instance().library().map_err(Clone::clone)?;
-        compiler::compile(&slices, library, capabilities, &options)
-    };
-    let told = |error: CompileError| format!("{error}\n");
-    let program = compile().map_err(told)?;
-    if validating {
-        for kernel in &program.kernels {
-            validate(&kernel.spirv.words().map_err(told)?).map_err(|message| {
-                let name = &kernel.name;
-                format!("error: the code generated for kernel '{name}' is not valid: {message}\n")
-            })?;
-        }
-    }
-    if let Ok(bytes) = postcard::to_allocvec(&program) {
-        cache.put(key, &bytes);
-    }
-    Ok(program)
 }

@@ -6,16 +6,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use smallvec::SmallVec;
 
-use super::binary::{Modules, StoredExecutable};
 use super::initializers;
-use super::kept_pipelines::{self, Recipe};
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{Argument, ArgumentKind, Placement};
 use crate::compiler::specialize::specialize;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
+use crate::runtime::code::binary::StoredExecutable;
+use crate::runtime::code::compile::compile_on_own_stack;
+use crate::runtime::code::front_end::FrontEnd;
+use crate::runtime::code::kept_pipelines::{self, Recipe};
+use crate::runtime::code::modules::Modules;
 use crate::runtime::device::Device;
-use crate::runtime::front_end::FrontEnd;
 use crate::runtime::host_memory;
 use crate::runtime::lost_iterations;
 use crate::runtime::sub_group_sizes::SubGroupSizes;
@@ -112,7 +114,7 @@ impl Executable {
                 }
                 let mut capabilities = self.device.capabilities().clone();
                 capabilities.push_constant_bytes = ADDRESS_BYTES;
-                let compiled = super::build::compile_for(&capabilities, &self.modules)
+                let compiled = compile_on_own_stack(&capabilities, &self.modules)
                     .inspect_err(|message| log::warn!("arguments in memory: {message}"))
                     .ok()?;
                 let modules = Arc::clone(&self.modules);

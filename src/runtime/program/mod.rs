@@ -1,10 +1,8 @@
 //! Programs: where they come from, and what was built of them for each device.
 
-pub mod binary;
 pub mod build;
 pub mod executable;
 mod initializers;
-pub(super) mod kept_pipelines;
 pub mod object;
 pub mod source;
 pub mod specialization;
@@ -13,7 +11,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::binary::{Binary, Modules, StoredExecutable};
 use self::executable::Executable;
 use self::object::Object as CompiledObject;
 use self::source::Source;
@@ -22,6 +19,8 @@ use super::device::Device;
 use super::object::{Handle, Kind, Object};
 use super::{Error, Result};
 use crate::compiler::PackedModule;
+use crate::runtime::code::binary::{Binary, StoredExecutable};
+use crate::runtime::code::modules::Modules;
 
 /// A program.
 pub struct Program {

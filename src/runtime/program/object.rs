@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use super::binary::Modules;
 use crate::compiler::PackedModule;
-use crate::runtime::front_end::FrontEnd;
+use crate::runtime::code::front_end::FrontEnd;
+use crate::runtime::code::modules::Modules;
 use crate::toolchain::rest::Rest;
 
 /// A compiled object.

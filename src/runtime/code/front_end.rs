@@ -2,14 +2,11 @@
 
 use std::sync::OnceLock;
 
-use super::device::Device;
-use super::extensions::{UNLISTED, Versioned};
-use super::platform::Platform;
 use crate::compiler::{CompileError, Library};
 use crate::config::{CacheDir, Config};
 use crate::toolchain::cache::DEFAULT_LIMIT_BYTES;
 use crate::toolchain::clang::NoClang;
-use crate::toolchain::{Clang, DiskCache, LanguageTarget};
+use crate::toolchain::{Clang, DiskCache};
 
 /// What turns sources into modules.
 pub struct FrontEnd {
@@ -34,10 +31,10 @@ impl FrontEnd {
         }
     }
 
-    /// That of the platform.
+    /// That of the process.
     pub fn instance() -> &'static Self {
         static FRONT_END: OnceLock<FrontEnd> = OnceLock::new();
-        FRONT_END.get_or_init(|| Self::new(Platform::instance().config()))
+        FRONT_END.get_or_init(|| Self::new(Config::of_process()))
     }
 
     pub fn cache(&self) -> &DiskCache {
@@ -69,20 +66,5 @@ impl FrontEnd {
                 found
             })
             .as_ref()
-    }
-}
-
-/// What OpenCL C offers on a device: the very names that it reports, and those that it has and does not.
-pub fn language_target(device: &Device) -> LanguageTarget {
-    let names = |list: &[Versioned]| list.iter().map(|it| it.name.to_owned()).collect();
-    LanguageTarget {
-        extensions: names(&[device.extensions(), &UNLISTED].concat()),
-        features: names(device.c_features()),
-        images: device
-            .c_features()
-            .iter()
-            .any(|feature| feature.name == "__opencl_c_images"),
-        fused_multiply_add: device.capabilities().fused_fma32,
-        device_version: 300,
     }
 }

@@ -17,11 +17,10 @@
 //! last, and is read only where the fingerprint is right, so that binaries of other versions stay good. PyOpenCL
 //! keeps them, and fails where one is refused.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::modules::Modules;
 use crate::compiler::{Capabilities, CompiledProgram, PackedModule};
 use crate::compiler::{shape, words};
 use crate::toolchain::cache::DRIVER_IDENTITY;
@@ -47,21 +46,6 @@ pub struct StoredExecutable {
     pub modules: Modules,
     /// `None` when it was made for other device capabilities or by another compiler.
     pub program: Option<CompiledProgram>,
-}
-
-/// OpenCL SPIR-V, and how it was asked to be compiled.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Modules {
-    #[serde(with = "as_words")]
-    pub modules: Vec<PackedModule>,
-    /// `-cl-denorms-are-zero`, `-cl-fast-relaxed-math` (or `-cl-unsafe-math-optimizations`), `-cl-opt-disable`.
-    pub denorms_are_zero: bool,
-    pub fast_relaxed_math: bool,
-    pub opt_disable: bool,
-    /// `-cl-uniform-work-group-size`, or OpenCL C before 2.0.
-    pub uniform_work_groups: bool,
-    /// Specialization constants by `SpecId`: little-endian bytes.
-    pub specialization: BTreeMap<u32, Vec<u8>>,
 }
 
 /// Why a binary is not taken; the application sees `CL_INVALID_BINARY`.
@@ -160,32 +144,6 @@ impl Binary {
     }
 }
 
-/// Modules word by word, as binaries have held them from the first.
-mod as_words {
-    use super::PackedModule;
-    use serde::ser::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(
-        modules: &[PackedModule],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let words = modules.iter().map(PackedModule::words);
-        let words: Vec<Vec<u32>> = words.collect::<Result<_, _>>().map_err(S::Error::custom)?;
-        words.serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<PackedModule>, D::Error> {
-        let modules = Vec::<Vec<u32>>::deserialize(deserializer)?;
-        Ok(modules
-            .iter()
-            .map(|words| PackedModule::new(words))
-            .collect())
-    }
-}
-
 /// What code of this kind depends on, beside its own contents.
 fn fingerprint(kind: u32, capabilities: &Capabilities) -> [u8; 32] {
     let mut hash = Sha256::new();
@@ -213,6 +171,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use crate::compiler::testing::opencl_c;
 
     fn executable() -> Binary {
