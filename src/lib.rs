@@ -8,14 +8,18 @@
 //!         OpenCL C ── toolchain (clang) ── OpenCL SPIR-V ── compiler ── Vulkan SPIR-V
 //! ```
 //!
-//! - [`icd`]: the dispatch table and the exported symbols. C names live only here.
-//! - [`api`]: one file per OpenCL object; argument checks in the specification's order.
-//! - [`runtime`]: the objects behind the handles, queues, events, memory, programs.
-//! - [`vulkan`]: everything that calls `ash`.
-//! - [`compiler`]: a pure function from OpenCL SPIR-V to Vulkan SPIR-V and reflection.
-//! - [`drivers`]: what is known of Vulkan drivers by their version, as plain data; any room may ask, it asks none.
-//! - [`toolchain`]: finds and runs `clang`; the disk cache.
-//! - [`config`]: every environment variable, read once.
+//! | room | may import | what it is |
+//! |---|---|---|
+//! | `icd` | `api`, `runtime` | the dispatch table and the exported symbols; C names live only here |
+//! | `api` | `compiler`, `runtime`, `toolchain`, `vulkan` | one file per OpenCL object; argument checks in the specification's order |
+//! | `runtime` | `compiler`, `config`, `drivers`, `toolchain`, `vulkan` | the objects behind the handles: queues, events, memory, programs |
+//! | `vulkan` | `drivers` | everything that calls `ash` |
+//! | `toolchain` | `compiler` | finds and runs `clang`; the disk cache |
+//! | `compiler` | `drivers` | a pure function from OpenCL SPIR-V to Vulkan SPIR-V and reflection |
+//! | `drivers` | | what is known of Vulkan drivers by their version, as plain data |
+//! | `config` | | every environment variable, read once |
+//!
+//! `tests/architecture` reads this table.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod api;

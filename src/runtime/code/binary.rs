@@ -171,8 +171,8 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
     use crate::compiler::testing::opencl_c;
+    use std::collections::BTreeMap;
 
     fn executable() -> Binary {
         let mut program = CompiledProgram::default();

@@ -1,0 +1,95 @@
+//! The order of `src/`: rooms import only what the table in `src/lib.rs` allows them, and no modules import each other in a
+//! circle.
+
+mod circles;
+mod imports;
+
+use circles::circles;
+use imports::{Import, Module};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Rooms and modules in which circles are left. What is taken out of them is taken out here.
+const UNSETTLED: [&str; 5] = ["api", "compiler", "runtime", "toolchain", "vulkan"];
+
+fn source() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The rooms that each room may import, by the table "| `room` | `one`, `other` |" in a text.
+fn table(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    rows.filter_map(|row| {
+        let mut columns = row.split('|');
+        let room = columns.next()?.trim_end().trim_end_matches('`').to_owned();
+        let named = columns.next()?.split('`').skip(1).step_by(2);
+        Some((room, named.map(str::to_owned).collect()))
+    })
+    .collect()
+}
+
+#[test]
+fn rooms_import_what_the_table_allows() {
+    let text = fs::read_to_string(source().join("lib.rs")).expect("there is a library");
+    let allowed = table(&text);
+    assert!(allowed.len() > 7, "the table is not read");
+    let (all, modules) = imports::all(&source());
+    let rooms: BTreeSet<&String> = modules.iter().filter_map(|module| module.first()).collect();
+    let listed: BTreeSet<&String> = allowed.keys().collect();
+    assert_eq!(rooms, listed, "the rooms, and those of the table");
+    let mut used: BTreeMap<&String, BTreeSet<String>> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for import in &all {
+        let (Some(from), Some(to)) = (import.from.first(), import.to.first()) else {
+            continue;
+        };
+        if from != to {
+            used.entry(from).or_default().insert(to.clone());
+            if !allowed[from].contains(to) {
+                wrong.push(import.to_string());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not allowed:\n{}", wrong.join("\n"));
+    for (room, allowed) in &allowed {
+        let used = used.remove(room).unwrap_or_default();
+        assert_eq!(&used, allowed, "what `{room}` imports, and may import");
+    }
+}
+
+/// The imports between two modules of which neither lies within the other.
+fn between_siblings(import: &&Import) -> bool {
+    !import.to.starts_with(&import.from) && !import.from.starts_with(&import.to)
+}
+
+fn is_within(module: &Module, room: &str) -> bool {
+    let mut names = module.iter();
+    room.split("::")
+        .all(|name| names.next().is_some_and(|it| it == name))
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let (all, _) = imports::all(&source());
+    let arrows: Vec<&Import> = all.iter().filter(between_siblings).collect();
+    let mut settled: BTreeSet<&str> = UNSETTLED.into_iter().collect();
+    for circle in circles(&arrows) {
+        let room = UNSETTLED
+            .into_iter()
+            .find(|room| circle.iter().all(|module| is_within(module, room)));
+        match room {
+            Some(room) => drop(settled.remove(room)),
+            None => {
+                let within = |it: &&&Import| circle.contains(&it.from) && circle.contains(&it.to);
+                let lines: Vec<String> = arrows
+                    .iter()
+                    .filter(within)
+                    .map(ToString::to_string)
+                    .collect();
+                panic!("a circle:\n{}", lines.join("\n"));
+            }
+        }
+    }
+    assert!(settled.is_empty(), "no circle is left in {settled:?}");
+}
