@@ -3,10 +3,10 @@
 use super::command_buffer;
 use super::device::type_of;
 use super::error::{Error, Result};
+use super::external_handles;
 use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
 use super::usm;
-use super::{external_memory, semaphore};
 use crate::runtime::atomics;
 use crate::runtime::code::front_end::FrontEnd;
 use crate::runtime::device::Device;
@@ -251,7 +251,8 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
 /// Images are memory that code reads and writes: the limits are the argument block's and those of their sizes
 /// in memory, not the device's.
 fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
-    use crate::runtime::image::{MAX_2D, MAX_3D, MAX_LAYERS, TEXEL_ALIGNMENT};
+    use crate::runtime::allocate::TEXEL_ALIGNMENT;
+    use crate::runtime::image::{MAX_2D, MAX_3D, MAX_LAYERS};
     Answer::Done(match name {
         cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(true),
         cl::CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value::<cl_uint>(128),
@@ -367,18 +368,18 @@ fn extended(device: &Device, name: cl_device_info, info: Info) -> Answer {
             info.value::<[cl_uint; 4]>([pci.domain, pci.bus, pci.device, pci.function])
         }
         (cl::CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, _) => {
-            info.slice(&external_memory::imports(device))
+            info.slice(&external_handles::memory_imports(device))
         }
         // All images are linear.
         (cl::CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, _) => {
-            info.slice(&external_memory::imports(device))
+            info.slice(&external_handles::memory_imports(device))
         }
         (cl::CL_DEVICE_SEMAPHORE_TYPES_KHR, _) => info.slice(&[cl::CL_SEMAPHORE_TYPE_BINARY_KHR]),
         (cl::CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, _) => {
-            info.slice(&semaphore::imports(device))
+            info.slice(&external_handles::semaphore_imports(device))
         }
         (cl::CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, _) => {
-            info.slice(&semaphore::exports(device))
+            info.slice(&external_handles::semaphore_exports(device))
         }
         (cl::CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, _) => {
             info.value(usm::host_capabilities(device))

@@ -6,14 +6,15 @@ use super::out::EventArguments;
 use crate::runtime::event::Event;
 use crate::runtime::image::Image;
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::{LateWaits, Queue};
+use crate::runtime::queue::Queue;
+use crate::runtime::waits::LateWaits;
 use opencl_sys::{
     CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_command_queue,
     cl_mem, cl_mem_flags,
 };
 use std::sync::Arc;
 
-pub use crate::runtime::residence::WaitList;
+pub use crate::runtime::event::WaitList;
 
 /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
 pub fn queue(command_queue: cl_command_queue) -> Result<Arc<Queue>> {

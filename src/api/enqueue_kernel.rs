@@ -7,8 +7,9 @@ use crate::runtime::callback::NativeKernel;
 use crate::runtime::dispatch::NdRange;
 use crate::runtime::kernel::Kernel;
 use crate::runtime::launch::{self, LaunchTarget};
-use crate::runtime::queue::{LateWaits, Queue};
+use crate::runtime::queue::Queue;
 use crate::runtime::repeat::Enqueued;
+use crate::runtime::waits::LateWaits;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
     CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,

@@ -4,10 +4,11 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::Transfer;
 use super::{enqueue, handle};
+use crate::runtime::backing::Use;
 use crate::runtime::command::Command;
 use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::memory::Memory;
-use crate::runtime::residence::{Mode, Use};
+use crate::runtime::residence::Mode;
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT,
     CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS,
@@ -153,7 +154,12 @@ pub unsafe fn enqueue_migrate_mem_objects(
     let moved = list.into_iter().filter(|_| to_device);
     let transfer = Transfer {
         command: Command::Nothing,
-        uses: moved.map(|memory| Use::whole(memory, mode)).collect(),
+        memories: moved
+            .map(|memory| {
+                let used = Use::whole(memory.backing(), mode);
+                (memory, used)
+            })
+            .collect(),
     };
     transfer.enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_list, events)
 }

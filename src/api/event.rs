@@ -3,10 +3,11 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
+use crate::runtime::blocking;
 use crate::runtime::callback::{EventNotify, UserData};
 use crate::runtime::event::Event;
 use crate::runtime::object::Object;
-use crate::runtime::transfer;
+use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE,
     CL_EVENT_CONTEXT, CL_EVENT_REFERENCE_COUNT, CL_INVALID_CONTEXT, CL_INVALID_EVENT,
@@ -44,7 +45,7 @@ pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) 
     }
     // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in
     // event_list is a negative integer value."
-    transfer::wait_for_all(&events)
+    blocking::wait_for_all(&events)
 }
 
 /// `clGetEventInfo`
@@ -54,8 +55,8 @@ pub fn get_event_info(event: cl_event, param_name: cl_event_info, info: Info) ->
         // "… for events returned by a command-buffer enqueue operation to multiple command-queues, NULL is
         // returned."
         CL_EVENT_COMMAND_QUEUE => {
-            let queue = event.queue().filter(|_| !event.spans_queues());
-            info.handle_or_null(queue.map(|queue| &**queue))
+            let queue = Queue::of(&event).filter(|_| !event.spans_queues());
+            info.handle_or_null(queue.as_deref())
         }
         CL_EVENT_CONTEXT => info.handle(&**event.context()),
         CL_EVENT_COMMAND_TYPE => info.value(event.kind()),
@@ -86,7 +87,7 @@ pub fn get_event_profiling_info(
     // command-queue, if the execution status of the command identified by event is not CL_COMPLETE or if
     // event is a user event object."
     let unavailable = |reason| Error::new(CL_PROFILING_INFO_NOT_AVAILABLE, reason);
-    let queue = event.queue().ok_or_else(|| unavailable("a user event"))?;
+    let queue = Queue::of(&event).ok_or_else(|| unavailable("a user event"))?;
     if !queue.has_profiling() {
         return Err(unavailable("the queue has no CL_QUEUE_PROFILING_ENABLE"));
     }

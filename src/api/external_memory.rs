@@ -1,6 +1,7 @@
 //! Memory shared with others (cl_khr_external_memory, opaque file descriptors and dma-buf).
 
 use super::error::{Error, Result};
+use super::external_handles::memory_imports;
 use super::out::EventArguments;
 use super::{enqueue, handle};
 use crate::runtime::device::Device;
@@ -10,19 +11,9 @@ use opencl_sys::{
     CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR, CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
     CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR,
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, cl_command_queue,
-    cl_command_type, cl_external_memory_handle_type_khr, cl_mem, cl_uint,
+    cl_command_type, cl_mem, cl_uint,
 };
 use std::sync::Arc;
-
-/// `CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR`
-pub fn imports(device: &Device) -> Vec<cl_external_memory_handle_type_khr> {
-    let fds = &device.info().memory_fds;
-    let opaque = fds.opaque.import;
-    let opaque = opaque.then_some(CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR);
-    let dma_buf = fds.dma_buf.import;
-    let dma_buf = dma_buf.then_some(CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
-    opaque.into_iter().chain(dma_buf).collect()
-}
 
 /// The kind of descriptor that a property of `clCreateBufferWithProperties` names.
 pub fn kind_of(property: u64) -> Option<MemoryFd> {
@@ -35,7 +26,7 @@ pub fn kind_of(property: u64) -> Option<MemoryFd> {
 
 /// Whether the device imports descriptors of the kind.
 pub fn imports_kind(device: &Device, kind: MemoryFd) -> bool {
-    imports(device)
+    memory_imports(device)
         .into_iter()
         .any(|handle_type| kind_of(handle_type.into()) == Some(kind))
 }
@@ -105,7 +96,7 @@ unsafe fn hand_over(
         }
         // "CL_INVALID_COMMAND_QUEUE … if device associated with command_queue is not one of the devices specified by
         // CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of mem_objects".
-        if !memory.is_within_reach(&queue) {
+        if !memory.is_within_reach(queue.context_device()) {
             return Err(Error::new(
                 CL_INVALID_COMMAND_QUEUE,
                 "a memory object was imported for another device",
@@ -189,7 +180,7 @@ mod tests {
                         Queue::new(&context, other, vulkan, 0, Priority::Medium, None).unwrap();
                     let memory: Arc<Memory> = handle::get(buffer).unwrap();
                     let serves = Arc::ptr_eq(other, device);
-                    assert_eq!(memory.place(&queue).is_ok(), serves);
+                    assert_eq!(memory.place(queue.context_device()).is_ok(), serves);
                     let queue: cl_command_queue = handle::create(queue);
                     // SAFETY: live handles.
                     let acquired = unsafe {

@@ -4,7 +4,7 @@ use super::buffer::{
     Wanted, check_external_flags, check_flags, read_properties, with_default_access,
 };
 use super::error::{Error, Result};
-use super::image_description::{self, Description};
+use super::image_description::{self, Description, dimension};
 use super::out::{Info, List, Written};
 use super::{context, handle};
 use crate::compiler::image::ImageDimension;
@@ -268,19 +268,6 @@ pub unsafe fn get_supported_image_formats(
     Ok(())
 }
 
-/// The dimension of a memory object type that is an image's.
-pub(super) fn dimension(image_type: cl_mem_object_type) -> Option<ImageDimension> {
-    Some(match image_type {
-        cl::CL_MEM_OBJECT_IMAGE1D => ImageDimension::One,
-        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageDimension::Buffer,
-        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageDimension::OneArray,
-        cl::CL_MEM_OBJECT_IMAGE2D => ImageDimension::Two,
-        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageDimension::TwoArray,
-        cl::CL_MEM_OBJECT_IMAGE3D => ImageDimension::Three,
-        _ => return None,
-    })
-}
-
 /// `clGetImageInfo` (section 5.3.7)
 pub fn get_image_info(image: cl_mem, param_name: cl_image_info, info: Info) -> Result<Written> {
     // "CL_INVALID_MEM_OBJECT if image is not a valid image object."
@@ -391,7 +378,7 @@ mod tests {
         let image = create(fd, 0).unwrap();
         let memory: Arc<Memory> = handle::get(image).unwrap();
         assert_eq!(memory.image().unwrap().row_pitch_bytes, 32);
-        let place = memory.place(&queue).unwrap();
+        let place = memory.place(queue.context_device()).unwrap();
         let mut found = vec![0; 128];
         upload::download(vulkan, &place.allocation, 0, &mut found).unwrap();
         assert_eq!(found, texels, "{kind:?}");

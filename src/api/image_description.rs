@@ -1,11 +1,12 @@
 //! `cl_image_format` and `cl_image_desc` (section 5.3.1.2), checked.
 
 use super::error::{Error, Result};
-use super::{handle, image};
+use super::handle;
 use crate::compiler::image::ImageDimension;
+use crate::runtime::allocate::TEXEL_ALIGNMENT;
 use crate::runtime::context::Context;
 use crate::runtime::image::format::{self, Format};
-use crate::runtime::image::{Image, MAX_2D, MAX_3D, MAX_LAYERS, TEXEL_ALIGNMENT};
+use crate::runtime::image::{Image, MAX_2D, MAX_3D, MAX_LAYERS};
 use crate::runtime::memory::Memory;
 use opencl_sys as cl;
 use opencl_sys::{
@@ -62,7 +63,7 @@ impl Description {
         // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is
         // NULL."
         let desc = desc.ok_or_else(|| bad("image_desc is NULL"))?;
-        let dimension = image::dimension(desc.image_type)
+        let dimension = dimension(desc.image_type)
             .ok_or_else(|| bad(format!("image_type is {:#x}", desc.image_type)))?;
         // "num_samples … must be 0."
         if desc.num_samples != 0 {
@@ -287,4 +288,17 @@ pub fn inherited_flags(parent: &Memory, flags: cl_mem_flags) -> Result<cl_mem_fl
     // "… if image_desc->mem_object is not NULL, the memory access qualifiers, host access and host pointer flags
     // follow the rules of sub-buffers".
     super::buffer::sub_buffer_flags(parent.flags(), flags)
+}
+
+/// The dimension of a memory object type that is an image's.
+pub(super) fn dimension(image_type: cl::cl_mem_object_type) -> Option<ImageDimension> {
+    Some(match image_type {
+        cl::CL_MEM_OBJECT_IMAGE1D => ImageDimension::One,
+        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageDimension::Buffer,
+        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageDimension::OneArray,
+        cl::CL_MEM_OBJECT_IMAGE2D => ImageDimension::Two,
+        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageDimension::TwoArray,
+        cl::CL_MEM_OBJECT_IMAGE3D => ImageDimension::Three,
+        _ => return None,
+    })
 }

@@ -5,10 +5,13 @@ use super::error::{Error, Result};
 use super::image_region::{Region, texels_of_color};
 use super::transfer::Transfer;
 use crate::compiler::image::ImageDimension;
-use crate::runtime::image;
+use crate::runtime::command::Command;
+use crate::runtime::layout::{Extent, Layout};
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
+use crate::runtime::storage::Place;
 use opencl_sys::{CL_IMAGE_FORMAT_MISMATCH, CL_INVALID_MEM_OBJECT, cl_mem};
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -169,8 +172,21 @@ impl ImageCommand for FillImage {
         let wait_list = wait_list()?;
 
         let target = (memory, region.layout());
-        let fill = |place: &_| image::fill(place, region.layout(), region.extent(), texel);
+        let fill = |place: &_| fill(place, region.layout(), region.extent(), texel);
         let transfer = Transfer::fill(queue, target, region.extent(), fill)?;
         Ok((transfer, wait_list))
+    }
+}
+
+/// The command that fills a region, inside, with a texel.
+fn fill(target: &Place, layout: Layout, extent: Extent, texel: SmallVec<[u8; 16]>) -> Command {
+    Command::FillRectangle {
+        target: Arc::clone(&target.allocation),
+        extent,
+        layout: Layout {
+            offset_bytes: layout.offset_bytes + target.offset_bytes,
+            ..layout
+        },
+        pattern: texel,
     }
 }

@@ -347,6 +347,15 @@ pub(super) fn svm_pointer_value(
     Ok(ArgumentValue::SharedAddress(arg_value as u64))
 }
 
+/// `clSetKernelArgMemPointerINTEL`
+pub fn set_kernel_arg_mem_pointer(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    arg_value: *const c_void,
+) -> Result<()> {
+    set_address(&*get(kernel)?, arg_index, arg_value as u64)
+}
+
 /// Sets a pointer argument to an address, whatever is there.
 pub fn set_address(kernel: &Kernel, arg_index: cl_uint, address: u64) -> Result<()> {
     check_pointer(kernel, arg_index)?;

@@ -20,6 +20,7 @@ pub mod enqueue_sync;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod external_handles;
 pub mod external_memory;
 pub mod handle;
 pub mod image;

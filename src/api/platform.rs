@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::out::{Info, List, Written};
-use super::{command_buffer, external_memory, handle, semaphore};
+use super::{command_buffer, external_handles, handle};
 use crate::runtime::extensions::Versioned;
 use crate::runtime::object;
 use crate::runtime::platform::Platform;
@@ -86,17 +86,18 @@ pub fn get_platform_info(
         CL_PLATFORM_EXTENSIONS => info.string(&names(platform.extensions())),
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.slice(&name_versions(platform.extensions())),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value::<cl_ulong>(HOST_TIMER_RESOLUTION_NS),
-        CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => info.slice(&semaphore::common(
-            platform.devices(),
-            external_memory::imports,
-        )),
+        CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => info.slice(
+            &external_handles::common(platform.devices(), external_handles::memory_imports),
+        ),
         CL_PLATFORM_SEMAPHORE_TYPES_KHR => info.slice(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
-        CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR => {
-            info.slice(&semaphore::common(platform.devices(), semaphore::imports))
-        }
-        CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
-            info.slice(&semaphore::common(platform.devices(), semaphore::exports))
-        }
+        CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR => info.slice(&external_handles::common(
+            platform.devices(),
+            external_handles::semaphore_imports,
+        )),
+        CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => info.slice(&external_handles::common(
+            platform.devices(),
+            external_handles::semaphore_exports,
+        )),
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("PUMICE"),
         // One device a command buffer, and no remapping.
         CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {

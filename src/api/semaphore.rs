@@ -1,6 +1,7 @@
 //! Semaphores (cl_khr_semaphore, cl_khr_external_semaphore and its kinds).
 
 use super::error::{Error, Result};
+use super::external_handles::{semaphore_exports, semaphore_imports};
 use super::out::{EventArguments, Info, Out, Written};
 use super::{context, device, enqueue, handle};
 use crate::runtime::device::Device;
@@ -22,24 +23,6 @@ use opencl_sys::{
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
-
-/// `CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR`
-pub fn imports(device: &Device) -> Vec<cl_external_semaphore_handle_type_khr> {
-    let fds = &device.info().semaphore_fds;
-    map_kinds(fds.opaque.import, fds.sync.import)
-}
-
-/// `CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR`
-pub fn exports(device: &Device) -> Vec<cl_external_semaphore_handle_type_khr> {
-    let fds = &device.info().semaphore_fds;
-    map_kinds(fds.opaque.export, fds.sync.export)
-}
-
-fn map_kinds(opaque: bool, sync: bool) -> Vec<cl_external_semaphore_handle_type_khr> {
-    let opaque = opaque.then_some(CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR);
-    let sync = sync.then_some(CL_SEMAPHORE_HANDLE_SYNC_FD_KHR);
-    opaque.into_iter().chain(sync).collect()
-}
 
 /// What a list of properties asks for.
 #[derive(Default)]
@@ -193,12 +176,14 @@ fn sharing(
     let can = |of: fn(&Device) -> Vec<cl_uint>, kind| {
         devices.iter().all(|it| of(it).contains(&type_of(kind)))
     };
-    let can_import = import.is_none_or(|(kind, _)| can(imports, kind));
+    let can_import = import.is_none_or(|(kind, _)| can(semaphore_imports, kind));
     let is_fd =
         |(kind, fd): (SemaphoreFd, cl_int)| fd >= 0 || kind == SemaphoreFd::Sync && fd == -1;
     // "CL_INVALID_PROPERTY if a property name in sema_props is not a supported property name, if the value specified for a
     // supported property name is not valid".
-    if !exports_wanted.iter().all(|kind| can(exports, *kind))
+    if !exports_wanted
+        .iter()
+        .all(|kind| can(semaphore_exports, *kind))
         || !can_import && !listed
         || can_import && !import.is_none_or(is_fd)
     {
@@ -440,16 +425,4 @@ pub unsafe fn re_import_semaphore_sync_fd(
         return Err(Error::invalid_value(format!("fd is {fd}")));
     }
     semaphore.import_again(fd)
-}
-
-/// The kinds that every device of the platform has.
-pub fn common(
-    devices: &[Arc<Device>],
-    of: fn(&Device) -> Vec<cl_external_semaphore_handle_type_khr>,
-) -> Vec<cl_external_semaphore_handle_type_khr> {
-    let first = devices.first().map(|device| of(device)).unwrap_or_default();
-    first
-        .into_iter()
-        .filter(|kind| devices.iter().all(|device| of(device).contains(kind)))
-        .collect()
 }

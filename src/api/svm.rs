@@ -9,7 +9,7 @@ use crate::runtime::device::Device;
 use crate::runtime::object::Object;
 use crate::runtime::process;
 use crate::runtime::queue::Queue;
-use crate::runtime::shared::{Access, Origin, Pointed, SharedMemory};
+use crate::runtime::shared::{Access, Origin};
 use crate::runtime::shared_commands::Job;
 use opencl_sys::{
     CL_COMMAND_SVM_FREE, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MIGRATE_MEM,
@@ -90,7 +90,10 @@ pub fn svm_alloc(
         return Err(Error::invalid_value(format!("alignment is {alignment}")));
     }
     let access = if fine { Access::Any } else { Access::Mapped };
-    let memory = SharedMemory::allocate(&context, size, Origin::Svm { flags }, access, None)?;
+    let memory =
+        context
+            .shared()
+            .allocate(context.devices(), size, Origin::Svm { flags }, access, None)?;
     Ok(memory.address() as usize as *mut c_void)
 }
 
@@ -212,8 +215,8 @@ pub unsafe fn enqueue_svm_memcpy(
     check_overlap(dst_ptr, src_ptr, size)?;
     let event = queue.enqueue_shared_copy(
         CL_COMMAND_SVM_MEMCPY,
-        &Pointed::at(queue.context(), dst_ptr),
-        &Pointed::at(queue.context(), src_ptr),
+        &queue.context().shared().pointed(dst_ptr),
+        &queue.context().shared().pointed(src_ptr),
         size,
         blocking_copy != CL_FALSE,
         &wait_list,
@@ -253,7 +256,7 @@ pub unsafe fn enqueue_svm_mem_fill(
     let wait_list = enqueue::wait_list(&queue, &events)?;
     let event = queue.enqueue_shared_fill(
         CL_COMMAND_SVM_MEMFILL,
-        &Pointed::at(queue.context(), svm_ptr),
+        &queue.context().shared().pointed(svm_ptr),
         size,
         pattern,
         &wait_list,
@@ -313,7 +316,7 @@ pub fn enqueue_svm_map(
     enqueue_map::check_map_flags(flags)?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
     let event = queue.enqueue_shared_map(
-        &Pointed::at(queue.context(), svm_ptr),
+        &queue.context().shared().pointed(svm_ptr),
         size,
         flags,
         blocking_map != CL_FALSE,
@@ -335,7 +338,7 @@ pub fn enqueue_svm_unmap(
         return Err(Error::invalid_value("svm_ptr is NULL"));
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let target = Pointed::at(queue.context(), svm_ptr);
+    let target = queue.context().shared().pointed(svm_ptr);
     let event = queue.enqueue_shared_unmap(&target, &wait_list)?;
     events.give(event);
     Ok(())

@@ -4,23 +4,24 @@
 use super::enqueue::{self, WaitList};
 use super::error::{Error, Result};
 use super::out::EventArguments;
+use crate::runtime::backing::Use;
 use crate::runtime::command::Command;
 use crate::runtime::host_pointer::HostPointer;
 use crate::runtime::layout::{Extent, Layout, Shape};
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::residence::Use;
 use crate::runtime::storage::Place;
 use opencl_sys::{
     CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
     CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_type,
 };
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A checked command, and what it uses.
+/// A checked command, and the memory objects behind its allocations, in that order, with what it uses of each.
 pub(super) struct Transfer {
     pub command: Command,
-    pub uses: Vec<Use>,
+    pub memories: Vec<(Arc<Memory>, Use)>,
 }
 
 /// A rectangle of a memory object: the layout counts from its first byte.
@@ -46,7 +47,10 @@ impl Transfer {
                 "the source and destination regions overlap",
             ));
         }
-        let (from_place, to_place) = (source.place(queue)?, target.place(queue)?);
+        let (from_place, to_place) = (
+            source.place(queue.context_device())?,
+            target.place(queue.context_device())?,
+        );
         let command = match is_empty {
             true => Command::Nothing,
             false => Command::Copy {
@@ -59,11 +63,10 @@ impl Transfer {
                 target: to_place.allocation,
             },
         };
-        let uses = vec![
-            Use::read(source, from, extent),
-            Use::write(target, to, extent),
-        ];
-        Ok(Self { command, uses })
+        let read = Use::read(source.backing(), from, extent);
+        let written = Use::write(target.backing(), to, extent);
+        let memories = vec![(source, read), (target, written)];
+        Ok(Self { command, memories })
     }
 
     /// A command that overwrites a rectangle.
@@ -74,9 +77,10 @@ impl Transfer {
         command: impl FnOnce(&Place) -> Command,
     ) -> Result<Self> {
         let (target, layout) = target;
-        let command = command(&target.place(queue)?);
-        let uses = vec![Use::write(target, layout, extent)];
-        Ok(Self { command, uses })
+        let command = command(&target.place(queue.context_device())?);
+        let written = Use::write(target.backing(), layout, extent);
+        let memories = vec![(target, written)];
+        Ok(Self { command, memories })
     }
 
     /// Enqueues the command; `kind` is what its event says it is.
@@ -88,7 +92,8 @@ impl Transfer {
         events: EventArguments,
     ) -> Result<()> {
         let (command, wanted) = (&mut self.command, events.wants_event());
-        let event = queue.enqueue_using(&self.uses, wanted, kind, command, &mut wait_list)?;
+        let uses: SmallVec<[Use; 2]> = self.memories.into_iter().map(|(_, it)| it).collect();
+        let event = queue.enqueue_using(&uses, wanted, kind, command, &mut wait_list)?;
         events.give_if(event);
         Ok(())
     }

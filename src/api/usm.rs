@@ -1,13 +1,12 @@
 //! Unified shared memory (cl_intel_unified_shared_memory).
 
 use super::error::{Error, Result};
-use super::kernel::{get as get_kernel, set_address};
 use super::out::{EventArguments, Info, Written};
 use super::svm::{LARGEST_TYPE_BYTES, check_overlap, check_size, fill_pattern};
 use super::{context, device, enqueue, handle};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
-use crate::runtime::shared::{Access, Origin, Pointed, SharedMemory, UnifiedKind};
+use crate::runtime::shared::{Access, Origin, SharedMemory, UnifiedKind};
 use opencl_sys::{
     CL_COMMAND_MEMADVISE_INTEL, CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL,
     CL_COMMAND_MIGRATEMEM_INTEL, CL_FALSE, CL_INVALID_DEVICE, CL_INVALID_OPERATION,
@@ -20,7 +19,7 @@ use opencl_sys::{
     CL_MEM_TYPE_UNKNOWN_INTEL, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST,
     CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL, CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL,
     CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL, cl_bool, cl_command_queue, cl_context,
-    cl_device_id, cl_device_unified_shared_memory_capabilities_intel as Capabilities, cl_kernel,
+    cl_device_id, cl_device_unified_shared_memory_capabilities_intel as Capabilities,
     cl_kernel_exec_info, cl_mem_advice_intel, cl_mem_info_intel, cl_mem_migration_flags,
     cl_mem_properties_intel, cl_uint, cl_ulong,
 };
@@ -214,7 +213,10 @@ unsafe fn allocate(
         UnifiedKind::Device => Access::None,
         UnifiedKind::Host | UnifiedKind::Shared => Access::Any,
     };
-    let memory = SharedMemory::allocate(context, size_bytes, origin, access, device)?;
+    let memory =
+        context
+            .shared()
+            .allocate(context.devices(), size_bytes, origin, access, device)?;
     Ok(memory.address() as usize as *mut c_void)
 }
 
@@ -308,15 +310,6 @@ pub(super) fn check_exec_info(context: &Context, param_name: cl_kernel_exec_info
     }
 }
 
-/// `clSetKernelArgMemPointerINTEL`
-pub fn set_kernel_arg_mem_pointer(
-    kernel: cl_kernel,
-    arg_index: cl_uint,
-    arg_value: *const c_void,
-) -> Result<()> {
-    set_address(&*get_kernel(kernel)?, arg_index, arg_value as u64)
-}
-
 /// `clEnqueueMemFillINTEL`
 ///
 /// # Safety
@@ -336,7 +329,7 @@ pub unsafe fn enqueue_mem_fill(
     let wait_list = enqueue::wait_list(&queue, &events)?;
     let event = queue.enqueue_shared_fill(
         CL_COMMAND_MEMFILL_INTEL,
-        &Pointed::at(queue.context(), dst_ptr),
+        &queue.context().shared().pointed(dst_ptr),
         size,
         pattern,
         &wait_list,
@@ -366,8 +359,8 @@ pub unsafe fn enqueue_memcpy(
     check_overlap(dst_ptr, src_ptr, size)?;
     let event = queue.enqueue_shared_copy(
         CL_COMMAND_MEMCPY_INTEL,
-        &Pointed::at(queue.context(), dst_ptr),
-        &Pointed::at(queue.context(), src_ptr),
+        &queue.context().shared().pointed(dst_ptr),
+        &queue.context().shared().pointed(src_ptr),
         size,
         blocking != CL_FALSE,
         &wait_list,

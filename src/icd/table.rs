@@ -611,7 +611,7 @@ beyond_dispatch {
     ) -> cl_int = api::usm::get_mem_alloc_info;
     extension clSetKernelArgMemPointerINTEL(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void
-    ) -> cl_int = api::usm::set_kernel_arg_mem_pointer;
+    ) -> cl_int = api::kernel::set_kernel_arg_mem_pointer;
     extension clEnqueueMemFillINTEL(
         command_queue: cl_command_queue, dst_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize,
         size: usize; events

@@ -7,7 +7,6 @@
 use super::allocation::Allocation;
 use super::command::{Command, Dispatch};
 use super::command_buffer::Replay;
-use super::destruction::Kept;
 use super::dispatch::Launch;
 use super::error::Result;
 use super::event::Event;
@@ -16,6 +15,7 @@ use super::hazard::{self, Touch};
 use super::host_copy;
 use super::host_pointer::HostPointer;
 use super::internal_kernels::InternalKernels;
+use super::kept::Kept;
 use super::layout::{Extent, Layout, Run, Shape};
 use super::lost_iterations::{LostBatches, UnderWay, Watched};
 use super::printf;

@@ -1,18 +1,32 @@
 //! Contexts: the devices that share memory objects, programs and events.
 
+use super::allocation::Allocation;
+use super::backing::{Backing, Use};
 use super::callback::{ContextDestructor, ContextNotify, UserData};
 use super::device::Device;
-use super::memory::Memory;
+use super::error::Result;
 use super::notifier;
 use super::object::{Handle, Kind, Object};
 use super::pinned::Pinned;
 use super::process;
-use super::queue::Queue;
-use super::residence::{Mode, Use};
+use super::residence::Mode;
 use super::shared::SharedMemories;
 use opencl_sys::cl_context_properties;
+use std::any::Any;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A queue, as its context knows it.
+pub trait ContextQueue: Send + Sync {
+    /// Keeps `object` until what is held or under way by now and uses one of `allocations` is done. Hold no lock.
+    fn keep_while_used(&self, allocations: &[Arc<Allocation>], object: &Arc<dyn Any + Send + Sync>);
+
+    /// Waits until all that is enqueued by now is done: `clFinish`.
+    ///
+    /// # Errors
+    /// As `clFinish`.
+    fn finish(self: Arc<Self>) -> Result<()>;
+}
 
 /// A context.
 pub struct Context {
@@ -22,9 +36,9 @@ pub struct Context {
     notify: (ContextNotify, UserData),
     shared: SharedMemories,
     pinned: Pinned,
-    queues: Mutex<Vec<Weak<Queue>>>,
+    queues: Mutex<Vec<Weak<dyn ContextQueue>>>,
     /// Buffers whose device addresses the application may use.
-    addressed: Mutex<Vec<Weak<Memory>>>,
+    addressed: Mutex<Vec<Weak<Backing>>>,
     destructors: Mutex<Vec<(ContextDestructor, UserData)>>,
 }
 
@@ -81,20 +95,20 @@ impl Context {
     }
 
     /// The queues that there are.
-    pub fn queues(&self) -> Vec<Arc<Queue>> {
+    pub fn queues(&self) -> Vec<Arc<dyn ContextQueue>> {
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// There is a new queue.
-    pub(super) fn add_queue(&self, queue: &Arc<Queue>) {
+    pub(super) fn add_queue(&self, queue: Weak<dyn ContextQueue>) {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|queue| queue.strong_count() > 0);
-        queues.push(Arc::downgrade(queue));
+        queues.push(queue);
     }
 
     /// The buffers that kernels may use by addresses which the application knows.
-    pub(super) fn addressed(&self) -> Vec<Arc<Memory>> {
+    pub(super) fn addressed(&self) -> Vec<Arc<Backing>> {
         let addressed = self
             .addressed
             .lock()
@@ -104,19 +118,19 @@ impl Context {
 
     /// What a command that may touch any of them does with them.
     pub(super) fn addressed_uses(&self) -> impl Iterator<Item = Use> {
-        let travel = |memory: &Arc<Memory>| memory.travels();
+        let travel = |backing: &Arc<Backing>| backing.travels();
         let addressed = self.addressed().into_iter().filter(travel);
-        addressed.map(|memory| Use::whole(memory, Mode::Modify))
+        addressed.map(|backing| Use::whole(&backing, Mode::Modify))
     }
 
     /// There is a new one of them.
-    pub(super) fn add_addressed(&self, memory: &Arc<Memory>) {
+    pub(super) fn add_addressed(&self, backing: &Arc<Backing>) {
         let mut addressed = self
             .addressed
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        addressed.retain(|memory| memory.strong_count() > 0);
-        addressed.push(Arc::downgrade(memory));
+        addressed.retain(|backing| backing.strong_count() > 0);
+        addressed.push(Arc::downgrade(backing));
     }
 
     /// `CL_CONTEXT_PROPERTIES`

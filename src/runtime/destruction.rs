@@ -8,15 +8,11 @@
 use super::allocation::Allocation;
 use super::callback::{MemoryDestructor, UserData};
 use super::context::Context;
+use super::deferral;
 use super::process;
-use super::queue::State;
-use super::turn;
 use std::any::Any;
 use std::mem::take;
 use std::sync::Arc;
-
-/// What is dropped when commands are done.
-pub(super) type Kept = Vec<Arc<dyn Any + Send + Sync>>;
 
 /// Makes the callbacks when it is dropped.
 pub(super) struct Destruction {
@@ -30,18 +26,15 @@ impl Destruction {
     pub fn after_uses(self, context: &Context, allocations: &[Arc<Allocation>]) {
         let this: Arc<dyn Any + Send + Sync> = Arc::new(self);
         for queue in context.queues() {
-            let mut state = queue.lock();
-            for allocation in allocations {
-                state.keep_while_used(allocation, &this);
-            }
+            queue.keep_while_used(allocations, &this);
         }
     }
 }
 
 impl Drop for Destruction {
     fn drop(&mut self) {
-        if turn::is_taken() && !self.callbacks.is_empty() {
-            turn::keep(Box::new(Self {
+        if deferral::is_deferring() && !self.callbacks.is_empty() {
+            deferral::defer(Box::new(Self {
                 handle: self.handle,
                 callbacks: take(&mut self.callbacks),
             }));
@@ -52,33 +45,6 @@ impl Drop for Destruction {
                 // SAFETY: the application's function, with the handle that it knew the object by.
                 process::call_application(|| unsafe { notify(self.handle.0, user_data.0) });
             }
-        }
-    }
-}
-
-impl State {
-    /// Keeps `object` until what is held or under way and uses `allocation` is done.
-    fn keep_while_used(&mut self, allocation: &Allocation, object: &Arc<dyn Any + Send + Sync>) {
-        self.held.keep_while_used(allocation, object);
-        for batch in self.in_flight.iter_mut().chain(&mut self.open) {
-            if batch.is_user_of(allocation) {
-                batch.keep_alive.push(Arc::clone(object));
-            }
-        }
-        if self.retiring > 0 {
-            // It is not known any more what that was, and it is done soon.
-            self.kept.push(Arc::clone(object));
-        }
-    }
-
-    /// What a command kept that has just been recorded.
-    pub(super) fn keep_with_last(&mut self, kept: Kept) {
-        let last = match &mut self.open {
-            Some(open) => Some(open),
-            None => self.in_flight.back_mut(),
-        };
-        if let Some(batch) = last {
-            batch.keep_alive.extend(kept);
         }
     }
 }

@@ -8,6 +8,7 @@ use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE};
 use smallvec::SmallVec;
 
 use super::allocation::Access;
+use super::backing::Use;
 use super::command::Dispatch;
 use super::hazard::ALL_BYTES;
 use super::indirect::{self, Addressed};
@@ -20,7 +21,7 @@ use super::program::executable::Executable;
 use super::queue::Queue;
 use super::region::Region;
 use super::repeat::{self, Repeats};
-use super::residence::{Mode, Use};
+use super::residence::Mode;
 use super::storage::Place;
 use super::{Error, Result};
 use crate::compiler::image::ImageField;
@@ -142,7 +143,9 @@ fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
             }
             _ => None,
         });
-        sampled.filter_map(|memory| memory.texture(queue)).collect()
+        sampled
+            .filter_map(|memory| memory.texture(queue.context_device(), queue.vk_queue()))
+            .collect()
     };
     textures.iter().try_for_each(|texture| texture.finish())
 }
@@ -420,7 +423,7 @@ fn add_argument(
                     "a buffer set as an argument was released before the launch",
                 )
             })?;
-            let place = memory.place(queue)?;
+            let place = memory.place(queue.context_device())?;
             block.put(*offset_bytes, &place.device_address().to_le_bytes());
             dispatch.accesses.push(Access {
                 bytes: bytes_of(&memory, &place),
@@ -440,7 +443,7 @@ fn add_argument(
             block.put(*offset_bytes, &address.to_le_bytes());
             if let Some(memory) = queue.context().shared().find(*address) {
                 dispatch.accesses.push(Access {
-                    allocation: Arc::clone(memory.on(queue)?),
+                    allocation: Arc::clone(memory.on(queue.context_device())?),
                     bytes: ALL_BYTES,
                     write: *written,
                 });
@@ -472,12 +475,12 @@ fn add_argument(
             };
             let memory = memory.upgrade().ok_or_else(released)?;
             let image = memory.image().ok_or_else(released)?;
-            let place = memory.place(queue)?;
+            let place = memory.place(queue.context_device())?;
             for (field, offset_bytes) in fields {
                 let value = match field {
                     // Read only where the format says that there is one.
                     ImageField::Texture => memory
-                        .texture(queue)
+                        .texture(queue.context_device(), queue.vk_queue())
                         .map_or(0, |texture| texture.index().into()),
                     field => image.field(*field, place.device_address()),
                 };
@@ -503,7 +506,7 @@ fn add_argument(
 fn add_use(dispatch: &mut Dispatch, memory: Arc<Memory>, written: bool) {
     if memory.travels() {
         let mode = Mode::of(written);
-        dispatch.uses.push(Use::whole(memory, mode));
+        dispatch.uses.push(Use::whole(memory.backing(), mode));
     }
 }
 
@@ -549,7 +552,7 @@ fn add_implicit(
                 let (executable, index) = (&code.code.executable, code.code.index());
                 dispatch.watched = Watched::of(executable, index);
                 match executable.iterations_lost(index) {
-                    Some(word) => word.address(executable)?,
+                    Some(word) => word.address(executable.device().vulkan()?)?,
                     None => 0,
                 }
             }

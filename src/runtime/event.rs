@@ -3,21 +3,84 @@
 use super::callback::{EventNotify, UserData};
 use super::context::Context;
 use super::error::{Error, Result};
-use super::held::Told;
 use super::notifier;
 use super::object::{Handle, Kind, Object};
 use super::process;
-use super::queue::Queue;
 use opencl_sys::{CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_SUBMITTED, cl_command_type, cl_int};
+use smallvec::SmallVec;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Events that a command waits for.
+pub type WaitList = SmallVec<[Arc<Event>; 4]>;
+
+/// What completes the events of commands: a queue, as they know it.
+pub trait CompletionSource: Send + Sync {
+    /// Completes the events of the batch of time `value` and of those before it, so far as they are done. Does not block.
+    fn poll(self: Arc<Self>, value: u64);
+
+    /// Blocks until the batch of time `value` is done and its events are completed.
+    fn wait_for(self: Arc<Self>, value: u64);
+
+    /// Whether the batch of time `value` has been handed to the device.
+    fn is_submitted(&self, value: u64) -> bool;
+
+    /// Has a thread see to it that events are completed as soon as their commands are done, even if nobody waits.
+    fn watch(self: Arc<Self>);
+
+    /// The queue itself.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// What holds commands until events move on: a queue, as the events know it.
+pub trait Dependents: Send + Sync {
+    /// Counts what its commands have been told.
+    fn note(&self, told: &[Told]);
+
+    /// Records the commands that are due and whose time has come; what of other queues is to be told then. Hold no lock.
+    fn advance(self: Arc<Self>) -> Vec<Told>;
+}
+
+/// A held command that is told when an event moves on.
+pub struct Told {
+    /// What holds it.
+    pub(super) queue: Weak<dyn Dependents>,
+    /// Its number there.
+    pub(super) number: u64,
+    /// The event has failed.
+    pub(super) has_failed: bool,
+}
+
+impl Told {
+    fn fails(self) -> Self {
+        Self {
+            has_failed: true,
+            ..self
+        }
+    }
+
+    /// Tells held commands, has their queues look at them, and tells whatever that moves on in turn. Hold no lock.
+    pub(super) fn tell_all(mut told: Vec<Self>) {
+        while let Some(last) = told.last() {
+            let queue = Weak::clone(&last.queue);
+            let is_its_own = |told: &mut Self| Weak::ptr_eq(&told.queue, &queue);
+            let own: SmallVec<[Self; 4]> = told.extract_if(.., is_its_own).collect();
+            let Some(queue) = queue.upgrade() else {
+                continue;
+            };
+            queue.note(&own);
+            told.extend(queue.advance());
+        }
+    }
+}
 
 /// An event.
 pub struct Event {
     handle: Handle,
     context: Arc<Context>,
     /// `None` for user events.
-    queue: Option<Arc<Queue>>,
+    source: Option<Arc<dyn CompletionSource>>,
     kind: cl_command_type,
     /// The command belongs to more queues than the one that executes it.
     spans_queues: AtomicBool,
@@ -90,7 +153,7 @@ impl Aftermath {
             return;
         }
         let told = self.run_callbacks();
-        Queue::tell_all(told);
+        Told::tell_all(told);
     }
 
     /// Sends the callbacks off; the held commands that are still to be told of.
@@ -120,11 +183,16 @@ impl Callback {
 
 impl Event {
     /// The event of a command that is not recorded yet.
-    pub(super) fn of_command(queue: &Arc<Queue>, kind: cl_command_type, queued_ns: u64) -> Self {
+    pub(super) fn of_command(
+        context: &Arc<Context>,
+        source: Arc<dyn CompletionSource>,
+        kind: cl_command_type,
+        queued_ns: u64,
+    ) -> Self {
         Self {
             handle: Handle::default(),
-            context: Arc::clone(queue.context()),
-            queue: Some(Arc::clone(queue)),
+            context: Arc::clone(context),
+            source: Some(source),
             kind,
             spans_queues: AtomicBool::new(false),
             is_timed: false,
@@ -136,15 +204,11 @@ impl Event {
         }
     }
 
-    /// The same where the times are asked for, whatever the queue.
-    pub(super) fn of_timed_command(
-        queue: &Arc<Queue>,
-        kind: cl_command_type,
-        queued_ns: u64,
-    ) -> Self {
+    /// Takes its times even on a queue that takes none.
+    pub(super) fn timed(self) -> Self {
         Self {
             is_timed: true,
-            ..Self::of_command(queue, kind, queued_ns)
+            ..self
         }
     }
 
@@ -153,7 +217,7 @@ impl Event {
         Arc::new(Self {
             handle: Handle::default(),
             context: Arc::clone(context),
-            queue: None,
+            source: None,
             kind: CL_COMMAND_USER,
             spans_queues: AtomicBool::new(false),
             is_timed: false,
@@ -166,9 +230,9 @@ impl Event {
         &self.context
     }
 
-    /// `None` for user events.
-    pub fn queue(&self) -> Option<&Arc<Queue>> {
-        self.queue.as_ref()
+    /// What completes it; `None` for user events.
+    pub(super) fn source(&self) -> Option<&Arc<dyn CompletionSource>> {
+        self.source.as_ref()
     }
 
     /// Whether the command belongs to several queues: then `CL_EVENT_COMMAND_QUEUE` is NULL.
@@ -191,7 +255,7 @@ impl Event {
     }
 
     pub fn is_user(&self) -> bool {
-        self.queue.is_none()
+        self.source.is_none()
     }
 
     pub(super) fn stage(&self) -> Stage {
@@ -200,8 +264,8 @@ impl Event {
 
     /// `CL_EVENT_COMMAND_EXECUTION_STATUS`, as it is now: sees completion without blocking.
     pub fn status(&self) -> cl_int {
-        if let (Some(queue), Stage::Issued { value, .. }) = (&self.queue, self.stage()) {
-            queue.poll(value);
+        if let (Some(source), Stage::Issued { value, .. }) = (&self.source, self.stage()) {
+            Arc::clone(source).poll(value);
         }
         match self.stage() {
             Stage::Held if self.is_user() => CL_SUBMITTED,
@@ -225,8 +289,8 @@ impl Event {
                 }
                 Stage::Issued { value, .. } => {
                     drop(state);
-                    if let Some(queue) = &self.queue {
-                        queue.wait_for(value);
+                    if let Some(source) = &self.source {
+                        Arc::clone(source).wait_for(value);
                     }
                     state = self.lock();
                 }
@@ -288,9 +352,9 @@ impl Event {
             Stage::Done(status) => Some(if status < 0 { status } else { at }),
             Stage::Held if self.is_user() && at == CL_SUBMITTED => Some(at),
             Stage::Issued { value, .. } if at == CL_SUBMITTED => self
-                .queue
+                .source
                 .as_ref()
-                .filter(|queue| queue.is_submitted(value))
+                .filter(|source| source.is_submitted(value))
                 .map(|_| at),
             _ => None,
         };
@@ -303,8 +367,8 @@ impl Event {
         state.callbacks.push(callback);
         drop(state);
         // Somebody must see the completion, even if the application never waits.
-        if let Some(queue) = &self.queue {
-            queue.watch();
+        if let Some(source) = &self.source {
+            Arc::clone(source).watch();
         }
     }
 

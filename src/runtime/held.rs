@@ -3,7 +3,7 @@
 //! A command is *held* while something that it waits for is not under way on the same Vulkan device: a user
 //! event, a command that is itself held, a command of another device. In order, everything after it is
 //! held too; out of order, only what depends on it. Whatever moves such an event on tells the queue of the
-//! commands that wait for it ([`Queue::tell_all`]), so a submission never waits for a value that is not
+//! commands that wait for it ([`Told::tell_all`]), so a submission never waits for a value that is not
 //! submitted before it: a Vulkan device with a single `VkQueue` would wait for ever.
 //!
 //! A command is looked at when it is held, when all events that it asked have told of it, when one of them has failed,
@@ -12,10 +12,12 @@
 
 use super::allocation::Allocation;
 use super::command::{Command, Ordering as Order};
-use super::destruction::Kept;
-use super::event::{Aftermath, Event, Stage};
-use super::queue::{Queue, State, Waits};
-use super::residence::Fetches;
+use super::event::{Aftermath, Event, Stage, Told};
+use super::fetch::Fetches;
+use super::host_job::HostJob;
+use super::kept::Kept;
+use super::queue::{Queue, State};
+use super::waits::Waits;
 use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -68,14 +70,6 @@ enum Question {
 }
 
 type Asked = SmallVec<[Question; 4]>;
-
-/// A held command that an event tells its queue of.
-pub(super) struct Told {
-    queue: Weak<Queue>,
-    number: u64,
-    /// The event has failed.
-    has_failed: bool,
-}
 
 /// A command that asks events to tell of it.
 pub(super) struct Asker<'a> {
@@ -178,15 +172,6 @@ impl HeldCommands {
     }
 }
 
-impl Told {
-    pub(super) fn fails(self) -> Self {
-        Self {
-            has_failed: true,
-            ..self
-        }
-    }
-}
-
 impl Asker<'_> {
     /// Asks the event, number `at` among those waited for; whether there is something still to come.
     fn ask(&mut self, event: &Event, at: usize, question: Question) -> bool {
@@ -196,8 +181,9 @@ impl Asker<'_> {
         if *asked == question {
             return true;
         }
+        let weak: Weak<Queue> = Arc::downgrade(self.queue);
         let told = Told {
-            queue: Arc::downgrade(self.queue),
+            queue: weak,
             number: self.number,
             has_failed: false,
         };
@@ -273,7 +259,7 @@ impl Queue {
         state.held.due.push(number);
         drop(state);
         let aftermath = self.advance();
-        Self::tell_all(aftermath.run_callbacks());
+        Told::tell_all(aftermath.run_callbacks());
     }
 
     /// Whether the events allow a command to be recorded now. Hold no queue's lock.
@@ -302,16 +288,16 @@ impl Queue {
                         value,
                         sequence: number,
                     } => {
-                        let Some(queue) = event.queue() else { break };
-                        if Arc::ptr_eq(queue, self) {
+                        let Some(queue) = Self::of(event) else { break };
+                        if Arc::ptr_eq(&queue, self) {
                             sequence = sequence.max(Some(number));
                             own.push(value);
                         } else if queue.retired.load(Ordering::Acquire) >= value {
                             // Done since the event was looked at, or failed.
                             continue;
                         } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
-                            device.push((Arc::clone(queue), value));
-                        } else if await_done(asker, event, at, queue, value) {
+                            device.push((queue, value));
+                        } else if await_done(asker, event, at, &queue, value) {
                             not_yet = true;
                         } else {
                             // It is done since, or has failed.
@@ -325,10 +311,10 @@ impl Queue {
         for (at, event) in waits.done.iter().enumerate() {
             let at = waits.events.len() + at;
             loop {
-                match (event.stage(), event.queue()) {
+                match (event.stage(), Self::of(event)) {
                     (Stage::Done(_), _) => {}
                     (Stage::Issued { value, .. }, Some(queue)) => {
-                        not_yet |= await_done(asker, event, at, queue, value);
+                        not_yet |= await_done(asker, event, at, &queue, value);
                     }
                     _ if await_move(asker, event, at) => not_yet = true,
                     _ => continue,
@@ -349,24 +335,14 @@ impl Queue {
         })
     }
 
-    /// Adds what events tell of held commands, looks at those, and at whatever that moves on in turn.
-    pub(super) fn tell_all(mut told: Vec<Told>) {
-        while let Some(last) = told.last() {
-            let queue = Weak::clone(&last.queue);
-            let is_its_own = |told: &mut Told| Weak::ptr_eq(&told.queue, &queue);
-            let own: SmallVec<[Told; 4]> = told.extract_if(.., is_its_own).collect();
-            let Some(queue) = queue.upgrade() else {
-                continue;
-            };
-            let mut state = queue.lock();
-            own.iter().for_each(|told| state.held.note(told));
-            drop(state);
-            told.extend(queue.advance().run_callbacks());
-        }
+    /// Counts what events tell of held commands.
+    pub(super) fn note_told(&self, told: &[Told]) {
+        let mut state = self.lock();
+        told.iter().for_each(|told| state.held.note(told));
     }
 
     /// Records the held commands that are due and whose time has come.
-    fn advance(self: &Arc<Self>) -> Aftermath {
+    pub(super) fn advance(self: &Arc<Self>) -> Aftermath {
         let mut aftermath = Aftermath::default();
         // What they hold may call the application as it goes: after the lock.
         let (mut dropped, mut done_fetches) = (Vec::new(), Vec::new());
@@ -419,7 +395,8 @@ impl Queue {
                 match (&mut resolution, fetches) {
                     (Resolution::Ready(ready), Some(fetches)) if !fetches.claim_if_there() => {
                         // The host fetches when what the command waits for is done.
-                        let (mut first, fetched) = fetches.into_job().begin(self.context());
+                        let job = HostJob::Own(Box::new(move || fetches.carry()));
+                        let (mut first, fetched) = job.begin(self.context());
                         let (ready, held) = (Some(ready), Some(&mut aftermath));
                         let issued_it =
                             self.issue(&mut state, &mut first, None, ready, order, held);
@@ -461,7 +438,7 @@ impl Queue {
             }
             // A chain within the queue goes on here, into the same batch.
             for told in take(&mut aftermath.told) {
-                match std::ptr::eq(told.queue.as_ptr(), Arc::as_ptr(self)) {
+                match std::ptr::addr_eq(told.queue.as_ptr(), Arc::as_ptr(self)) {
                     true => state.held.note(&told),
                     false => others.push(told),
                 }

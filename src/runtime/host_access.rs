@@ -1,6 +1,7 @@
 //! Reads, writes, copies and fills that the host makes itself, where it sees the memory.
 
 use super::allocation::Allocation;
+use super::blocking::{done_on_host, finish_blocking};
 use super::bus_read;
 use super::command::{Command, Ordering};
 use super::error::Result;
@@ -9,8 +10,8 @@ use super::host_copy;
 use super::host_job::{HostJob, OwnJob};
 use super::host_pointer::HostPointer;
 use super::layout::{Extent, Shape};
-use super::queue::{Queue, Waits};
-use super::transfer::{done_on_host, finish_blocking};
+use super::queue::Queue;
+use super::waits::Waits;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::cl_command_type;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ impl Queue {
         let Some(base) = cached.or_else(|| allocation.window()) else {
             return Ok(None);
         };
-        let event = Event::of_command(self, kind, queued_ns);
+        let event = self.event_of(kind, queued_ns);
         let start_ns = host_now_ns();
         // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and of which
         // whole pages are mapped, and within the application's memory by its contract.
@@ -121,7 +122,7 @@ impl Queue {
         let at_once = is_free || state.is_idle();
         drop(state);
         if at_once {
-            let event = Event::of_command(self, kind, queued_ns);
+            let event = self.event_of(kind, queued_ns);
             return Ok(Some(done_on_host(event, start_ns)));
         }
         // The data is there, the command's turn is not.

@@ -10,11 +10,11 @@
 
 use super::Result;
 use super::allocation::Access;
+use super::backing::{Backing, Use};
 use super::command::Dispatch;
 use super::hazard::ALL_BYTES;
-use super::memory::Memory;
 use super::queue::Queue;
-use super::residence::{Mode, Use};
+use super::residence::Mode;
 use opencl_sys::{CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_kernel_exec_info};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl Indirect {
 /// them, in a context of several devices. Let go of it when the kernel is locked no longer.
 pub(super) struct Addressed<'a> {
     queue: &'a Arc<Queue>,
-    found: OnceCell<Vec<Arc<Memory>>>,
+    found: OnceCell<Vec<Arc<Backing>>>,
 }
 
 impl<'a> Addressed<'a> {
@@ -71,13 +71,13 @@ impl<'a> Addressed<'a> {
         self.queue.context().devices().len() > 1
     }
 
-    fn get(&self) -> &[Arc<Memory>] {
+    fn get(&self) -> &[Arc<Backing>] {
         if !self.matter() {
             return &[];
         }
         self.found.get_or_init(|| {
             let mut addressed = self.queue.context().addressed();
-            addressed.retain(|memory| memory.is_within_reach(self.queue));
+            addressed.retain(|memory| memory.is_within_reach(self.queue.context_device()));
             addressed
         })
     }
@@ -104,7 +104,7 @@ pub(super) fn add_followed(
             if let Some(shared) = queue.context().shared().find(*pointer) {
                 // Lists of unified shared memory may name what other devices use.
                 if *name == CL_KERNEL_EXEC_INFO_SVM_PTRS {
-                    shared.on(queue)?;
+                    shared.on(queue.context_device())?;
                 }
                 continue;
             }
@@ -124,22 +124,26 @@ pub(super) fn add_address(
 ) -> Result<()> {
     let queue = addressed.queue;
     for memory in addressed.get() {
-        let first = memory.place(queue)?.device_address();
+        let first = memory.place(queue.context_device())?.device_address();
         if !(first..first + memory.size_bytes() as u64).contains(&address) {
             continue;
         }
         add_access(dispatch, queue, memory, written)?;
         if memory.travels() {
-            let memory = Arc::clone(memory);
             dispatch.uses.push(Use::whole(memory, Mode::of(written)));
         }
     }
     Ok(())
 }
 
-fn add_access(dispatch: &mut Dispatch, queue: &Queue, memory: &Memory, write: bool) -> Result<()> {
+fn add_access(
+    dispatch: &mut Dispatch,
+    queue: &Queue,
+    backing: &Backing,
+    write: bool,
+) -> Result<()> {
     dispatch.accesses.push(Access {
-        allocation: memory.place(queue)?.allocation,
+        allocation: backing.place(queue.context_device())?.allocation,
         bytes: ALL_BYTES,
         write,
     });

@@ -11,14 +11,14 @@ use super::batch::{Accesses, Batch};
 use super::command::{Command, Dispatch, Ordering};
 use super::dispatch::{self, Block, Launch, NdRange};
 use super::error::Result;
-use super::event::Event;
+use super::event::{Event, WaitList};
 use super::hazard::Touch;
 use super::indirect::Addressed;
 use super::kernel::{DeviceCode, Kernel};
 use super::printf;
-use super::queue::{Backlog, LateWaits, Queue, Rest};
+use super::queue::{Backlog, Queue, Rest};
 use super::repeat::{Enqueued, Repeats};
-use super::residence::WaitList;
+use super::waits::LateWaits;
 use super::work::{Nature, Work};
 
 /// The launch of a kernel, and the kernel.
@@ -302,7 +302,7 @@ kernel void say(global uint *out, uint value) { if (value == 1) printf("never\n"
         };
         let add = setup.kernel("add");
         assert_eq!(setup.launches(&add), [false, false, true]);
-        let place = setup.memory.place(&setup.queue).unwrap();
+        let place = setup.memory.place(setup.queue.context_device()).unwrap();
         let allocation = Arc::downgrade(&place.allocation);
         drop(place);
         let context = setup.queue.context();

@@ -403,7 +403,11 @@ fn argument_constants(
                     let samples = fields
                         .iter()
                         .any(|(field, _)| *field == ImageField::Texture);
-                    let format = match samples && memory.texture(queue).is_some() {
+                    let format = match samples
+                        && memory
+                            .texture(queue.context_device(), queue.vk_queue())
+                            .is_some()
+                    {
                         true => format.textured(image.is_fetched_through_texture()),
                         false => format,
                     };

@@ -1,11 +1,8 @@
 //! Regions of memory objects that the host has mapped.
 
 use super::allocation::Allocation;
-use super::error::{Error, Result};
 use super::host_pointer::HostPointer;
 use super::layout::{Extent, Layout};
-use super::memory::Memory;
-use super::queue::Queue;
 use super::storage::Place;
 use opencl_sys::{CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, cl_map_flags};
 use std::sync::Arc;
@@ -20,7 +17,7 @@ pub struct Mapping {
     pub flags: cl_map_flags,
     pub way: MappingWay,
     /// The device whose contents the host sees, by its place in the context, and where they are.
-    pub(super) device: Option<usize>,
+    pub(super) device: usize,
     pub(super) place: Place,
 }
 
@@ -36,6 +33,15 @@ pub enum MappingWay {
 }
 
 impl Mapping {
+    /// What the application sees through it, if that is memory which a device reaches.
+    pub(super) fn seen(&self) -> Option<&Arc<Allocation>> {
+        match &self.way {
+            MappingWay::Direct => Some(&self.place.allocation),
+            MappingWay::Staged(staging) => Some(staging),
+            MappingWay::HostPointer => None,
+        }
+    }
+
     pub(super) fn writes(&self) -> bool {
         writes(self.flags)
     }
@@ -44,136 +50,4 @@ impl Mapping {
 /// Whether a map is for writing.
 pub(super) fn writes(flags: cl_map_flags) -> bool {
     flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0
-}
-
-impl Memory {
-    /// Notes a mapping, before anything is enqueued for it.
-    ///
-    /// # Errors
-    /// "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
-    pub(super) fn add_mapping(&self, mapping: Mapping) -> Result<()> {
-        if mapping.writes() {
-            let (layout, extent) = self.mapped_region(&mapping);
-            self.storage().begin_writing(layout, extent)?;
-        }
-        self.context().pinned().add(&mapping);
-        self.mappings().push(mapping);
-        Ok(())
-    }
-
-    /// Takes out the mapping that was noted last of those at `pointer`. Nobody else may write there until
-    /// [`Memory::end_mapping`].
-    pub(super) fn take_mapping(&self, pointer: HostPointer) -> Option<Mapping> {
-        let mut mappings = self.mappings();
-        let found = mappings.iter().rposition(|it| it.pointer.0 == pointer.0)?;
-        Some(mappings.remove(found))
-    }
-
-    /// A mapping that was taken out stays after all.
-    pub(super) fn put_back(&self, mapping: Mapping) {
-        self.mappings().push(mapping);
-    }
-
-    /// A mapping that was taken out is at its end.
-    pub(super) fn end_mapping(&self, mapping: &Mapping) {
-        self.context().pinned().remove(mapping);
-        if mapping.writes() {
-            let (layout, extent) = self.mapped_region(mapping);
-            self.storage().end_writing(layout, extent);
-        }
-    }
-
-    /// In the storage.
-    fn mapped_region(&self, mapping: &Mapping) -> (Layout, Extent) {
-        let layout = Layout {
-            offset_bytes: self.origin_bytes() + mapping.layout.offset_bytes,
-            ..mapping.layout
-        };
-        (layout, mapping.extent)
-    }
-
-    /// How the host is to see the region at `offset_bytes`, and where. Allocates staging memory where it
-    /// can't see the allocation.
-    pub(super) fn mapping_way(
-        &self,
-        queue: &Arc<Queue>,
-        place: &Place,
-        offset_bytes: usize,
-        size_bytes: usize,
-    ) -> Result<(HostPointer, MappingWay)> {
-        let mapped = place.allocation.mapped();
-        if let (Some(_), Some(host)) = (self.storage().shared, self.host_ptr()) {
-            // "CL_MEM_USE_HOST_PTR: the pointer value returned is guaranteed to be derived from host_ptr."
-            let pointer = host.0.wrapping_add(offset_bytes);
-            let direct = mapped.is_some_and(|base| {
-                base.as_ptr()
-                    .wrapping_add(place.offset_bytes + offset_bytes)
-                    == pointer
-            });
-            let way = if direct {
-                MappingWay::Direct
-            } else {
-                MappingWay::HostPointer
-            };
-            return Ok((HostPointer(pointer), way));
-        }
-        if let Some(base) = mapped {
-            let pointer = base
-                .as_ptr()
-                .wrapping_add(place.offset_bytes + offset_bytes);
-            return Ok((HostPointer(pointer), MappingWay::Direct));
-        }
-        let (staging, offset_bytes) =
-            self.storage()
-                .staging(queue, place.offset_bytes + offset_bytes, size_bytes)?;
-        let base = staging
-            .mapped()
-            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
-        let pointer = base.as_ptr().wrapping_add(offset_bytes);
-        Ok((HostPointer(pointer), MappingWay::Staged(staging)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runtime::residence::WaitList;
-    use crate::runtime::test_queue;
-    use opencl_sys::{CL_COMPLETE, CL_MAP_READ, CL_MEM_READ_WRITE};
-
-    #[test]
-    fn to_unmap_what_was_read_takes_no_memory_of_another_device() {
-        let Some([here, there]) = test_queue::pair() else {
-            return;
-        };
-        let size_bytes = 4096;
-        // SAFETY: no host pointer.
-        let memory = unsafe {
-            Memory::buffer(
-                here.context(),
-                CL_MEM_READ_WRITE,
-                size_bytes,
-                None,
-                Vec::new(),
-            )
-        }
-        .unwrap();
-        let copies = || memory.storage().allocations().len();
-        let map = |flags| {
-            let none = WaitList::new();
-            here.enqueue_map(&memory, flags, 0, size_bytes, true, none)
-                .unwrap()
-                .0
-        };
-        let unmap = |pointer| {
-            let event = there.enqueue_unmap(&memory, pointer, Ok(WaitList::new()));
-            assert_eq!(event.unwrap().wait(), CL_COMPLETE);
-        };
-        unmap(map(CL_MAP_READ));
-        assert_eq!(copies(), 1);
-        // Nor what was written, for the device that it was mapped on.
-        unmap(map(CL_MAP_WRITE));
-        assert_eq!(copies(), 1);
-        assert!(memory.mappings().is_empty());
-    }
 }

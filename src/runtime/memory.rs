@@ -4,28 +4,29 @@
 //! the rule, it is made with the buffer and stays. With several, the contents follow the commands
 //! ([`super::residence`]).
 
+use super::allocate::{TEXEL_ALIGNMENT, allocate};
 use super::allocation::Allocation;
+use super::backing::Backing;
 use super::callback::{MemoryDestructor, UserData};
 use super::context::Context;
+use super::context_device::ContextDevice;
 use super::destruction::Destruction;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::host_memory;
 use super::host_pointer::HostPointer;
+use super::image::Image;
 use super::image::prepared::PreparedTexture;
-use super::image::{Image, TEXEL_ALIGNMENT};
 use super::mapping::Mapping;
 use super::object::{Handle, Kind, Object};
-use super::queue::Queue;
-use super::residence::{Fetch, Mode, Residence};
-use super::storage::{Place, Places, Storage, allocate};
+use super::residence::Residence;
+use super::storage::{Place, Places, Storage};
 use crate::compiler::pipe as layout_of_pipes;
 use crate::vulkan::{MemoryFd, MemoryKind};
 use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_mem_flags,
     cl_mem_properties,
 };
-use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,12 +36,12 @@ pub struct Memory {
     handle: Handle,
     context: Arc<Context>,
     flags: cl_mem_flags,
-    size_bytes: usize,
     /// As the application gave it; for a sub-buffer within that of its buffer.
     host_ptr: Option<HostPointer>,
     properties: Vec<cl_mem_properties>,
-    storage: Arc<Storage>,
-    part: Option<Part>,
+    backing: Arc<Backing>,
+    /// The buffer or image that it is part of.
+    parent: Option<Arc<Self>>,
     image: Option<Image>,
     pipe: Option<Pipe>,
     mappings: Mutex<Vec<Mapping>>,
@@ -61,11 +62,6 @@ unsafe impl Object for Memory {
 pub struct Pipe {
     pub packet_bytes: u32,
     pub max_packets: u32,
-}
-
-struct Part {
-    parent: Arc<Memory>,
-    origin_bytes: usize,
 }
 
 impl Memory {
@@ -191,10 +187,9 @@ impl Memory {
             handle: Handle::default(),
             context: Arc::clone(context),
             flags,
-            size_bytes,
             host_ptr: shared.map(|pointer| HostPointer(pointer.as_ptr())),
             properties,
-            storage: Arc::new(Storage {
+            backing: Backing::whole(Storage {
                 size_bytes,
                 kind,
                 shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
@@ -205,7 +200,7 @@ impl Memory {
                 mirrors: Mutex::default(),
                 written: Mutex::default(),
             }),
-            part: None,
+            parent: None,
             image: None,
             pipe: None,
             mappings: Mutex::default(),
@@ -290,10 +285,9 @@ impl Memory {
             handle: Handle::default(),
             context: Arc::clone(context),
             flags,
-            size_bytes,
             host_ptr: None,
             properties,
-            storage: Arc::new(Storage {
+            backing: Backing::whole(Storage {
                 size_bytes,
                 kind: MemoryKind::Device,
                 shared: None,
@@ -304,9 +298,9 @@ impl Memory {
                 mirrors: Mutex::default(),
                 written: Mutex::default(),
             }),
+            parent: None,
             image: None,
             pipe: None,
-            part: None,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
         }))
@@ -345,16 +339,12 @@ impl Memory {
             handle: Handle::default(),
             context: Arc::clone(&parent.context),
             flags,
-            size_bytes,
             host_ptr: parent
                 .host_ptr
                 .map(|pointer| HostPointer(pointer.0.wrapping_add(origin_bytes))),
             properties: Vec::new(),
-            storage: Arc::clone(&parent.storage),
-            part: Some(Part {
-                parent: Arc::clone(parent),
-                origin_bytes: parent.origin_bytes() + origin_bytes,
-            }),
+            backing: parent.backing.part(origin_bytes, size_bytes),
+            parent: Some(Arc::clone(parent)),
             image: None,
             pipe: None,
             mappings: Mutex::default(),
@@ -372,7 +362,7 @@ impl Memory {
     }
 
     pub fn size_bytes(&self) -> usize {
-        self.size_bytes
+        self.backing.size_bytes()
     }
 
     /// `CL_MEM_HOST_PTR`
@@ -387,81 +377,51 @@ impl Memory {
 
     /// The buffer that a sub-buffer is part of.
     pub fn parent(&self) -> Option<&Arc<Self>> {
-        self.part.as_ref().map(|part| &part.parent)
+        self.parent.as_ref()
     }
 
     /// `CL_MEM_OFFSET`
     pub fn origin_bytes(&self) -> usize {
-        self.part.as_ref().map_or(0, |part| part.origin_bytes)
+        self.backing.origin_bytes()
     }
 
     /// Whether both are the same buffer or parts of one.
     pub fn shares_storage(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage)
+        Arc::ptr_eq(
+            self.backing.shared_storage(),
+            other.backing.shared_storage(),
+        )
     }
 
     /// Whether it was made from an external handle.
     pub fn is_external(&self) -> bool {
-        self.part.is_none() && self.storage.is_external
+        self.parent.is_none() && self.storage().is_external
     }
 
-    /// Whether commands of `queue` can use it: not what another device of the context has imported.
-    pub fn is_within_reach(&self, queue: &Queue) -> bool {
-        match &self.storage.places {
-            Places::One(allocation) if self.storage.is_external => {
-                Arc::ptr_eq(allocation.buffer().device(), &queue.vulkan)
-            }
-            _ => true,
-        }
+    /// Whether commands of `device` can use it: not what another device of the context has imported.
+    pub fn is_within_reach(&self, device: &ContextDevice) -> bool {
+        self.backing.is_within_reach(device)
     }
 
-    /// Where a command of `queue` finds the contents, once [`Queue::bring`] has had them brought there.
+    /// [`Backing::place`]
     ///
     /// # Errors
-    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when the device has no room for it; `CL_INVALID_OPERATION` for external
-    /// memory of another device.
-    pub fn place(&self, queue: &Queue) -> Result<Place> {
-        let storage = &*self.storage;
-        if storage.is_external && !self.is_within_reach(queue) {
-            return Err(Error::invalid_operation(
-                "external memory was imported for another device",
-            ));
-        }
-        let allocation = match &storage.places {
-            Places::One(allocation) => Arc::clone(allocation),
-            Places::Shared(memory) => Arc::clone(memory.on(queue)?),
-            Places::Several(residence) => {
-                let device = self.context.device_index(queue.device());
-                let device = device.unwrap_or(usize::MAX);
-                residence.place(device, storage.kind, storage.size_bytes)?
-            }
-        };
-        Ok(Place {
-            allocation,
-            offset_bytes: storage.base_bytes + self.origin_bytes(),
-        })
+    /// As there.
+    pub fn place(&self, device: &ContextDevice) -> Result<Place> {
+        self.backing.place(device)
     }
 
-    /// The texture through which a command of `queue` reads the image; `None` where it reads the memory itself.
-    pub fn texture(&self, queue: &Queue) -> Option<Arc<PreparedTexture>> {
-        let place = self.place(queue).ok()?;
+    /// The texture through which a command of `device` in `VkQueue` number `vk_queue` reads the image; `None` where it reads
+    /// the memory itself.
+    pub fn texture(&self, device: &ContextDevice, vk_queue: usize) -> Option<Arc<PreparedTexture>> {
+        let place = self.place(device).ok()?;
         let description = self.image?.texture(place.offset_bytes as u64)?;
-        place.allocation.texture(&description, queue.vk_queue())
-    }
-
-    /// What a command of the device at place `device` has to have there before it uses `range`.
-    pub(super) fn fetch(&self, device: usize, range: &Range<usize>, mode: Mode) -> Option<Fetch> {
-        Fetch::new(&self.storage, device, self.in_storage(range), mode)
-    }
-
-    fn in_storage(&self, range: &Range<usize>) -> Range<usize> {
-        let origin_bytes = self.origin_bytes();
-        range.start + origin_bytes..range.end + origin_bytes
+        place.allocation.texture(&description, vk_queue)
     }
 
     /// `CL_MEM_USES_SVM_POINTER`
     pub fn uses_svm_pointer(&self) -> bool {
-        self.storage.uses_svm
+        self.storage().uses_svm
     }
 
     /// `CL_MEM_DEVICE_ADDRESS_EXT`: the address on each device of the context. From here on kernels may use the
@@ -470,13 +430,13 @@ impl Memory {
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when a device has no room for it.
     pub fn device_addresses(self: &Arc<Self>) -> Result<Vec<u64>> {
-        let offset_bytes = (self.storage.base_bytes + self.origin_bytes()) as u64;
+        let offset_bytes = (self.storage().base_bytes + self.origin_bytes()) as u64;
         let devices = self.context.devices();
-        let allocations = match &self.storage.places {
+        let allocations = match &self.storage().places {
             Places::One(allocation) if devices.len() == 1 => vec![Arc::clone(allocation)],
             Places::One(allocation) => {
                 // Imported for one of them: no address on the others.
-                self.context.add_addressed(self);
+                self.context.add_addressed(&self.backing);
                 allocation.give_address();
                 let owner = allocation.buffer().device();
                 let is_owner =
@@ -492,13 +452,13 @@ impl Memory {
                 return Ok(vec![memory.address() + offset_bytes; devices.len()]);
             }
             Places::Several(residence) => {
-                let storage = &*self.storage;
+                let storage = self.storage();
                 (0..devices.len())
                     .map(|device| residence.place(device, storage.kind, storage.size_bytes))
                     .collect::<Result<_>>()?
             }
         };
-        self.context.add_addressed(self);
+        self.context.add_addressed(&self.backing);
         Ok(allocations
             .iter()
             .map(|allocation| {
@@ -508,13 +468,18 @@ impl Memory {
             .collect())
     }
 
-    /// Whether its place depends on the device that uses it: [`Queue::bring`] must be asked before each use.
+    /// [`Backing::travels`]
     pub fn travels(&self) -> bool {
-        matches!(self.storage.places, Places::Several(_))
+        self.backing.travels()
+    }
+
+    /// Its bytes.
+    pub fn backing(&self) -> &Arc<Backing> {
+        &self.backing
     }
 
     pub(super) fn storage(&self) -> &Storage {
-        &self.storage
+        self.backing.storage()
     }
 
     /// The regions that the host has mapped.
@@ -535,7 +500,9 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let mappings = self.mappings.get_mut();
         for mapping in mappings.unwrap_or_else(PoisonError::into_inner) {
-            self.context.pinned().remove(mapping);
+            if let Some(seen) = mapping.seen() {
+                self.context.pinned().remove(seen);
+            }
         }
         let destructors = std::mem::take(
             self.destructors
@@ -551,7 +518,7 @@ impl Drop for Memory {
         };
         // "called when the reference count becomes zero and the object's resources are about to be freed":
         // an application frees its host_ptr there, so commands that use it must be done.
-        match (&self.part, &self.storage.places) {
+        match (&self.parent, &self.backing.storage().places) {
             (None, Places::One(allocation)) => {
                 allocation.on_release(Box::new(move || drop(calls)));
             }
@@ -564,7 +531,7 @@ impl Drop for Memory {
                 }
             }
             // The allocation lives on.
-            _ => calls.after_uses(&self.context, &self.storage.allocations()),
+            _ => calls.after_uses(&self.context, &self.storage().allocations()),
         }
     }
 }

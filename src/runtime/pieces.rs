@@ -5,13 +5,14 @@
 //! until the last of them is enqueued, and all that comes after that one is held as well. Nobody is kept waiting for as
 //! long as the copy takes, which a thread might be that has to enqueue something before the copy can go on.
 
+use super::blocking::finish_blocking;
 use super::command::{Command, Ordering};
 use super::error::{Error, Result};
 use super::event::Event;
 use super::layout::Shape;
-use super::queue::{Queue, Waits};
-use super::transfer::finish_blocking;
+use super::queue::Queue;
 use super::turn::Turn;
+use super::waits::Waits;
 use opencl_sys::{
     CL_COMMAND_MARKER, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, cl_command_type,
 };

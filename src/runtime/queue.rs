@@ -12,13 +12,14 @@
 use super::batch::{Accesses, Batch, Entry, MOST_COMMANDS};
 use super::command::{Command, Ordering as Order};
 use super::context::Context;
-use super::destruction::Kept;
+use super::context_device::ContextDevice;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::event::{Aftermath, Event};
 use super::failure::Failure;
 use super::hazard::Hazards;
 use super::held::{HeldCommands, Ready, Resolution};
+use super::kept::Kept;
 use super::lost_iterations::LostBatches;
 use super::object::{Handle, Kind, Object};
 use super::process::{self, Submitter};
@@ -26,6 +27,7 @@ use super::repeat::Repeats;
 use super::retire;
 use super::trace::{self, Trace};
 use super::turn;
+use super::waits::Waits;
 use super::work::{Holdable, Work};
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
@@ -34,7 +36,6 @@ use opencl_sys::{
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties,
     cl_command_type, cl_queue_properties,
 };
-use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -62,7 +63,7 @@ const LARGE_STAGED_BYTES: usize = 256 << 10;
 pub struct Queue {
     handle: Handle,
     context: Arc<Context>,
-    device: Arc<Device>,
+    context_device: ContextDevice,
     pub(super) vulkan: Arc<vulkan::Device>,
     flags: cl_command_queue_properties,
     properties: Option<Vec<cl_queue_properties>>,
@@ -133,22 +134,6 @@ pub(super) struct State {
     pub(super) repeats: Repeats,
 }
 
-/// What a command waits for.
-#[derive(Clone, Default)]
-pub struct Waits {
-    /// The wait list.
-    pub events: SmallVec<[Arc<Event>; 4]>,
-    /// Events whose effect on host memory the command needs: it is held until they are done.
-    pub done: SmallVec<[Arc<Event>; 1]>,
-}
-
-/// The wait list of a command, and what is wrong with it, where that comes after other faults.
-#[derive(Default)]
-pub struct LateWaits {
-    pub waits: Waits,
-    pub fault: Option<Error>,
-}
-
 impl Queue {
     /// `properties` as given to `clCreateCommandQueueWithProperties`, `None` when it was NULL or the queue
     /// was made by `clCreateCommandQueue`.
@@ -160,11 +145,14 @@ impl Queue {
         priority: Priority,
         properties: Option<Vec<cl_queue_properties>>,
     ) -> Result<Arc<Self>> {
+        let index = context
+            .device_index(device)
+            .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
         let timeline = Timeline::new(vulkan)?;
         let queue = Arc::new(Self {
             handle: Handle::default(),
             context: Arc::clone(context),
-            device: Arc::clone(device),
+            context_device: ContextDevice::new(index, device, vulkan),
             vulkan: Arc::clone(vulkan),
             flags,
             properties,
@@ -185,9 +173,9 @@ impl Queue {
             turn_over: Condvar::new(),
             abandoned: AtomicBool::new(false),
         });
-        context.add_queue(&queue);
-        let submitter: Weak<Self> = Arc::downgrade(&queue);
-        process::add_submitter(submitter);
+        let weak: Weak<Self> = Arc::downgrade(&queue);
+        context.add_queue(weak.clone());
+        process::add_submitter(weak);
         Ok(queue)
     }
 
@@ -196,7 +184,12 @@ impl Queue {
     }
 
     pub fn device(&self) -> &Arc<Device> {
-        &self.device
+        self.context_device.device()
+    }
+
+    /// Its device as a member of its context.
+    pub fn context_device(&self) -> &ContextDevice {
+        &self.context_device
     }
 
     /// The number of the `VkQueue` that its commands go to.
@@ -256,7 +249,7 @@ impl Queue {
         order: Order,
         queued_ns: u64,
     ) -> Result<Arc<Event>> {
-        let event = Arc::new(Event::of_timed_command(self, kind, queued_ns));
+        let event = Arc::new(self.event_of(kind, queued_ns).timed());
         self.place(kind, &mut { command }, &mut { waits }, order, Some(&event))?;
         Ok(event)
     }
@@ -294,7 +287,13 @@ impl Queue {
             true => host_now_ns(),
             false => 0,
         };
-        Arc::new(Event::of_command(self, kind, queued_ns))
+        Arc::new(self.event_of(kind, queued_ns))
+    }
+
+    /// The event of a command that the application has asked for at `queued_ns`.
+    pub(super) fn event_of(self: &Arc<Self>, kind: cl_command_type, queued_ns: u64) -> Event {
+        let source: Arc<Self> = Arc::clone(self);
+        Event::of_command(&self.context, source, kind, queued_ns)
     }
 
     /// Records work or holds it. The application may be called, and let go of the queue: the caller holds a share of it or
@@ -493,7 +492,7 @@ impl Queue {
         }
         let mut batch = match state.spare.pop() {
             Some(batch) => batch,
-            None => Box::new(Batch::new(self.device.internal_kernels()?)?),
+            None => Box::new(Batch::new(self.device().internal_kernels()?)?),
         };
         batch.begin(state.last_value + 1, state.in_flight.is_empty());
         state.last_value += 1;
@@ -705,19 +704,6 @@ impl State {
     }
 }
 
-impl Waits {
-    fn are_none(&self) -> bool {
-        self.events.is_empty() && self.done.is_empty()
-    }
-
-    pub fn on(events: &[Arc<Event>]) -> Self {
-        Self {
-            events: events.iter().map(Arc::clone).collect(),
-            done: SmallVec::new(),
-        }
-    }
-}
-
 impl Submitter for Queue {
     fn settle(&self, patience: Duration) -> bool {
         let value = self.submitted.load(Ordering::Acquire);
@@ -743,6 +729,7 @@ mod tests {
     use crate::runtime::hazard::ALL_BYTES;
     use crate::runtime::test_queue;
     use crate::vulkan::MemoryKind;
+    use smallvec::SmallVec;
 
     #[test]
     fn what_is_no_kernel_comes_after_all_kernels_that_it_conflicts_with() {

@@ -6,8 +6,8 @@
 //! device: to wait for any of several timelines is a busy loop in drivers that emulate them (Mesa's do).
 
 use super::batch::Batch;
-use super::destruction::Kept;
 use super::event::{Aftermath, Event};
+use super::kept::Kept;
 use super::process::AtWork;
 use super::queue::Queue;
 use super::trace::CommandTimes;
@@ -413,8 +413,8 @@ impl Times {
 mod tests {
     use super::*;
     use crate::runtime::command::{self, Command, Dispatch};
-    use crate::runtime::queue::Waits;
     use crate::runtime::test_queue::{self, marker};
+    use crate::runtime::waits::Waits;
     use opencl_sys::CL_COMMAND_MARKER;
     use std::sync::atomic::AtomicBool;
 

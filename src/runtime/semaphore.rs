@@ -12,7 +12,8 @@ use super::error::{Error, Result};
 use super::event::{Event, Stage};
 use super::host_job::{Gate, HostJob};
 use super::object::{Handle, Kind, Object};
-use super::queue::{Queue, Waits};
+use super::queue::Queue;
+use super::waits::Waits;
 use crate::vulkan::{self, BinarySemaphore, SemaphoreFd};
 use opencl_sys::{
     CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE,
@@ -205,7 +206,7 @@ impl Semaphore {
         };
         let unsignalled = || Error::invalid_operation("nothing has signalled the semaphore");
         let signal = signal.ok_or_else(unsignalled)?;
-        let queue = signal.queue().ok_or_else(unsignalled)?;
+        let queue = Queue::of(&signal).ok_or_else(unsignalled)?;
         // Vulkan wants "an associated semaphore signal operation that has been submitted for execution", with all that
         // it depends on.
         if let Stage::Done(..0) = signal.wait_until_issued() {

@@ -9,11 +9,10 @@
 //! [`HostView`]: the same memory, or host memory at the same addresses that maps and unmaps copy.
 
 use super::allocation::Allocation;
-use super::context::Context;
+use super::context_device::ContextDevice;
 use super::device::Device;
 use super::error::{Error, Result};
 use super::host_pointer::HostPointer;
-use super::queue::Queue;
 use crate::vulkan::{HostRange, HostUse, HostView};
 use opencl_sys::{CL_INVALID_OPERATION, cl_map_flags, cl_ulong};
 use std::collections::BTreeMap;
@@ -82,37 +81,6 @@ pub struct SharedMemories {
 impl SharedMemory {
     /// Every address is a multiple of this.
     pub const ALIGNMENT_BYTES: u64 = crate::vulkan::buffer::BASE_ALIGNMENT_BYTES;
-
-    /// Allocates `size_bytes` (not 0) for the devices of `context`, or only for the one at place `only`.
-    ///
-    /// # Errors
-    /// `CL_INVALID_OPERATION` where the devices can't; memory ran out.
-    pub fn allocate(
-        context: &Context,
-        size_bytes: usize,
-        origin: Origin,
-        access: Access,
-        only: Option<usize>,
-    ) -> Result<Arc<Self>> {
-        let devices = context.devices();
-        let view = match access {
-            Access::Any => HostView::Direct,
-            Access::Mapped => HostView::Shadow,
-            Access::None => HostView::None,
-        };
-        let everywhere = devices.len() > 1
-            && access != Access::None
-            && devices
-                .iter()
-                .all(|device| device.unification().any_host_memory);
-        let memory = if everywhere {
-            Self::of_host(devices, size_bytes, origin)?
-        } else {
-            Self::of_device(devices, size_bytes, origin, view, only)?
-        };
-        context.shared().add(&memory);
-        Ok(memory)
-    }
 
     /// Host memory, imported by every device.
     fn of_host(devices: &[Arc<Device>], size_bytes: usize, origin: Origin) -> Result<Arc<Self>> {
@@ -204,16 +172,12 @@ impl SharedMemory {
         self.places.iter().flatten()
     }
 
-    /// The allocation as commands of `queue` see it.
+    /// The allocation as commands of `device` see it.
     ///
     /// # Errors
-    /// `CL_INVALID_OPERATION` when the queue's device does not reach it.
-    pub fn on(&self, queue: &Queue) -> Result<&Arc<Allocation>> {
-        queue
-            .context()
-            .device_index(queue.device())
-            .and_then(|index| self.place(index))
-            .ok_or_else(of_another_device)
+    /// `CL_INVALID_OPERATION` when the device does not reach it.
+    pub fn on(&self, device: &ContextDevice) -> Result<&Arc<Allocation>> {
+        self.place(device.index()).ok_or_else(of_another_device)
     }
 
     /// Whether the host reads and writes it at its addresses at any time: its devices' memory is the host's.
@@ -236,6 +200,37 @@ impl SharedMemory {
 }
 
 impl SharedMemories {
+    /// Allocates `size_bytes` (not 0) for the devices of the context, or only for the one at place `only` among them.
+    ///
+    /// # Errors
+    /// `CL_INVALID_OPERATION` where the devices can't; memory ran out.
+    pub fn allocate(
+        &self,
+        devices: &[Arc<Device>],
+        size_bytes: usize,
+        origin: Origin,
+        access: Access,
+        only: Option<usize>,
+    ) -> Result<Arc<SharedMemory>> {
+        let view = match access {
+            Access::Any => HostView::Direct,
+            Access::Mapped => HostView::Shadow,
+            Access::None => HostView::None,
+        };
+        let everywhere = devices.len() > 1
+            && access != Access::None
+            && devices
+                .iter()
+                .all(|device| device.unification().any_host_memory);
+        let memory = if everywhere {
+            SharedMemory::of_host(devices, size_bytes, origin)?
+        } else {
+            SharedMemory::of_device(devices, size_bytes, origin, view, only)?
+        };
+        self.add(&memory);
+        Ok(memory)
+    }
+
     fn add(&self, memory: &Arc<SharedMemory>) {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         list.insert(memory.address, Arc::clone(memory));
@@ -246,6 +241,18 @@ impl SharedMemories {
         let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
         let (_, memory) = list.range(..=address).next_back()?;
         memory.contains(address, 1).then(|| Arc::clone(memory))
+    }
+
+    /// What is at `pointer`.
+    pub fn pointed(&self, pointer: *const std::ffi::c_void) -> Pointed {
+        let address = pointer as u64;
+        match self.find(address) {
+            Some(memory) => {
+                let offset_bytes = (address - memory.address) as usize;
+                Pointed::Shared(memory, offset_bytes)
+            }
+            None => Pointed::Host(HostPointer(pointer.cast_mut().cast())),
+        }
     }
 
     /// Takes out the allocation that begins at `address`.
@@ -267,20 +274,6 @@ pub enum Pointed {
     Shared(Arc<SharedMemory>, usize),
     /// Other memory of the host.
     Host(HostPointer),
-}
-
-impl Pointed {
-    /// What is at `pointer`.
-    pub fn at(context: &Context, pointer: *const std::ffi::c_void) -> Self {
-        let address = pointer as u64;
-        match context.shared().find(address) {
-            Some(memory) => {
-                let offset_bytes = (address - memory.address) as usize;
-                Self::Shared(memory, offset_bytes)
-            }
-            None => Self::Host(HostPointer(pointer.cast_mut().cast())),
-        }
-    }
 }
 
 /// The specification has shared virtual memory on every device of the context: a lack of ours, which is worth a warning.

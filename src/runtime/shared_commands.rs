@@ -1,15 +1,16 @@
 //! Commands on memory that is named by its address: `clEnqueueSVM*` and `clEnqueueMem*INTEL`.
 
+use super::blocking::{finish_blocking, wait_for_all};
 use super::command::{Command, Ordering};
 use super::error::{Error, Result};
 use super::event::Event;
 use super::host_job::HostJob;
 use super::host_pointer::HostPointer;
 use super::layout::Shape;
-use super::queue::{Queue, Waits};
+use super::queue::Queue;
 use super::shared::{Pointed, SharedMap, SharedMemory, of_another_device};
 use super::storage::Place;
-use super::transfer::{finish_blocking, wait_for_all};
+use super::waits::Waits;
 use opencl_sys::{
     CL_COMMAND_SVM_MAP, CL_COMMAND_SVM_UNMAP, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
     cl_command_type, cl_map_flags,
@@ -41,8 +42,8 @@ impl Queue {
         match (target, source) {
             (Pointed::Shared(to, to_bytes), Pointed::Shared(from, from_bytes)) => {
                 let command = Command::Copy {
-                    source: Arc::clone(from.on(self)?),
-                    target: Arc::clone(to.on(self)?),
+                    source: Arc::clone(from.on(self.context_device())?),
+                    target: Arc::clone(to.on(self.context_device())?),
                     shape: Shape::linear(*from_bytes, *to_bytes, size_bytes),
                 };
                 self.enqueue_and_wait(kind, command, blocking, wait_list)
@@ -90,7 +91,7 @@ impl Queue {
         match target {
             Pointed::Shared(memory, offset_bytes) => {
                 let command = Command::Fill {
-                    target: Arc::clone(memory.on(self)?),
+                    target: Arc::clone(memory.on(self.context_device())?),
                     offset_bytes: *offset_bytes as u64,
                     size_bytes: size_bytes as u64,
                     pattern,
@@ -209,7 +210,7 @@ impl Queue {
 
 fn place(memory: &SharedMemory, offset_bytes: usize, queue: &Queue) -> Result<Place> {
     Ok(Place {
-        allocation: Arc::clone(memory.on(queue)?),
+        allocation: Arc::clone(memory.on(queue.context_device())?),
         offset_bytes,
     })
 }

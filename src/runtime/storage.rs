@@ -1,16 +1,13 @@
 //! The allocations behind memory objects.
 
 use super::allocation::Allocation;
+use super::context_device::ContextDevice;
 use super::error::{Error, Result};
 use super::host_pointer::HostPointer;
-use super::image::TEXEL_ALIGNMENT;
 use super::layout::{Extent, Layout};
-use super::queue::Queue;
 use super::residence::Residence;
 use super::shared::SharedMemory;
-use super::upload;
-use crate::vulkan::{self, MemoryKind};
-use std::ptr::NonNull;
+use crate::vulkan::MemoryKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Buffers up to this size are mirrored whole however little of them is mapped.
@@ -99,23 +96,22 @@ impl Storage {
         }
     }
 
-    /// Memory through which the host sees `size_bytes` at `offset_bytes` on the device of `queue`, and where in
-    /// it they are. A mirror of the whole buffer, so that mapping again costs no allocation, unless that is
+    /// Memory through which the host sees `size_bytes` at `offset_bytes` on the device, and where in it they
+    /// are. A mirror of the whole buffer, so that mapping again costs no allocation, unless that is
     /// large and the region small.
     pub fn staging(
         &self,
-        queue: &Queue,
+        device: &ContextDevice,
         offset_bytes: usize,
         size_bytes: usize,
     ) -> Result<(Arc<Allocation>, usize)> {
-        let vulkan = queue.device().vulkan()?;
-        let staging =
-            |size_bytes: usize| Allocation::new(vulkan, size_bytes as u64, MemoryKind::Readback);
+        let staging = |size_bytes: usize| {
+            Allocation::new(device.vulkan(), size_bytes as u64, MemoryKind::Readback)
+        };
         if self.size_bytes > MIRROR_BYTES && size_bytes < self.size_bytes / 2 {
             return Ok((staging(size_bytes)?, 0));
         }
-        let device = queue.context().device_index(queue.device());
-        let device = device.unwrap_or(usize::MAX);
+        let device = device.index();
         let mut mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, mirror)) = mirrors.iter().find(|(other, _)| *other == device) {
             return Ok((Arc::clone(mirror), offset_bytes));
@@ -124,34 +120,4 @@ impl Storage {
         mirrors.push((device, Arc::clone(&mirror)));
         Ok((mirror, offset_bytes))
     }
-}
-
-/// An allocation, sharing the application's memory where the device can, with its first contents.
-pub(super) fn allocate(
-    device: &Arc<vulkan::Device>,
-    kind: MemoryKind,
-    size_bytes: usize,
-    shared: Option<NonNull<u8>>,
-    initial: Option<&[u8]>,
-) -> Result<Arc<Allocation>> {
-    // Generated code reads texels where they are aligned.
-    let shared = shared.filter(|pointer| {
-        kind != MemoryKind::Texels || pointer.addr().get().is_multiple_of(TEXEL_ALIGNMENT)
-    });
-    if let Some(pointer) = shared {
-        // SAFETY: the creator of the buffer promised that the memory outlives it.
-        match unsafe { device.import_host_memory(pointer, size_bytes as u64) } {
-            Ok(buffer) => return Ok(Allocation::from_buffer(buffer)),
-            Err(error) => log::debug!("host memory is copied instead of shared: {error}"),
-        }
-    }
-    let failed = |error: Error| match error.code() {
-        opencl_sys::CL_OUT_OF_HOST_MEMORY => error,
-        _ => Error::allocation_failure(format!("{size_bytes} bytes: {}", error.reason())),
-    };
-    let allocation = Allocation::new(device, size_bytes as u64, kind).map_err(failed)?;
-    if let Some(bytes) = initial {
-        upload::upload(device, &allocation, 0, bytes).map_err(failed)?;
-    }
-    Ok(allocation)
 }

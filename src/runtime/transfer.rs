@@ -2,26 +2,27 @@
 //!
 //! Where the host sees an allocation and nothing under way uses it, the host copies at once. Otherwise the device copies
 //! in its place among the queue's commands: from or to the host's memory itself where that is mapped from another memory
-//! object ([`super::pinned`]), else by way of staging memory.
+//! object ([`super::pinned_transfer`]), else by way of staging memory.
 
 use super::allocation::Allocation;
+use super::backing::Use;
+use super::blocking::{finish_blocking, wait_for_all};
 use super::command::{Command, Ordering};
 use super::error::{Error, Result};
-use super::event::{Event, Stage};
+use super::event::{Event, Stage, WaitList};
 use super::host_pointer::HostPointer;
 use super::layout::{Extent, Layout, Shape};
 use super::mapping::{Mapping, MappingWay};
 use super::memory::Memory;
-use super::queue::{Queue, Waits};
-use super::residence::{Mode, Use, WaitList};
+use super::queue::Queue;
+use super::residence::Mode;
 use super::storage::Place;
 use super::turn::Turn;
-use super::{host_job::HostJob, lost_iterations, upload};
-use crate::vulkan::timestamps::host_now_ns;
+use super::waits::Waits;
+use super::{host_job::HostJob, upload};
 use opencl_sys::{
-    CL_COMMAND_MAP_BUFFER, CL_COMMAND_UNMAP_MEM_OBJECT, CL_COMPLETE,
-    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
-    cl_command_type, cl_map_flags,
+    CL_COMMAND_MAP_BUFFER, CL_COMMAND_UNMAP_MEM_OBJECT, CL_COMPLETE, CL_MAP_WRITE,
+    CL_MAP_WRITE_INVALIDATE_REGION, cl_command_type, cl_map_flags,
 };
 use pending_host_writes::By;
 use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
@@ -55,10 +56,10 @@ impl Queue {
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
         if source.travels() {
-            let used = Use::read(Arc::clone(source), shape.source, shape.extent);
+            let used = Use::read(source.backing(), shape.source, shape.extent);
             self.bring([&used], &mut wait_list)?;
         }
-        let source = source.place(self)?;
+        let source = source.place(self.context_device())?;
         self.enqueue_read(kind, &source, shape, target, blocking, &wait_list)
     }
 
@@ -77,16 +78,16 @@ impl Queue {
         mut wait_list: WaitList,
     ) -> Result<Arc<Event>> {
         if !target.travels() {
-            let target = target.place(self)?;
+            let target = target.place(self.context_device())?;
             return self.enqueue_write(kind, &target, shape, source, blocking, &wait_list);
         }
         if blocking {
             wait_for_all(&wait_list)?;
         }
         let turn = Turn::take([self]);
-        let used = Use::write(Arc::clone(target), shape.target, shape.extent);
+        let used = Use::write(target.backing(), shape.target, shape.extent);
         self.bring([&used], &mut wait_list)?;
-        let target = target.place(self)?;
+        let target = target.place(self.context_device())?;
         let event = self.enqueue_write(kind, &target, shape, source, false, &wait_list)?;
         // Others may have to enqueue what this comes after.
         drop(turn);
@@ -289,19 +290,19 @@ impl Queue {
         }
         let turn = takes_turn.then(|| Turn::take([self]));
         if memory.travels() {
-            let memory = Arc::clone(memory);
             let used = match overwrites {
-                true => Use::write(memory, layout, extent),
+                true => Use::write(memory.backing(), layout, extent),
                 false => Use {
                     mode: Mode::of(flags & CL_MAP_WRITE != 0),
-                    ..Use::read(memory, layout, extent)
+                    ..Use::read(memory.backing(), layout, extent)
                 },
             };
             self.bring([&used], &mut wait_list)?;
         }
         let wait_list = &*wait_list;
-        let place = memory.place(self)?;
-        let (pointer, way) = memory.mapping_way(self, &place, offset_bytes, size_bytes)?;
+        let place = memory.place(self.context_device())?;
+        let (pointer, way) =
+            memory.mapping_way(self.context_device(), &place, offset_bytes, size_bytes)?;
         let shape = Shape {
             extent,
             source: place.layout(layout),
@@ -340,7 +341,7 @@ impl Queue {
             layout,
             flags,
             way: way.clone(),
-            device: self.context().device_index(self.device()),
+            device: self.context_device().index(),
             place: place.clone(),
         })?;
         // From here on a failure takes it out again.
@@ -424,17 +425,18 @@ impl Queue {
             );
         }
         if memory.travels() {
-            let here = self.context().device_index(self.device());
-            if here != mapping.device && !matches!(mapping.way, MappingWay::HostPointer) {
+            if self.context_device().index() != mapping.device
+                && !matches!(mapping.way, MappingWay::HostPointer)
+            {
                 return self.unmap_of_another_device(memory, mapping, &wait_list);
             }
             let used = Use {
                 mode: Mode::Modify,
-                ..Use::read(Arc::clone(memory), mapping.layout, mapping.extent)
+                ..Use::read(memory.backing(), mapping.layout, mapping.extent)
             };
             self.bring([&used], &mut wait_list)?;
         }
-        let place = memory.place(self)?;
+        let place = memory.place(self.context_device())?;
         let shape = mapping.shape(&place);
         let target = Arc::clone(&place.allocation);
         let mut waits = Waits::on(&wait_list);
@@ -480,10 +482,11 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let end_bytes = mapping.layout.end_bytes(mapping.extent);
         let devices = self.context().devices();
-        let device = mapping.device.and_then(|device| devices.get(device));
+        let device = devices.get(mapping.device);
         let vulkan = Arc::clone(device.unwrap_or(self.device()).vulkan()?);
         let written = mapping.layout.offset_bytes..end_bytes;
-        let write = (mapping.device).and_then(|it| memory.fetch(it, &written, Mode::Overwrite));
+        let backing = memory.backing();
+        let write = backing.fetch(mapping.device, &written, Mode::Overwrite);
         let mapping = mapping.clone();
         let job = move || {
             if let MappingWay::Staged(source) = &mapping.way {
@@ -515,58 +518,10 @@ impl Mapping {
     }
 }
 
-/// Blocks for the wait list of a blocking call.
-pub fn wait_for_all(wait_list: &[Arc<Event>]) -> Result<()> {
-    let mut failed = false;
-    for event in wait_list {
-        if let (Some(queue), Stage::Issued { value, .. }) = (event.queue(), event.stage()) {
-            queue.flush_to(value);
-        }
-    }
-    for event in wait_list {
-        if event.wait() < 0 {
-            failed = true;
-            event.queue().map(|queue| queue.take_lost());
-        }
-    }
-    if failed {
-        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and
-        // the execution status of any of the events in event_wait_list is a negative integer value."
-        return Err(Error::new(
-            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-            "an event of event_wait_list failed",
-        ));
-    }
-    Ok(())
-}
-
 /// Where `pointer`, into the mapping of `staging`, points.
 fn offset_in(staging: &Allocation, pointer: HostPointer) -> usize {
     let base = staging.mapped().map_or(0, |base| base.as_ptr() as usize);
     (pointer.0 as usize).saturating_sub(base)
-}
-
-pub(super) fn finish_blocking(event: &Event) -> Result<()> {
-    let status = event.wait();
-    let mut queue = event.queue().into_iter();
-    if queue.any(|queue| (status < 0 || queue.is_in_order()) && queue.take_lost()) {
-        return Err(lost_iterations::error_of_blocking_call());
-    }
-    match status {
-        status if status < 0 => Err(Error::new(status, "the command failed")),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn done_on_host(event: Event, start_ns: u64) -> Arc<Event> {
-    let event = Arc::new(event);
-    event
-        .finish(CL_COMPLETE, Some((start_ns, host_now_ns())))
-        .run();
-    if let Some(queue) = event.queue() {
-        queue.trace_host_command(&event, start_ns);
-    }
-    event
 }
 
 /// Ranges of host memory that reads under way will write. A write that takes its data from there must come

@@ -3,21 +3,13 @@
 //! Some calls enqueue several commands that belong together: the parts of a command buffer, or what has memory belong to
 //! a device and the command that overwrites it there. In its [`Turn`] on a queue a thread enqueues alone: what others
 //! enqueue comes before all of it or after all of it. They wait for as long as it takes to enqueue, so in its turn a thread
-//! waits for nothing that the application does, and does not call the application: what would as it is dropped is kept
-//! until the turn is over ([`keep`]).
+//! waits for nothing that the application does, and does not call the application: what would as it is dropped is put off
+//! until the turn is over ([`super::deferral`]).
 
+use super::deferral::{Deferral, this_thread};
 use super::queue::{Queue, State};
 use smallvec::SmallVec;
-use std::any::Any;
-use std::cell::{Cell, RefCell};
 use std::sync::{Arc, MutexGuard, PoisonError};
-
-thread_local! {
-    /// The turns that this thread has, one within the other.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// What is dropped when they are over.
-    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
-}
 
 /// Whose turn it is on a queue.
 pub(super) struct Owner {
@@ -29,6 +21,8 @@ pub(super) struct Owner {
 /// The turn of this thread on some queues, until it is dropped.
 pub(super) struct Turn<'a> {
     queues: SmallVec<[&'a Arc<Queue>; 2]>,
+    /// Dropped after the turn is over.
+    _deferral: Deferral,
 }
 
 impl<'a> Turn<'a> {
@@ -38,14 +32,17 @@ impl<'a> Turn<'a> {
         // In one order, whoever takes them: no two threads wait for each other.
         queues.sort_unstable_by_key(|queue| Arc::as_ptr(queue));
         queues.dedup_by_key(|queue| Arc::as_ptr(queue));
-        DEPTH.set(DEPTH.get() + 1);
+        let deferral = Deferral::begin();
         for queue in &queues {
             let mut state = queue.lock_in_turn();
             let thread = this_thread();
             let owner = state.turn.get_or_insert(Owner { thread, depth: 0 });
             owner.depth += 1;
         }
-        Self { queues }
+        Self {
+            queues,
+            _deferral: deferral,
+        }
     }
 }
 
@@ -62,28 +59,7 @@ impl Drop for Turn<'_> {
                 queue.turn_over.notify_all();
             }
         }
-        DEPTH.set(DEPTH.get() - 1);
-        if !is_taken() {
-            let kept = KEPT.take();
-            // May call the application.
-            drop(kept);
-        }
     }
-}
-
-/// Tells this thread from the others that there are.
-fn this_thread() -> usize {
-    DEPTH.with(|depth| std::ptr::from_ref(depth).addr())
-}
-
-/// Whether this thread has a turn.
-pub(super) fn is_taken() -> bool {
-    DEPTH.get() > 0
-}
-
-/// Keeps what calls the application as it is dropped until this thread's turn is over.
-pub(super) fn keep(object: Box<dyn Any>) {
-    KEPT.with_borrow_mut(|kept| kept.push(object));
 }
 
 impl Queue {
@@ -108,6 +84,7 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::runtime::callback::UserData;
+    use crate::runtime::deferral::is_deferring;
     use crate::runtime::destruction::Destruction;
     use crate::runtime::event::Event;
     use crate::runtime::test_queue::{self, marker};
@@ -162,7 +139,7 @@ mod tests {
 
     unsafe extern "C" fn called(_: cl_mem, _: *mut c_void) {
         // Never in a turn.
-        CALLS.fetch_add(1 + 100 * u32::from(is_taken()), Ordering::SeqCst);
+        CALLS.fetch_add(1 + 100 * u32::from(is_deferring()), Ordering::SeqCst);
     }
 
     #[test]

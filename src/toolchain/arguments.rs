@@ -18,9 +18,9 @@
 //! An implicit declaration of a function stays an error, as OpenCL C has it, and so does all else that clang refuses.
 //! What [`EMIT_ARGUMENTS`] say concerns the code that is made.
 
-use super::CompileRequest;
-use super::clang::Clang;
+use super::built_ins::BuiltIns;
 use super::headers::HeaderDirectory;
+use super::request::CompileRequest;
 
 /// The arguments every run of clang starts with.
 pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
@@ -77,9 +77,9 @@ pub(super) enum Conversions {
     Refused,
 }
 
-/// What the language depends on: version, macros, includes, extensions.
+/// What the language depends on: version, macros, includes, extensions. `built_ins` are clang's own headers.
 pub(super) fn front(
-    clang: &Clang,
+    built_ins: Option<&BuiltIns>,
     request: &CompileRequest<'_>,
     headers: Option<&HeaderDirectory>,
     conversions: Conversions,
@@ -94,7 +94,7 @@ pub(super) fn front(
         // by the OpenCL device": clang leaves that to the implementation.
         format!("-D__OPENCL_VERSION__={}", request.target.device_version),
     ]);
-    if let Some(built_ins) = &clang.built_ins {
+    if let Some(built_ins) = built_ins {
         // clang would look for its header in the application's folders first.
         arguments.extend(["-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"].map(Into::into));
         arguments.extend(["-include".into(), built_ins.base().into()]);
@@ -112,7 +112,7 @@ pub(super) fn front(
         // Before the application's own directories.
         arguments.extend(headers.arguments());
     }
-    let has_built_ins = clang.built_ins.is_some();
+    let has_built_ins = built_ins.is_some();
     if conversions == Conversions::Warned && has_built_ins && !request.options.warnings_are_errors {
         arguments.push("-Wno-error=incompatible-pointer-types".into());
         arguments.push("-Wno-error=int-conversion".into());

@@ -16,8 +16,7 @@ use super::input::{self, ADDED_NAME};
 use super::options::BuildOptions;
 use super::overloads::Question;
 use super::process::{self, Finished};
-use super::rest::Rest;
-use super::source::{CompileRequest, SourceOutcome};
+use super::request::{CompileRequest, Rest, SourceOutcome};
 use super::tables::{self, Tables};
 use super::{argument_info, instructions, internalize, intrinsics, local_sizes, zero_extensions};
 use crate::compiler::{PackedModule, words};
@@ -126,7 +125,12 @@ impl<'a> Job<'a> {
         Self {
             clang,
             input: input::input(request, None),
-            arguments: arguments::front(clang, request, headers, Conversions::Warned),
+            arguments: arguments::front(
+                clang.built_ins.as_ref(),
+                request,
+                headers,
+                Conversions::Warned,
+            ),
             headers,
             is_linked: !request.is_whole,
             limit,
@@ -173,7 +177,12 @@ impl<'a> Job<'a> {
         }
         let hidden = Job {
             input: self.input.clone(),
-            arguments: arguments::front(self.clang, request, self.headers, Conversions::Refused),
+            arguments: arguments::front(
+                self.clang.built_ins.as_ref(),
+                request,
+                self.headers,
+                Conversions::Refused,
+            ),
             ..*self
         };
         let mut outcome = hidden.compile(hidden.wanted(request.options), way);

@@ -6,6 +6,7 @@
 //! - [`options`]: the strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`, parsed.
 //! - [`clang`]: which `clang` to use.
 //! - [`text`]: sources in whatever encoding.
+//! - [`request`]: what is asked of clang, and what comes of it.
 //! - [`source`]: one source to one SPIR-V module and a log.
 //! - `job`, `arguments`, `input`: what clang is called for and with, and the text that it is given.
 //! - `overloads`, `built_ins`: functions that a program declares under the names of built-in ones.
@@ -40,6 +41,7 @@ pub mod options;
 mod overflows;
 mod overloads;
 pub mod process;
+pub mod request;
 pub mod rest;
 pub mod source;
 mod table_values;
@@ -53,5 +55,6 @@ mod zero_extensions;
 pub use cache::DiskCache;
 pub use clang::Clang;
 pub use options::{BuildOptions, LinkOptions};
-pub use source::{CompileRequest, SourceOutcome, compile_source};
+pub use request::{CompileRequest, SourceOutcome};
+pub use source::compile_source;
 pub use target::LanguageTarget;

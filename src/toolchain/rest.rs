@@ -3,32 +3,13 @@
 //! `clCompileProgram` does not know what its program will be linked to. Most are linked alone, and need nothing but their
 //! kernels then; whatever else a long program holds is compiled when a program that is linked to it may call it.
 
-use serde::{Deserialize, Serialize};
-
 use super::argument_info::Wanted;
 use super::cache::{DiskCache, KeyBuilder};
 use super::clang::{Clang, NoClang};
 use super::job::{Job, Way};
-use super::source::{SourceOutcome, TIME_LIMIT};
-
-/// What is kept of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rest {
-    /// LLVM IR as the front end wrote it, packed: with all functions.
-    ir: Vec<u8>,
-    arguments: Vec<String>,
-    wanted: Wanted,
-}
+use super::request::{Rest, SourceOutcome, TIME_LIMIT};
 
 impl Rest {
-    pub(super) fn new(ir: &str, arguments: Vec<String>, wanted: Wanted) -> Self {
-        Self {
-            ir: lz4_flex::compress_prepend_size(ir.as_bytes()),
-            arguments,
-            wanted,
-        }
-    }
-
     /// The module of all functions, or what the log has to say.
     pub fn compile(&self, clang: Result<&Clang, &NoClang>, cache: &DiskCache) -> SourceOutcome {
         let clang = match clang {

@@ -2,58 +2,16 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::cache::DiskCache;
 use super::clang::{Clang, NoClang};
 use super::headers::{self, HeaderDirectory};
 use super::input::includes;
 use super::job::{Job, Way};
-use super::options::BuildOptions;
-use super::rest::Rest;
-use super::target::LanguageTarget;
-use crate::compiler::PackedModule;
-
-/// The longest that one run of clang may take.
-pub const TIME_LIMIT: Duration = Duration::from_secs(300);
+use super::request::{CompileRequest, SourceOutcome, TIME_LIMIT};
 
 /// The length from which on a source, with all that it includes, is searched for functions that no kernel reaches, and
 /// for large tables. That takes 20 ms more of a kernel of a few lines.
 const LONG_BYTES: usize = 32 << 10;
-
-/// What is to be compiled, and for what.
-#[derive(Clone, Copy, Debug)]
-pub struct CompileRequest<'a> {
-    pub source: &'a str,
-    /// `clCompileProgram`'s embedded headers: include name and text.
-    pub headers: &'a [(String, String)],
-    pub options: &'a BuildOptions,
-    pub target: &'a LanguageTarget,
-    /// Nothing is linked to it: a function that it calls and does not define is an error.
-    pub is_whole: bool,
-    /// Without clang's optimizations, whatever the options say.
-    pub is_unoptimized: bool,
-}
-
-/// The module, if there is one, and what clang had to say either way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceOutcome {
-    /// OpenCL SPIR-V; `None` when the source was not compiled.
-    pub spirv: Option<PackedModule>,
-    /// Where the module lacks functions that no kernel reaches: for a module that has them, too.
-    pub rest: Option<Rest>,
-    pub log: String,
-}
-
-impl SourceOutcome {
-    pub(super) fn failed(log: String) -> Self {
-        Self {
-            spirv: None,
-            rest: None,
-            log,
-        }
-    }
-}
 
 /// Compiles a source with clang, or takes the result of an earlier run from the cache.
 ///
@@ -121,6 +79,7 @@ mod tests {
     use super::super::instructions;
     use super::*;
     use crate::compiler::words;
+    use crate::toolchain::{BuildOptions, LanguageTarget};
     use std::ffi::OsStr;
 
     fn target() -> LanguageTarget {

@@ -190,6 +190,6 @@ pub(super) unsafe fn record_transfer(
     let recording =
         unsafe { Recording::begin(command_buffer, command_queue, properties, arguments) }?;
     let (transfer, wait_list) = check(&recording.queue, &|| recording.wait_list())?;
-    let new = NewCommand::new(transfer.command, Origin::Memories(transfer.uses));
+    let new = NewCommand::new(transfer.command, Origin::Memories(transfer.memories));
     recording.finish(&wait_list, new)
 }

@@ -4,7 +4,6 @@ use super::super::error::{Error, Result};
 use super::super::svm::{capabilities, check_overlap, fill_pattern};
 use super::arguments::{Recording, SyncPointArguments};
 use crate::runtime::command_buffer::{NewCommand, Origin, shared};
-use crate::runtime::shared::Pointed;
 use opencl_sys::{cl_command_buffer_khr, cl_command_properties_khr, cl_command_queue};
 use std::ffi::c_void;
 
@@ -43,7 +42,10 @@ pub unsafe fn command_svm_memcpy(
     let wait_list = recording.wait_list()?;
     check_overlap(dst_ptr, src_ptr, size)?;
     let context = recording.queue.context();
-    let (target, source) = (Pointed::at(context, dst_ptr), Pointed::at(context, src_ptr));
+    let (target, source) = (
+        context.shared().pointed(dst_ptr),
+        context.shared().pointed(src_ptr),
+    );
     // SAFETY: the caller's promise.
     let (command, touches_anything) =
         unsafe { shared::copy(&recording.queue, &target, &source, size) }?;
@@ -75,7 +77,7 @@ pub unsafe fn command_svm_mem_fill(
     // SAFETY: the caller's promise.
     let pattern = unsafe { fill_pattern(svm_ptr, pattern, pattern_size, size) }?;
     let wait_list = recording.wait_list()?;
-    let target = Pointed::at(recording.queue.context(), svm_ptr);
+    let target = recording.queue.context().shared().pointed(svm_ptr);
     // SAFETY: the caller's promise.
     let (command, touches_anything) =
         unsafe { shared::fill(&recording.queue, &target, size, pattern) }?;

@@ -9,12 +9,13 @@ use super::travellers::Travellers;
 use super::versions::Leftovers;
 use super::{CommandBuffer, Replay, State, not_executable};
 use crate::runtime::Result;
+use crate::runtime::backing::Use;
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::context::Context;
-use crate::runtime::event::Event;
-use crate::runtime::queue::{Queue, Waits};
-use crate::runtime::residence::{Use, WaitList};
+use crate::runtime::event::{Event, WaitList};
+use crate::runtime::queue::Queue;
 use crate::runtime::turn::Turn;
+use crate::runtime::waits::Waits;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
 use smallvec::SmallVec;
@@ -235,13 +236,13 @@ fn enqueue_parts(
         done.push((part.queue, enqueue_piece(queue, replay, &waits, queued_ns)?));
     }
     let events: Vec<Arc<Event>> = done.into_iter().map(|(_, event)| event).collect();
-    let tells_times = |event: &Event| event.queue().is_some_and(|queue| queue.has_profiling());
+    let tells_times = |event: &Event| Queue::of(event).is_some_and(|queue| queue.has_profiling());
     let whole = match events.as_slice() {
         [event] if !takes_times || tells_times(event) => Arc::clone(event),
         events => join(&distinct, events, queued_ns)?,
     };
     for queue in distinct {
-        if whole.queue().is_none_or(|own| !Arc::ptr_eq(own, queue)) {
+        if Queue::of(&whole).is_none_or(|own| !Arc::ptr_eq(&own, queue)) {
             enqueue_marker(queue, std::slice::from_ref(&whole))?;
         }
     }

@@ -11,7 +11,8 @@ use crate::runtime::event::Event;
 use crate::runtime::kernel::{ArgumentValue, Kernel};
 use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
-use crate::runtime::queue::{Queue, Waits};
+use crate::runtime::queue::Queue;
+use crate::runtime::waits::Waits;
 use crate::runtime::{Error, test_queue};
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,
@@ -349,7 +350,7 @@ fn a_replaced_argument_is_let_go() {
     let mut targets: Vec<_> = (0..4).map(|_| setup.memory()).collect();
     let allocations: Vec<Weak<Allocation>> = targets
         .iter()
-        .map(|it| Arc::downgrade(&it.place(&setup.queue).unwrap().allocation))
+        .map(|it| Arc::downgrade(&it.place(setup.queue.context_device()).unwrap().allocation))
         .collect();
     let buffer = setup.buffer();
     let add = setup.record(&buffer, &setup.kernel("add", &targets[0], 1));
@@ -399,7 +400,12 @@ fn a_released_argument_lives_as_long_as_the_command_uses_it() {
     let Some(setup) = Setup::new() else { return };
     for name in ["add", "say"] {
         let target = setup.memory();
-        let allocation = Arc::downgrade(&target.place(&setup.queue).unwrap().allocation);
+        let allocation = Arc::downgrade(
+            &target
+                .place(setup.queue.context_device())
+                .unwrap()
+                .allocation,
+        );
         let buffer = setup.buffer();
         let command = setup.record(&buffer, &setup.kernel(name, &target, 1));
         drop(target);

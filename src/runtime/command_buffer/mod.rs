@@ -29,15 +29,16 @@ mod tests;
 pub use instance::Replay;
 
 use super::allocation::Uses;
+use super::backing::Use;
 use super::batch::Accesses;
 use super::command::{Command, Dispatch};
 use super::context::Context;
 use super::dispatch::NdRange;
 use super::hazard::Touch;
 use super::kernel::Kernel;
+use super::memory::Memory;
 use super::object::{self, Handle, Kind, Object};
 use super::queue::Queue;
-use super::residence::Use;
 use super::{Error, Result};
 use crate::vulkan::timestamps::host_now_ns;
 use execution::PartUses;
@@ -129,7 +130,7 @@ struct Node {
 pub enum Origin {
     /// A transfer between memory objects: those behind its allocations, in that order. They live as long as the
     /// command buffer.
-    Memories(Vec<Use>),
+    Memories(Vec<(Arc<Memory>, Use)>),
     /// A transfer in memory that is named by address.
     Addresses,
     /// A launch that stays as it is: a kernel of its own, with its arguments.
@@ -290,11 +291,12 @@ impl CommandBuffer {
         let mut touches = Accesses::new();
         let anything = new.command.add_accesses(&mut touches);
         let mut travellers = Travellers::default();
-        let memories = match &new.origin {
-            Origin::Memories(uses) => uses,
-            _ => &uses,
-        };
-        memories.iter().for_each(|used| travellers.add(used));
+        match &new.origin {
+            Origin::Memories(memories) => {
+                memories.iter().for_each(|(_, used)| travellers.add(used));
+            }
+            _ => uses.iter().for_each(|used| travellers.add(used)),
+        }
         let node = state.nodes.len();
         if let Origin::Mutable(mutable) = &new.origin {
             mutable.set_node(node);

@@ -4,11 +4,11 @@ use super::mutable::MutableCommand;
 use super::schedule::Line;
 use super::{CommandBuffer, NewCommand, Node, Origin, Recorded};
 use crate::runtime::allocation::Allocation;
+use crate::runtime::backing::Use;
 use crate::runtime::command::Command;
 use crate::runtime::dispatch;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::residence::Use;
 use crate::runtime::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -82,12 +82,12 @@ impl Node {
         check: impl Fn(&Queue, &Memory) -> Result<()>,
     ) -> Result<NewCommand<'static>> {
         let new = match &self.origin {
-            Origin::Memories(uses) => {
-                for used in uses {
-                    check(queue, &used.memory)?;
+            Origin::Memories(memories) => {
+                for (memory, _) in memories {
+                    check(queue, memory)?;
                 }
-                let command = transfer_of(&self.command, queue, uses)?;
-                NewCommand::new(command, Origin::Memories(uses.clone()))
+                let command = transfer_of(&self.command, queue, memories)?;
+                NewCommand::new(command, Origin::Memories(memories.clone()))
             }
             Origin::Addresses => NewCommand::new(
                 self.command
@@ -122,12 +122,16 @@ impl Node {
 }
 
 /// The same transfer between the copies that the queue's device has of the memory objects.
-fn transfer_of(command: &Command, queue: &Queue, uses: &[Use]) -> Result<Command> {
+fn transfer_of(
+    command: &Command,
+    queue: &Queue,
+    memories: &[(Arc<Memory>, Use)],
+) -> Result<Command> {
     command.with_allocations(|index, _| {
-        let used = uses.get(index);
-        let used = used.ok_or_else(|| Error::out_of_resources("a memory object is missing"))?;
+        let missing = || Error::out_of_resources("a memory object is missing");
+        let (memory, _) = memories.get(index).ok_or_else(missing)?;
         // Where in it the memory object begins is the same everywhere.
-        Ok(used.memory.place(queue)?.allocation)
+        Ok(memory.place(queue.context_device())?.allocation)
     })
 }
 
@@ -135,7 +139,7 @@ fn transfer_of(command: &Command, queue: &Queue, uses: &[Use]) -> Result<Command
 fn reached_from(queue: &Queue, old: &Arc<Allocation>) -> Result<Arc<Allocation>> {
     let address = old.device_address();
     if let Some(shared) = queue.context().shared().find(address) {
-        return Ok(Arc::clone(shared.on(queue)?));
+        return Ok(Arc::clone(shared.on(queue.context_device())?));
     }
     let pointer = NonNull::new(address as *mut u8);
     match pointer.filter(|_| queue.device().unification().any_host_memory) {

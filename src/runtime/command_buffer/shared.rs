@@ -91,7 +91,7 @@ unsafe fn place(queue: &Queue, pointed: &Pointed, size_bytes: usize) -> Result<P
                 ));
             }
             Ok(Place {
-                allocation: Arc::clone(memory.on(queue)?),
+                allocation: Arc::clone(memory.on(queue.context_device())?),
                 offset_bytes: *offset_bytes,
                 aliased: false,
             })

@@ -2,13 +2,15 @@
 
 use super::{CommandBuffer, MOST_TOUCHES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
+use crate::runtime::backing::Use;
 use crate::runtime::command::{Command, Dispatch, Ordering};
 use crate::runtime::hazard::ALL_BYTES;
 use crate::runtime::layout::Shape;
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::{Queue, Waits};
-use crate::runtime::residence::{Mode, Use};
+use crate::runtime::queue::Queue;
+use crate::runtime::residence::Mode;
 use crate::runtime::test_queue;
+use crate::runtime::waits::Waits;
 use crate::vulkan::MemoryKind;
 use opencl_sys::{CL_COMMAND_MARKER, CL_MEM_READ_WRITE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
 use smallvec::SmallVec;
@@ -269,10 +271,13 @@ fn a_copy_has_the_order_of_the_original_on_any_queue() {
         let buffer = CommandBuffer::new(vec![Arc::clone(queue)], None, 0);
         let [source, target] = memories
             .each_ref()
-            .map(|memory| memory.place(queue).unwrap().allocation);
-        let [from, to] = memories
-            .each_ref()
-            .map(|memory| Use::whole(Arc::clone(memory), Mode::Modify));
+            .map(|memory| memory.place(queue.context_device()).unwrap().allocation);
+        let [from, to] = memories.each_ref().map(|memory| {
+            (
+                Arc::clone(memory),
+                Use::whole(memory.backing(), Mode::Modify),
+            )
+        });
         let add = |command, uses| {
             let new = NewCommand::new(command, Origin::Memories(uses));
             buffer.add(new).unwrap()

@@ -1,7 +1,7 @@
 //! The memory objects whose place depends on the device, and that must be brought there before an execution.
 
-use crate::runtime::memory::Memory;
-use crate::runtime::residence::{Mode, Use};
+use crate::runtime::backing::{Backing, Use};
+use crate::runtime::residence::Mode;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
@@ -17,14 +17,14 @@ pub struct Travellers {
 
 #[derive(Clone)]
 struct Traveller {
-    memory: Weak<Memory>,
+    backing: Weak<Backing>,
     uses: Vec<(Range<usize>, Mode)>,
 }
 
 impl Travellers {
     pub fn add(&mut self, new: &Use) {
-        if new.memory.travels() {
-            self.entry(&Arc::downgrade(&new.memory))
+        if new.backing.travels() {
+            self.entry(&Arc::downgrade(&new.backing))
                 .add(new.range.clone(), new.mode);
         }
     }
@@ -32,18 +32,18 @@ impl Travellers {
     /// Adds those of later commands.
     pub fn extend(&mut self, others: &Self) {
         for other in &others.list {
-            let own = self.entry(&other.memory);
+            let own = self.entry(&other.backing);
             for (range, mode) in &other.uses {
                 own.add(range.clone(), *mode);
             }
         }
     }
 
-    fn entry(&mut self, memory: &Weak<Memory>) -> &mut Traveller {
-        let known = self.list.iter().position(|it| it.memory.ptr_eq(memory));
+    fn entry(&mut self, backing: &Weak<Backing>) -> &mut Traveller {
+        let known = self.list.iter().position(|it| it.backing.ptr_eq(backing));
         let index = known.unwrap_or_else(|| {
             self.list.push(Traveller {
-                memory: Weak::clone(memory),
+                backing: Weak::clone(backing),
                 uses: Vec::new(),
             });
             self.list.len() - 1
@@ -54,10 +54,10 @@ impl Travellers {
     /// Of those that still live.
     pub fn uses(&self) -> impl Iterator<Item = Use> + '_ {
         self.list.iter().flat_map(|it| {
-            let memory = it.memory.upgrade();
+            let backing = it.backing.upgrade();
             it.uses.iter().filter_map(move |(range, mode)| {
                 Some(Use {
-                    memory: Arc::clone(memory.as_ref()?),
+                    backing: Arc::clone(backing.as_ref()?),
                     range: range.clone(),
                     mode: *mode,
                 })
@@ -92,7 +92,7 @@ mod tests {
 
     fn uses(list: &[(Range<usize>, Mode)]) -> Vec<(Range<usize>, Mode)> {
         let mut traveller = Traveller {
-            memory: Weak::new(),
+            backing: Weak::new(),
             uses: Vec::new(),
         };
         for (range, mode) in list {

@@ -6,24 +6,16 @@ pub mod format;
 pub mod prepared;
 pub mod texture;
 
-use super::command::Command;
 use super::layout::{Extent, Layout};
-use super::storage::Place;
 use crate::compiler::image::{ImageDimension, ImageField, LEVEL_ALIGN_BYTES};
 use format::Format;
 use opencl_sys as cl;
 use opencl_sys::cl_mem_object_type;
-use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// Limits of the sizes, in texels: what fits memory beyond them is a buffer's work.
 pub const MAX_2D: usize = 16384;
 pub const MAX_3D: usize = 2048;
 pub const MAX_LAYERS: usize = 2048;
-
-/// Where images start: at multiples of the largest texel, in bytes. Generated code reads texels where they are
-/// aligned, and small ones in whole words.
-pub const TEXEL_ALIGNMENT: usize = 16;
 
 /// What makes a memory object an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,19 +185,6 @@ impl Image {
             // Depends on where the image lies: see `Memory::texture`.
             ImageField::Texture => 0,
         }
-    }
-}
-
-/// The command that fills a region, inside, with a texel.
-pub fn fill(target: &Place, layout: Layout, extent: Extent, texel: SmallVec<[u8; 16]>) -> Command {
-    Command::FillRectangle {
-        target: Arc::clone(&target.allocation),
-        extent,
-        layout: Layout {
-            offset_bytes: layout.offset_bytes + target.offset_bytes,
-            ..layout
-        },
-        pattern: texel,
     }
 }
 

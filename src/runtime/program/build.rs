@@ -18,8 +18,7 @@ use crate::runtime::device::Device;
 use crate::runtime::process::{self, AtWork};
 use crate::runtime::{Error, Result};
 use crate::toolchain::options::{LanguageVersion, MathOptions};
-use crate::toolchain::rest::Rest;
-use crate::toolchain::source::SourceOutcome;
+use crate::toolchain::request::{Rest, SourceOutcome};
 use crate::toolchain::{BuildOptions, CompileRequest, LinkOptions, compile_source};
 
 /// The outcome for one device.

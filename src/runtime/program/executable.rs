@@ -19,7 +19,7 @@ use crate::runtime::code::kept_pipelines::{self, Recipe};
 use crate::runtime::code::modules::Modules;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
-use crate::runtime::lost_iterations;
+use crate::runtime::iterations_word::Word;
 use crate::runtime::sub_group_sizes::SubGroupSizes;
 use crate::runtime::target::folds_specialization;
 use crate::runtime::upload::{clear, upload};
@@ -52,7 +52,7 @@ pub struct Executable {
 #[derive(Default)]
 struct KernelCode {
     state: Mutex<CodeState>,
-    iterations_lost: lost_iterations::Word,
+    iterations_lost: Word,
 }
 
 #[derive(Default)]
@@ -154,7 +154,7 @@ impl Executable {
     }
 
     /// Where kernel `index` says that it has lost iterations.
-    pub fn iterations_lost(&self, index: usize) -> Option<&lost_iterations::Word> {
+    pub fn iterations_lost(&self, index: usize) -> Option<&Word> {
         Some(&self.code.get(index)?.iterations_lost)
     }
 

@@ -7,7 +7,7 @@ use super::executable::{Executable, PipelineKey};
 use crate::compiler::CompiledKernel;
 use crate::compiler::program::{Implicit, Placement};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::lost_iterations::{self, Word};
+use crate::runtime::iterations_word::{self, Word};
 use crate::runtime::upload::dispatch_once;
 use crate::runtime::{Error, Result};
 use smallvec::SmallVec;
@@ -31,7 +31,7 @@ pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
         log::debug!("initializer '{}'", kernel.name);
         dispatch_once(executable.device().vulkan()?, &pipeline, &block, in_memory)?;
         if word.is_some_and(Word::take) {
-            return Err(Error::out_of_resources(lost_iterations::message(
+            return Err(Error::out_of_resources(iterations_word::message(
                 &kernel.name,
             )));
         }
@@ -53,7 +53,7 @@ fn block(
             Implicit::DataSegment => data.device_address(),
             Implicit::OrderWord => executable.device().order_word()?,
             Implicit::IterationsLost => match word {
-                Some(word) => word.address(executable)?,
+                Some(word) => word.address(executable.device().vulkan()?)?,
                 None => 0,
             },
             Implicit::GlobalSize(dimension) | Implicit::EnqueuedLocalSize(dimension) => local_size

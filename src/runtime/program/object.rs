@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::compiler::PackedModule;
 use crate::runtime::code::front_end::FrontEnd;
 use crate::runtime::code::modules::Modules;
-use crate::toolchain::rest::Rest;
+use crate::toolchain::request::Rest;
 
 /// A compiled object.
 pub struct Object {
