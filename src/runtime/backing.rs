@@ -46,11 +46,7 @@ impl Backing {
         self.origin_bytes
     }
 
-    pub(super) fn storage(&self) -> &Storage {
-        &self.storage
-    }
-
-    pub(super) fn shared_storage(&self) -> &Arc<Storage> {
+    pub(super) fn storage(&self) -> &Arc<Storage> {
         &self.storage
     }
 
@@ -137,9 +133,10 @@ impl Use {
     pub fn write(backing: &Arc<Backing>, layout: Layout, extent: Extent) -> Self {
         let range = layout.offset_bytes..layout.end_bytes(extent);
         // What lies between the rows stays.
-        let mode = match extent.size_bytes() == range.len() {
-            true => Mode::Overwrite,
-            false => Mode::Modify,
+        let mode = if extent.size_bytes() == range.len() {
+            Mode::Overwrite
+        } else {
+            Mode::Modify
         };
         Self {
             backing: Arc::clone(backing),

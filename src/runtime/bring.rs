@@ -39,14 +39,14 @@ impl Queue {
         if fetches.is_empty() {
             return Ok(());
         }
-        let event = match self.is_after_claims(wait_list) {
-            true if fetches.claim_if_there() => return Ok(()),
-            true => {
-                let kind = CL_COMMAND_MIGRATE_MEM_OBJECTS;
-                let job = HostJob::Own(Box::new(move || fetches.carry()));
-                self.enqueue_host_job(kind, job, false, wait_list)?
-            }
-            false => self.hold_fetches(fetches, Waits::on(wait_list)),
+        let event = if !self.is_after_claims(wait_list) {
+            self.hold_fetches(fetches, Waits::on(wait_list))
+        } else if fetches.claim_if_there() {
+            return Ok(());
+        } else {
+            let kind = CL_COMMAND_MIGRATE_MEM_OBJECTS;
+            let job = HostJob::Own(Box::new(move || fetches.carry()));
+            self.enqueue_host_job(kind, job, false, wait_list)?
         };
         wait_list.push(event);
         Ok(())
@@ -56,7 +56,7 @@ impl Queue {
     /// out.
     ///
     /// # Errors
-    /// As there, and as [`Queue::bring`].
+    /// Those of [`Queue::enqueue_if`] and of [`Queue::bring`].
     pub fn enqueue_using(
         self: &Arc<Self>,
         uses: &[Use],

@@ -24,7 +24,7 @@ pub trait ContextQueue: Send + Sync {
     /// Waits until all that is enqueued by now is done: `clFinish`.
     ///
     /// # Errors
-    /// As `clFinish`.
+    /// Those of `clFinish`.
     fn finish(self: Arc<Self>) -> Result<()>;
 }
 

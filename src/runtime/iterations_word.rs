@@ -23,7 +23,7 @@ impl Word {
     /// Its address on `device`, which is that of all its launches.
     ///
     /// # Errors
-    /// As an allocation, kept: later calls fail alike.
+    /// Those of an allocation; they are kept, and later calls fail alike.
     pub fn address(&self, device: &Arc<vulkan::Device>) -> Result<u64> {
         let allocation = self.allocation.get_or_init(|| {
             let allocation = Allocation::new(device, BYTES, MemoryKind::Readback)?;

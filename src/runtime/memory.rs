@@ -387,10 +387,7 @@ impl Memory {
 
     /// Whether both are the same buffer or parts of one.
     pub fn shares_storage(&self, other: &Self) -> bool {
-        Arc::ptr_eq(
-            self.backing.shared_storage(),
-            other.backing.shared_storage(),
-        )
+        Arc::ptr_eq(self.backing.storage(), other.backing.storage())
     }
 
     /// Whether it was made from an external handle.
@@ -406,7 +403,7 @@ impl Memory {
     /// [`Backing::place`]
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Backing::place`].
     pub fn place(&self, device: &ContextDevice) -> Result<Place> {
         self.backing.place(device)
     }

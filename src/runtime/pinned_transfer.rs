@@ -48,7 +48,8 @@ impl Queue {
             })
     }
 
-    /// The same for a write.
+    /// The write as a copy between allocations, if the device itself can read all of the host's memory that it names.
+    /// `shape.target` counts from the allocation's first byte, `shape.source` from `source`.
     pub(super) fn write_from_pinned(
         &self,
         target: &Arc<Allocation>,

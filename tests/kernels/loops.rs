@@ -607,9 +607,12 @@ fn results_of_ways_that_give_the_same() {
                 .local(GROUP * 16 * 2)
                 .buffer(&[0_u16; ITEMS * 16])
                 .run(&[ITEMS], &[GROUP]);
-            let joined = |gid: u32| match join.contains('|') {
-                true => gid | 1,
-                false => gid.max(1),
+            let joined = |gid: u32| {
+                if join.contains('|') {
+                    gid | 1
+                } else {
+                    gid.max(1)
+                }
             };
             let expected: Vec<u32> = (0..ITEMS as u32).map(joined).collect();
             assert_equal(&found.get(0), &expected, |at| {
