@@ -67,10 +67,15 @@ impl Device {
         let outcome = self.ask(case, input, work_bytes);
         if !matches!(outcome, Outcome::Ran(..)) {
             // The process may be gone, or be in a state that is not to be trusted.
-            self.process = Process::start(&self.folder, self.patience);
-            let _ = self.process.lines.recv_timeout(PATIENCE);
+            self.restart();
         }
         outcome
+    }
+
+    /// Goes on in a new process, which has compiled nothing yet.
+    pub fn restart(&mut self) {
+        self.process = Process::start(&self.folder, self.patience);
+        let _ = self.process.lines.recv_timeout(PATIENCE);
     }
 
     fn ask(&mut self, case: &Case, input: &[u32], work_bytes: usize) -> Outcome {

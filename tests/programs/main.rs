@@ -7,7 +7,8 @@
 //! Every program of the folders beside this file runs in several ways that its head names: with its working memory in
 //! private, local or global memory, with elements of several types, in one work-item or many. The words that it writes
 //! must be the host's, bit by bit, or within the program's tolerance; and its first launch must end within a bound of
-//! CPU time, as measured in the process that runs it, so that a busy machine does not matter.
+//! CPU time, as measured in the process that runs it. What else the machine does can only add to that (caches and memory
+//! are shared): a first launch that exceeds its bound is measured again in a new process, and the least counts.
 //!
 //! The device is the first one that the loader finds, which is told to find only the `libpumice.so` that cargo built;
 //! `PUMICE_TEST_ICD` names another driver's library instead. `--patience SECONDS` gives first launches so many CPU
@@ -36,6 +37,9 @@ use times::Bounds;
 
 /// Words that are told of a result that is wrong.
 const TOLD: usize = 4;
+
+/// Processes that measure a first launch that exceeds its bound.
+const TRIES: usize = 3;
 
 struct Arguments {
     filters: Vec<String>,
@@ -221,19 +225,30 @@ impl Session<'_> {
         let compiled = self.compiler.compile(case)?;
         let input = input(case);
         let expected = compiled.run(case, &input);
-        let (seconds, found) = match device.run(case, &input, compiled.work_bytes) {
-            Outcome::Ran(seconds, found) => (seconds, found),
-            Outcome::Slow => return Err("its first launch takes too long".into()),
-            Outcome::Failed(reason) => return Err(reason),
-        };
-        compare(case, &found, &expected)?;
         let bound = self.bounds.of(&case.name);
-        match seconds <= bound {
-            true => Ok(seconds),
-            false => Err(format!(
-                "right, but its first launch took {seconds:.1} s of CPU time, and may take {bound:.1} s"
-            )),
+        let mut least: Option<f64> = None;
+        for _ in 0..TRIES {
+            match device.run(case, &input, compiled.work_bytes) {
+                Outcome::Ran(seconds, found) => {
+                    compare(case, &found, &expected)?;
+                    if seconds <= bound {
+                        return Ok(seconds);
+                    }
+                    least = Some(least.map_or(seconds, |it| it.min(seconds)));
+                    device.restart();
+                }
+                Outcome::Slow => {}
+                Outcome::Failed(reason) => return Err(reason),
+            }
         }
+        Err(least.map_or_else(
+            || "its first launch takes too long".into(),
+            |seconds| {
+                format!(
+                    "right, but its first launch took {seconds:.1} s of CPU time at least, and may take {bound:.1} s"
+                )
+            },
+        ))
     }
 }
 
