@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::kernel;
-use crate::runtime::kernel::ArgumentClass;
+use crate::runtime::launch::argument::ArgumentClass;
 use crate::runtime::memory::Memory;
 use opencl_sys::{
     CL_FALSE, CL_INVALID_ARG_INDEX, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, cl_kernel,

@@ -4,11 +4,11 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::{enqueue, handle};
 use crate::runtime::callback::NativeKernel;
-use crate::runtime::dispatch::NdRange;
-use crate::runtime::kernel::Kernel;
-use crate::runtime::launch::{self, LaunchTarget};
+use crate::runtime::launch::kernel::Kernel;
+use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::queue::Queue;
-use crate::runtime::repeat::Enqueued;
+use crate::runtime::queue::launch::{self, LaunchTarget};
+use crate::runtime::queue::repeat::Enqueued;
 use crate::runtime::waits::LateWaits;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,

@@ -6,8 +6,9 @@ use super::{handle, program, svm, usm};
 use crate::compiler::program::AccessQualifier;
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
-use crate::runtime::indirect::Indirect;
-use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
+use crate::runtime::launch::argument::{ArgumentClass, ArgumentValue};
+use crate::runtime::launch::indirect::Indirect;
+use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
 use crate::runtime::sampler::Sampler;
@@ -376,7 +377,7 @@ fn check_pointer(kernel: &Kernel, arg_index: cl_uint) -> Result<()> {
 }
 
 /// `clSetKernelExecInfo`. On one device kernels may follow any pointer without being told of it; of several, see
-/// [`crate::runtime::indirect`].
+/// [`crate::runtime::launch::indirect`].
 ///
 /// # Safety
 /// `param_value` is NULL or readable for `param_value_size` bytes.

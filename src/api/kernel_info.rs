@@ -6,11 +6,13 @@ use super::out::{Info, Written};
 use super::{device, enqueue_kernel, handle};
 use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttributes};
 use crate::runtime::device::Device;
-use crate::runtime::dispatch;
-use crate::runtime::kernel::{ArgumentValue, DeviceCode, Kernel, KernelCode};
-use crate::runtime::launch_plan::local_size;
+use crate::runtime::launch::argument::ArgumentValue;
+use crate::runtime::launch::dispatch;
+use crate::runtime::launch::kernel::Kernel;
+use crate::runtime::launch::plan::local_size;
 use crate::runtime::object::Object;
 use crate::runtime::program::Origin;
+use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
 use crate::runtime::work_limits::WorkLimits;
 use opencl_sys::{
     CL_INVALID_DEVICE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
@@ -235,7 +237,7 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     let kernel = get(kernel)?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for kernel
     // for the device associated with command_queue."
-    let DeviceCode { code, .. } = dispatch::code(&kernel, &queue)?;
+    let DeviceCode { code, .. } = dispatch::code(&kernel, queue.device())?;
     enqueue_kernel::check_context(&queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
     kernel.check_arguments()?;

@@ -2,8 +2,8 @@
 
 use super::error::{Error, Result};
 use super::event::{Event, Stage};
-use super::lost_iterations;
 use super::queue::Queue;
+use super::queue::behind_lost::error_of_blocking_call;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) fn finish_blocking(event: &Event) -> Result<()> {
     let status = event.wait();
     let mut queue = Queue::of(event).into_iter();
     if queue.any(|queue| (status < 0 || queue.is_in_order()) && queue.take_lost()) {
-        return Err(lost_iterations::error_of_blocking_call());
+        return Err(error_of_blocking_call());
     }
     match status {
         status if status < 0 => Err(Error::new(status, "the command failed")),

@@ -7,7 +7,7 @@ use super::event::{Event, Stage, WaitList};
 use super::fetch::Fetches;
 use super::host_job::HostJob;
 use super::queue::Queue;
-use super::turn::Turn;
+use super::queue::turn::Turn;
 use super::waits::Waits;
 use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMPLETE, cl_command_type};
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 
 use super::allocation::{Access, Allocation};
 use super::backing::Use;
-use super::command_buffer::Replay;
 use super::error::{Error, Result};
 use super::host_pointer::HostPointer;
 use super::layout::{Extent, Layout, Shape};
 use super::lost_iterations::Watched;
 use super::printf;
+use super::replay::Replay;
 use crate::vulkan::{self, BinarySemaphore};
 use smallvec::SmallVec;
 use std::any::Any;

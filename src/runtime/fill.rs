@@ -1,6 +1,5 @@
 //! Fills: by words where Vulkan can, by kernels of our own ([`super::rectangle`]), or by copies of a staged pattern.
 
-use super::batch::copy_region;
 use super::error::Result;
 use super::internal_kernels::InternalKernels;
 use super::layout::{Extent, Layout, Shape};
@@ -150,7 +149,7 @@ impl Filler<'_> {
             },
             target: layout,
         };
-        let regions = shape.runs().map(copy_region);
+        let regions = shape.runs().map(CopyRegion::from);
         self.recorder.copy(piece.buffer, target, regions);
         Ok(())
     }

@@ -18,6 +18,9 @@ pub struct Touch {
 /// The whole of an allocation.
 pub const ALL_BYTES: Range<u64> = 0..u64::MAX;
 
+/// What a command reads and writes.
+pub type Accesses = SmallVec<[Touch; 8]>;
+
 /// Past this a barrier costs less than the search.
 const MOST: usize = 64;
 

@@ -6,7 +6,7 @@ use super::error::Result;
 use super::event::{Event, Stage};
 use super::host_job::HostJob;
 use super::queue::Queue;
-use super::turn::Turn;
+use super::queue::turn::Turn;
 use super::waits::Waits;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, cl_command_type};

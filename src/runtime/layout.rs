@@ -1,5 +1,7 @@
 //! Rectangles in linear memory, and the runs of bytes that a copy between two of them is made of.
 
+use crate::vulkan::CopyRegion;
+
 /// Extent of a copy. A plain range of bytes is one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -31,6 +33,16 @@ pub struct Run {
     pub source_bytes: usize,
     pub target_bytes: usize,
     pub size_bytes: usize,
+}
+
+impl From<Run> for CopyRegion {
+    fn from(run: Run) -> Self {
+        Self {
+            source_offset_bytes: run.source_bytes as u64,
+            target_offset_bytes: run.target_bytes as u64,
+            size_bytes: run.size_bytes as u64,
+        }
+    }
 }
 
 impl Extent {

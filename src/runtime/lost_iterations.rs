@@ -9,13 +9,9 @@
 //! All launches of a kernel have the same word, as its address is part of what is recorded once and run many times. So
 //! those that are under way together are taken to have lost iterations together.
 
-use super::error::{Error, Result};
 use super::iterations_word::{Word, is_watched, message};
 use super::program::executable::Executable;
-use super::queue::Queue;
-use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use std::ops::RangeInclusive;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel that says when it has lost iterations.
@@ -89,40 +85,5 @@ impl Drop for UnderWay {
     fn drop(&mut self) {
         // It may never have run.
         self.end();
-    }
-}
-
-/// What a blocking call fails with behind a kernel that has lost iterations.
-///
-/// Not `CL_OUT_OF_RESOURCES`, which some take for a lack of memory: PyOpenCL lets go of what it can and calls again, and
-/// that call would succeed, with wrong data.
-pub fn error_of_blocking_call() -> Error {
-    Error::new(
-        CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-        "a kernel before it has lost iterations",
-    )
-}
-
-impl Queue {
-    /// Whether what is enqueued now comes behind a kernel that has lost iterations, and no call has failed for that.
-    pub(super) fn is_behind_lost(&self) -> bool {
-        self.is_in_order() && self.has_lost.load(Ordering::Acquire)
-    }
-
-    /// Whether a kernel has lost iterations and no call has failed for that, as the caller does now.
-    pub(super) fn take_lost(&self) -> bool {
-        self.has_lost.swap(false, Ordering::AcqRel)
-    }
-
-    /// Blocks until every command enqueued so far is done, for a blocking command that comes behind all of them.
-    ///
-    /// # Errors
-    /// The device was lost, or a kernel has lost iterations.
-    pub(super) fn finish_before(self: &Arc<Self>) -> Result<()> {
-        self.wait_for_everything()?;
-        if self.take_lost() {
-            return Err(error_of_blocking_call());
-        }
-        Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::error::{Error, Result};
 use super::event::Event;
 use super::layout::Shape;
 use super::queue::Queue;
-use super::turn::Turn;
+use super::queue::turn::Turn;
 use super::waits::Waits;
 use opencl_sys::{
     CL_COMMAND_MARKER, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, cl_command_type,

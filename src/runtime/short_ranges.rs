@@ -73,8 +73,8 @@ pub fn work_items(global: [u64; 3]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::launch_plan::tests::LIMITS;
     use super::*;
+    use crate::runtime::launch::plan::tests::LIMITS;
 
     #[test]
     fn short_ranges_share_pipelines() {

@@ -60,7 +60,7 @@ impl SubGroupSizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::launch_plan::tests::kernel;
+    use crate::runtime::launch::plan::tests::kernel;
     use crate::runtime::limits::tests::software_device;
 
     /// Of a device with sub-groups of 8, 16 and 32 work-items, 16 of them in a work-group.

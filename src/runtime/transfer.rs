@@ -15,9 +15,9 @@ use super::layout::{Extent, Layout, Shape};
 use super::mapping::{Mapping, MappingWay};
 use super::memory::Memory;
 use super::queue::Queue;
+use super::queue::turn::Turn;
 use super::residence::Mode;
 use super::storage::Place;
-use super::turn::Turn;
 use super::waits::Waits;
 use super::{host_job::HostJob, upload};
 use opencl_sys::{

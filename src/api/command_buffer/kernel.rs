@@ -9,8 +9,8 @@ use crate::compiler::program::Implicit;
 use crate::runtime::command::Command;
 use crate::runtime::command_buffer::mutable::NewLaunch;
 use crate::runtime::command_buffer::{NewCommand, Origin};
-use crate::runtime::dispatch;
-use crate::runtime::kernel::{DeviceCode, KernelCode};
+use crate::runtime::launch::dispatch;
+use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
 use opencl_sys::{
     CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, CL_MUTABLE_DISPATCH_ASSERTS_KHR,
     CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, cl_command_buffer_khr, cl_command_properties_khr,
@@ -38,7 +38,7 @@ pub unsafe fn command_nd_range_kernel(
     let pairs = unsafe { handle::properties(properties) };
     let asked = Properties::parse(&pairs)?;
     let kernel = kernel::get(kernel)?;
-    let DeviceCode { code, .. } = dispatch::code(&kernel, &recording.queue)?;
+    let DeviceCode { code, .. } = dispatch::code(&kernel, recording.queue.device())?;
     check_context(&recording.queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
     // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."
@@ -63,7 +63,7 @@ pub unsafe fn command_nd_range_kernel(
     let new = match recording.wants_handle() || !kernel.has_all_arguments() || prints(code) {
         // It is always launched as it is now.
         false => {
-            let dispatch = dispatch::prepare(&kernel, &recording.queue, &range)?;
+            let dispatch = dispatch::prepare(&kernel, recording.queue.device_queue(), &range)?;
             let kernel = kernel.duplicate();
             let memories = kernel.memories().into_iter().map(|it| it as _);
             NewCommand {

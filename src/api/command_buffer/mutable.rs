@@ -8,7 +8,7 @@ use super::get;
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::command_buffer::mutable::MutableCommand;
 use crate::runtime::command_buffer::update::Change;
-use crate::runtime::dispatch::NdRange;
+use crate::runtime::launch::nd_range::NdRange;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_MUTABLE_COMMAND_KHR,
     CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,

@@ -7,14 +7,15 @@
 
 use super::travellers::Travellers;
 use super::versions::Leftovers;
-use super::{CommandBuffer, Replay, State, not_executable};
+use super::{CommandBuffer, State, not_executable};
 use crate::runtime::Result;
 use crate::runtime::backing::Use;
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::context::Context;
 use crate::runtime::event::{Event, WaitList};
 use crate::runtime::queue::Queue;
-use crate::runtime::turn::Turn;
+use crate::runtime::queue::turn::Turn;
+use crate::runtime::replay::Replay;
 use crate::runtime::waits::Waits;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
@@ -74,7 +75,7 @@ impl CommandBuffer {
         let instance = state.versions.current().ok_or_else(not_executable)?;
         let is_usual = (queues.len(), instance.parts()) == (1, 1) && !instance.is_exclusive();
         if is_usual && self.context().devices().len() == 1 {
-            let mut replay = Some(Replay::new(instance, 0));
+            let mut replay = Some(Replay::new(Arc::clone(instance) as _, 0));
             drop(state);
             let (queue, kind) = (&queues[0], CL_COMMAND_COMMAND_BUFFER_KHR);
             let event = queue.event_if(wants_event, kind);
@@ -105,7 +106,7 @@ impl CommandBuffer {
         let leftovers = self.prepare_execution(&mut state)?;
         let instance = state.versions.current().ok_or_else(not_executable)?;
         if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
-            let mut replay = Command::Replay(Replay::new(instance, 0));
+            let mut replay = Command::Replay(Replay::new(Arc::clone(instance) as _, 0));
             let uses = uses.to_bring(self.context());
             drop(state);
             drop(leftovers);
@@ -117,7 +118,7 @@ impl CommandBuffer {
             .take(instance.parts())
             .enumerate()
             .map(|(part, (plan, uses))| PartExecution {
-                replay: Replay::new(instance, part),
+                replay: Replay::new(Arc::clone(instance) as _, part),
                 queue: queue_of_part(queues, plan.queue),
                 after: plan.after.clone(),
                 uses: uses.to_bring(self.context()),

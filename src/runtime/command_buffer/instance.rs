@@ -9,14 +9,15 @@ use crate::runtime::allocation::{Allocation, Uses};
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
 use crate::runtime::fill::Filler;
 use crate::runtime::internal_kernels::InternalKernels;
+use crate::runtime::keep_alive::KeepAlive;
 use crate::runtime::lost_iterations::Watched;
 use crate::runtime::printf::Output;
+use crate::runtime::replay::{Recorded, RecordedPart};
 use crate::runtime::staging::Arena;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -24,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A recording. What it holds, it holds until nothing executes it any more.
 pub struct Instance {
-    parts: Vec<Part>,
+    parts: Vec<RecordedPart>,
     /// Executions of parts enqueued and not yet known to be done.
     executions: Uses,
     /// Of all that the command buffer names, by executions that have begun.
@@ -43,21 +44,6 @@ struct Slots {
     stale: BTreeSet<usize>,
 }
 
-/// What one device does in one go.
-struct Part {
-    recorder: Recorder,
-    commands: u32,
-    /// What its kernels print, in the order of recording.
-    prints: Vec<Arc<Output>>,
-    /// Its kernels that say when they have lost iterations.
-    watched: Vec<Watched>,
-    _arguments: Arena,
-    _held: Held,
-}
-
-/// What must live as long as something executes.
-pub type Held = Vec<Arc<dyn Any + Send + Sync>>;
-
 /// A command as the instance takes it.
 pub struct Recordable<'a> {
     /// Its place among the commands of the command buffer.
@@ -72,7 +58,7 @@ pub struct Recordable<'a> {
 #[derive(Default)]
 struct Slot {
     regions: SmallVec<[SlotRegion; 1]>,
-    held: Held,
+    held: KeepAlive,
 }
 
 /// Of one `vkCmdDispatchIndirect`.
@@ -162,11 +148,11 @@ impl Instance {
 
     /// Makes the command of that number `dispatch`, which fits, from the next execution on; the instance must be
     /// idle. Answers with what is no longer used, to be dropped without a lock.
-    pub fn update(&self, number: usize, dispatch: &Dispatch) -> Held {
+    pub fn update(&self, number: usize, dispatch: &Dispatch) -> KeepAlive {
         let mut slots = self.slots();
         slots.stale.remove(&number);
         let Some(slot) = slots.get_mut(number) else {
-            return Held::new();
+            return KeepAlive::new();
         };
         for (index, region) in slot.regions.iter().enumerate() {
             let new = dispatch.regions.get(index);
@@ -186,7 +172,7 @@ impl Instance {
         let held = slot.held.iter().map(|it| Arc::as_ptr(it).cast());
         if held.eq(used_by(dispatch).map(|it| it.address())) {
             // A new value, most often.
-            return Held::new();
+            return KeepAlive::new();
         }
         let held = used_by(dispatch).map(|it| it.hold()).collect();
         std::mem::replace(&mut slot.held, held)
@@ -195,7 +181,7 @@ impl Instance {
     /// The commands of these numbers have become others, which this recording is not told: it is not executed again
     /// before it is. Answers with what is no longer used, now or once it is idle ([`Instance::let_go`]), to be dropped
     /// without a lock; `None` if it can't become what it has missed.
-    pub fn miss(&self, numbers: &[usize]) -> Option<Held> {
+    pub fn miss(&self, numbers: &[usize]) -> Option<KeepAlive> {
         let mut slots = self.slots();
         if !numbers.iter().all(|number| slots.get(*number).is_some()) {
             return None;
@@ -206,12 +192,30 @@ impl Instance {
         Some(self.let_go())
     }
 
-    /// What missed updates have replaced, if nothing executes it; to be dropped without a lock.
-    fn let_go(&self) -> Held {
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recorded for Instance {
+    fn part(&self, index: usize) -> &RecordedPart {
+        &self.parts[index]
+    }
+
+    fn executions(&self) -> &Uses {
+        &self.executions
+    }
+
+    fn uses(&self) -> &Arc<Uses> {
+        &self.uses
+    }
+
+    /// What missed updates have replaced, if nothing executes it.
+    fn let_go(&self) -> KeepAlive {
         // Either who notes what is stale finds that the last execution has ended, or that one finds what is stale.
         fence(Ordering::SeqCst);
         if !self.has_stale.load(Ordering::Relaxed) || !self.is_idle() {
-            return Held::new();
+            return KeepAlive::new();
         }
         let mut slots = self.slots();
         self.has_stale.store(false, Ordering::Relaxed);
@@ -219,10 +223,6 @@ impl Instance {
         let held =
             stale.filter_map(|number| Some(std::mem::take(&mut slots.get_mut(number)?.held)));
         held.flatten().collect()
-    }
-
-    fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -288,7 +288,7 @@ fn is_seen_by_host(allocation: &Allocation) -> bool {
 struct Recording {
     recorder: Recorder,
     arguments: Arena,
-    held: Held,
+    held: KeepAlive,
     /// Each with its command's number.
     prints: Vec<(usize, Arc<Output>)>,
     watched: Vec<Watched>,
@@ -338,20 +338,21 @@ impl Recording {
         Ok(())
     }
 
-    fn finish(mut self, commands: usize) -> Result<Part> {
+    fn finish(mut self, commands: usize) -> Result<RecordedPart> {
         match self.for_host {
             true => self.recorder.end()?,
             false => self.recorder.end_unseen()?,
         }
         // In order, commands that ran at the same time still print one after the other.
         self.prints.sort_by_key(|(number, _)| *number);
-        Ok(Part {
+        let mut held = self.held;
+        held.push(Arc::new(self.arguments));
+        Ok(RecordedPart {
             recorder: self.recorder,
             commands: u32::try_from(commands).unwrap_or(u32::MAX),
             prints: self.prints.into_iter().map(|(_, output)| output).collect(),
             watched: self.watched,
-            _arguments: self.arguments,
-            _held: self.held,
+            held,
         })
     }
 
@@ -480,89 +481,5 @@ impl Recording {
     fn hold_written(&mut self, allocation: &Arc<Allocation>) {
         self.for_host |= is_seen_by_host(allocation);
         self.hold(allocation);
-    }
-}
-
-/// One execution of a part: keeps its recording, and the allocations in use, until it is done.
-pub struct Replay {
-    instance: Arc<Instance>,
-    part: usize,
-    stage: Cell<Stage>,
-}
-
-/// How far an execution is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Enqueued,
-    /// The uses of the allocations count it.
-    Begun,
-    /// As far as its memory goes.
-    Ended,
-}
-
-impl Replay {
-    /// `part` is one of the instance's.
-    pub(super) fn new(instance: &Arc<Instance>, part: usize) -> Self {
-        instance.executions.begin();
-        Self {
-            instance: Arc::clone(instance),
-            part,
-            stage: Cell::new(Stage::Enqueued),
-        }
-    }
-
-    fn part(&self) -> &Part {
-        &self.instance.parts[self.part]
-    }
-
-    /// Whether a command of the command buffer uses the allocation.
-    pub fn is_user_of(&self, allocation: &Allocation) -> bool {
-        allocation.is_counted_with(&self.instance.uses)
-    }
-
-    pub fn recorder(&self) -> &Recorder {
-        &self.part().recorder
-    }
-
-    /// What its kernels have printed, once it is done.
-    pub fn prints(&self) -> &[Arc<Output>] {
-        &self.part().prints
-    }
-
-    /// Its kernels that say when they have lost iterations.
-    pub fn watched(&self) -> &[Watched] {
-        &self.part().watched
-    }
-
-    /// How many commands it holds.
-    pub fn weight(&self) -> u32 {
-        self.part().commands
-    }
-
-    /// It is part of a batch: from now on the host must not touch its memory.
-    pub fn begin(&self) {
-        if self.stage.get() == Stage::Enqueued {
-            self.stage.set(Stage::Begun);
-            self.instance.uses.begin();
-        }
-    }
-
-    /// It is done, or will never run. What it holds it holds until it is dropped, without a lock.
-    pub fn end(&self) {
-        match self.stage.replace(Stage::Ended) {
-            Stage::Enqueued => self.instance.executions.end(),
-            Stage::Begun => {
-                self.instance.executions.end();
-                self.instance.uses.end();
-            }
-            Stage::Ended => {}
-        }
-    }
-}
-
-impl Drop for Replay {
-    fn drop(&mut self) {
-        self.end();
-        drop(self.instance.let_go());
     }
 }

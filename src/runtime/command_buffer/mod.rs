@@ -26,16 +26,13 @@ mod launch_tests;
 #[cfg(test)]
 mod tests;
 
-pub use instance::Replay;
-
 use super::allocation::Uses;
 use super::backing::Use;
-use super::batch::Accesses;
 use super::command::{Command, Dispatch};
 use super::context::Context;
-use super::dispatch::NdRange;
-use super::hazard::Touch;
-use super::kernel::Kernel;
+use super::hazard::{Accesses, Touch};
+use super::launch::kernel::Kernel;
+use super::launch::nd_range::NdRange;
 use super::memory::Memory;
 use super::object::{self, Handle, Kind, Object};
 use super::queue::Queue;

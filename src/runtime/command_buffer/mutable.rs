@@ -3,8 +3,10 @@
 use super::CommandBuffer;
 use super::travellers::Travellers;
 use crate::runtime::command::{Command, Dispatch};
-use crate::runtime::dispatch::{self, NdRange};
-use crate::runtime::kernel::{ArgumentClass, ArgumentValue, Kernel};
+use crate::runtime::launch::argument::{ArgumentClass, ArgumentValue};
+use crate::runtime::launch::dispatch;
+use crate::runtime::launch::kernel::Kernel;
+use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::memory::Memory;
 use crate::runtime::object::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
@@ -78,7 +80,11 @@ impl NewLaunch {
         buffer: &Arc<CommandBuffer>,
     ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
         let first = match own.has_all_arguments() {
-            true => Some(dispatch::prepare(&own, &self.queue, &self.range)?),
+            true => Some(dispatch::prepare(
+                &own,
+                self.queue.device_queue(),
+                &self.range,
+            )?),
             false => {
                 check_range(&own, &self.queue, &self.range)?;
                 None
@@ -119,7 +125,7 @@ fn check_range(kernel: &Arc<Kernel>, queue: &Arc<Queue>, range: &NdRange) -> Res
         };
         trial.set_argument(index, value);
     }
-    dispatch::prepare(&trial, queue, range).map(drop)
+    dispatch::prepare(&trial, queue.device_queue(), range).map(drop)
 }
 
 /// The range with the local size of the kernel's last launch, where the application leaves that to us and it still
@@ -199,7 +205,7 @@ impl MutableCommand {
         // It is large: made where it stays.
         let mut command = Box::new(Command::Dispatch(Dispatch::default()));
         if let Command::Dispatch(dispatch) = &mut *command {
-            dispatch::prepare_in(dispatch, kernel, &self.queue, &range)?;
+            dispatch::prepare_in(dispatch, kernel, self.queue.device_queue(), &range)?;
         }
         let uses = command.take_uses();
         uses.iter().for_each(|used| travellers.add(used));

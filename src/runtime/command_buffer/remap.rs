@@ -6,7 +6,7 @@ use super::{CommandBuffer, NewCommand, Node, Origin, Recorded};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::backing::Use;
 use crate::runtime::command::Command;
-use crate::runtime::dispatch;
+use crate::runtime::launch::dispatch;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
 use crate::runtime::{Error, Result};
@@ -96,7 +96,7 @@ impl Node {
             ),
             Origin::Launch { kernel, range } => {
                 let kernel = kernel.duplicate();
-                let dispatch = dispatch::prepare(&kernel, queue, range)?;
+                let dispatch = dispatch::prepare(&kernel, queue.device_queue(), range)?;
                 NewCommand::new(
                     Command::Dispatch(dispatch),
                     Origin::Launch {

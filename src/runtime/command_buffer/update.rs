@@ -11,9 +11,9 @@ use super::{CommandBuffer, Node, State};
 use crate::compiler::program::ArgumentKind;
 use crate::runtime::Result;
 use crate::runtime::command::{Arguments, Command, Dispatch};
-use crate::runtime::dispatch::NdRange;
-use crate::runtime::indirect::Indirect;
-use crate::runtime::kernel::ArgumentValue;
+use crate::runtime::launch::argument::ArgumentValue;
+use crate::runtime::launch::indirect::Indirect;
+use crate::runtime::launch::nd_range::NdRange;
 use smallvec::SmallVec;
 use std::sync::{Arc, MutexGuard, PoisonError};
 

@@ -5,8 +5,9 @@
 //! is the current one, and if there is none another is recorded. A loop that updates and enqueues frame after
 //! frame soon has as many as frames are in flight, and records no more.
 
-use super::instance::{Held, Instance};
+use super::instance::Instance;
 use crate::runtime::command::Dispatch;
+use crate::runtime::keep_alive::KeepAlive;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ struct Version {
 #[derive(Default)]
 #[must_use]
 pub struct Leftovers {
-    pub held: Held,
+    pub held: KeepAlive,
     pub instances: Vec<Arc<Instance>>,
 }
 
@@ -102,7 +103,7 @@ impl Versions {
         let others = others.into_iter().map(|version| version.instance);
         let current = self.current.replace(Arc::new(instance));
         Leftovers {
-            held: Held::new(),
+            held: KeepAlive::new(),
             instances: others.chain(current).collect(),
         }
     }

@@ -124,17 +124,17 @@ mod tests {
             };
             let has_units = device.info().features.sampled_image_arrays;
             let flat = image(ImageDimension::Two, 64);
-            let texture = flat.texture(queue.context_device(), queue.vk_queue());
+            let texture = flat.texture(queue.context_device(), queue.device_queue().vk_queue());
             assert_eq!(texture.is_some(), has_units, "{format:?}");
             // Made once.
             let again = flat
-                .texture(queue.context_device(), queue.vk_queue())
+                .texture(queue.context_device(), queue.device_queue().vk_queue())
                 .map(|texture| texture.index());
             assert_eq!(again, texture.map(|texture| texture.index()));
             let layers = image(ImageDimension::TwoArray, 64);
             assert!(
                 layers
-                    .texture(queue.context_device(), queue.vk_queue())
+                    .texture(queue.context_device(), queue.device_queue().vk_queue())
                     .is_none()
             );
         }

@@ -12,9 +12,8 @@ mod records;
 use super::allocation::Allocation;
 use super::device::Device;
 use super::error::{Error, Result};
-use super::kernel::KernelCode;
 use super::program::executable::Executable;
-use super::queue::Queue;
+use super::program::kernel_code::KernelCode;
 use crate::compiler::CompiledKernel;
 use crate::compiler::printf::{CAPACITY_WORD, HEADER_WORDS};
 use crate::vulkan::MemoryKind;
@@ -23,7 +22,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Buffers in use on a device from which on a launch first waits for earlier commands of its queue.
+/// Buffers in use on a device from which on a launch waits for earlier ones.
 const MOST_BUFFERS: usize = 32;
 
 /// What one launch prints.
@@ -42,17 +41,19 @@ pub fn is_used(kernel: &CompiledKernel) -> bool {
     !kernel.printf_calls.is_empty()
 }
 
+/// Whether a launch needn't wait for earlier ones on its device before it gets a buffer.
+pub fn has_room(device: &Device) -> bool {
+    device.printf_buffers().in_use() < MOST_BUFFERS
+}
+
 impl Output {
-    /// A buffer for one launch of `code` on `queue`. May wait for earlier commands of the queue.
+    /// A buffer for one launch of `code`.
     ///
     /// # Errors
     /// `CL_OUT_OF_RESOURCES`: no memory for it.
-    pub fn new(queue: &Arc<Queue>, code: &KernelCode) -> Result<Arc<Self>> {
-        let device = queue.device();
-        let buffers = device.printf_buffers();
-        while buffers.in_use() >= MOST_BUFFERS && queue.wait_for_oldest() {}
+    pub fn new(code: &KernelCode) -> Result<Arc<Self>> {
         let output = Self::with_buffer(code, true)?;
-        buffers.begin_use();
+        code.executable.device().printf_buffers().begin_use();
         Ok(Arc::new(output))
     }
 

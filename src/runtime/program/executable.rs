@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use smallvec::SmallVec;
 
-use super::initializers;
+use super::initializers::{self, Initialized};
+use super::pipeline_key::{Constants, PipelineKey};
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{Argument, ArgumentKind, Placement};
 use crate::compiler::specialize::specialize;
@@ -62,17 +63,19 @@ struct CodeState {
     pipelines: HashMap<PipelineKey, Arc<vulkan::Pipeline>>,
 }
 
-/// What a pipeline is specialized for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PipelineKey {
-    pub local_size: [u32; 3],
-    /// All but the local size: the number of elements of each local argument, the format of each image, each
-    /// sampler; and that the range is small, if it is.
-    pub constants: Constants,
-}
+impl Initialized for Executable {
+    fn device(&self) -> &Device {
+        &self.device
+    }
 
-/// Specialization constants: `SpecId` and value.
-pub type Constants = SmallVec<[(u32, u32); 4]>;
+    fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>> {
+        Executable::pipeline(self, index, key)
+    }
+
+    fn iterations_lost(&self, index: usize) -> Option<&Word> {
+        Executable::iterations_lost(self, index)
+    }
+}
 
 impl Executable {
     pub fn new(device: &Arc<Device>, modules: Arc<Modules>, program: CompiledProgram) -> Arc<Self> {
@@ -204,7 +207,7 @@ impl Executable {
         }
         upload(device, &allocation, 0, &bytes)?;
         clear(device, &allocation, bytes.len() as u64..segment.size_bytes)?;
-        initializers::run(self, &allocation)?;
+        initializers::run(self, &self.program.kernels, &allocation)?;
         Ok(Some(allocation))
     }
 

@@ -3,22 +3,44 @@
 //! They run once for each device, in the order of the program, one work-item each, after the variables were
 //! laid out in memory and before any other kernel can see them.
 
-use super::executable::{Executable, PipelineKey};
+use super::pipeline_key::PipelineKey;
 use crate::compiler::CompiledKernel;
 use crate::compiler::program::{Implicit, Placement};
 use crate::runtime::allocation::Allocation;
+use crate::runtime::device::Device;
 use crate::runtime::iterations_word::{self, Word};
 use crate::runtime::upload::dispatch_once;
 use crate::runtime::{Error, Result};
+use crate::vulkan;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
-/// Runs the program's initializers over `data`, its segment, and waits for them.
+/// What the initializers of a program run with.
+pub trait Initialized {
+    /// The device.
+    fn device(&self) -> &Device;
+
+    /// The pipeline of kernel `index` for a key.
+    ///
+    /// # Errors
+    /// The driver can't make it.
+    fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>>;
+
+    /// The word in which kernel `index` says that it has lost iterations, if it may come to that.
+    fn iterations_lost(&self, index: usize) -> Option<&Word>;
+}
+
+/// Runs the initializers among the kernels of a program over `data`, its segment, and waits for them.
 ///
 /// # Errors
 /// No memory, a pipeline that the driver can't make, an initializer that prints, or one that makes more iterations than the
 /// device does.
-pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
-    let kernels = executable.program().kernels.iter().enumerate();
+pub fn run(
+    executable: &impl Initialized,
+    kernels: &[CompiledKernel],
+    data: &Allocation,
+) -> Result<()> {
+    let kernels = kernels.iter().enumerate();
     for (index, kernel) in kernels.filter(|(_, kernel)| kernel.attributes.is_initializer) {
         let key = PipelineKey {
             local_size: kernel.attributes.required_work_group_size.unwrap_or([1; 3]),
@@ -26,7 +48,7 @@ pub fn run(executable: &Executable, data: &Allocation) -> Result<()> {
         };
         let pipeline = executable.pipeline(index, &key)?;
         let word = executable.iterations_lost(index);
-        let block = block(kernel, key.local_size, data, executable, word)?;
+        let block = block(kernel, key.local_size, data, executable.device(), word)?;
         let in_memory = kernel.argument_block.placement == Placement::DeviceAddress;
         log::debug!("initializer '{}'", kernel.name);
         dispatch_once(executable.device().vulkan()?, &pipeline, &block, in_memory)?;
@@ -44,16 +66,16 @@ fn block(
     kernel: &CompiledKernel,
     local_size: [u32; 3],
     data: &Allocation,
-    executable: &Executable,
+    device: &Device,
     word: Option<&Word>,
 ) -> Result<Vec<u8>> {
     let mut block = vec![0; kernel.argument_block.size_bytes as usize];
     for (implicit, offset) in &kernel.argument_block.implicit {
         let value: u64 = match *implicit {
             Implicit::DataSegment => data.device_address(),
-            Implicit::OrderWord => executable.device().order_word()?,
+            Implicit::OrderWord => device.order_word()?,
             Implicit::IterationsLost => match word {
-                Some(word) => word.address(executable.device().vulkan()?)?,
+                Some(word) => word.address(device.vulkan()?)?,
                 None => 0,
             },
             Implicit::GlobalSize(dimension) | Implicit::EnqueuedLocalSize(dimension) => local_size

@@ -3,7 +3,9 @@
 pub mod build;
 pub mod executable;
 mod initializers;
+pub mod kernel_code;
 pub mod object;
+pub mod pipeline_key;
 pub mod source;
 pub mod specialization;
 

@@ -9,11 +9,10 @@
 //! lavapipe 8.5 against 0.6 GB/s, SwiftShader 17 against 0.2): there everything is Vulkan's, but for many short rows,
 //! which the host moves ([`Queue::move_on_host`](super::queue::Queue::move_on_host)).
 
-use super::batch::copy_region;
 use super::internal_kernels::{InternalKernel, InternalKernels, Unit};
 use super::layout::{Extent, Layout, Shape};
 use crate::vulkan::info::DeviceType;
-use crate::vulkan::{Buffer, Recorder};
+use crate::vulkan::{Buffer, CopyRegion, Recorder};
 
 /// As in `shaders/rectangles.cl`.
 const GROUP_SIZE: u64 = 128;
@@ -39,7 +38,7 @@ impl InternalKernels {
             self.copy_rectangle(recorder, &rectangle, self.most_groups())
         };
         if !by_kernel {
-            recorder.copy(source, target, shape.runs().map(copy_region));
+            recorder.copy(source, target, shape.runs().map(CopyRegion::from));
         }
     }
 

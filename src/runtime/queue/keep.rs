@@ -1,14 +1,12 @@
 //! What commands keep until they are done.
 
-use super::allocation::Allocation;
-use super::context::ContextQueue;
-use super::error::Result;
-use super::queue::{Queue, State};
+use super::{Queue, State};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::context::ContextQueue;
+use crate::runtime::error::Result;
+use crate::runtime::keep_alive::KeepAlive;
 use std::any::Any;
 use std::sync::Arc;
-
-/// What is dropped when commands are done.
-pub(super) type Kept = Vec<Arc<dyn Any + Send + Sync>>;
 
 impl ContextQueue for Queue {
     fn keep_while_used(
@@ -43,7 +41,7 @@ impl State {
     }
 
     /// What a command kept that has just been recorded.
-    pub(super) fn keep_with_last(&mut self, kept: Kept) {
+    pub(in crate::runtime) fn keep_with_last(&mut self, kept: KeepAlive) {
         let last = match &mut self.open {
             Some(open) => Some(open),
             None => self.in_flight.back_mut(),

@@ -1,14 +1,14 @@
 //! What a queue records: a command that is complete in itself, or the launch of a kernel as it lies there.
 
-use super::batch::{Accesses, Batch};
-use super::command::Command;
-use super::command_buffer::Replay;
-use super::error::Result;
-use super::hazard::Touch;
-use super::repeat::Repeats;
+use super::batch::Batch;
+use super::repeat::{Repeat, Repeats};
+use crate::runtime::command::Command;
+use crate::runtime::error::Result;
+use crate::runtime::hazard::{Accesses, Touch};
+use crate::runtime::replay::Replay;
 
 /// What can be recorded into a batch.
-pub(super) trait Work {
+pub(in crate::runtime) trait Work {
     fn nature(&self) -> Nature;
 
     /// What it reads and writes, listed in `room` unless there is a list already; whether it may touch more than that.
@@ -22,14 +22,14 @@ pub(super) trait Work {
 }
 
 /// Work that can wait.
-pub(super) trait Holdable: Work {
+pub(in crate::runtime) trait Holdable: Work {
     /// Takes it out, to be held.
     fn take(&mut self) -> Command;
 }
 
 /// What sort of work it is, as far as its place in the order goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Nature {
+pub(in crate::runtime) struct Nature {
     /// The device runs nothing but a kernel of the application for it, or nothing.
     pub is_kernel: bool,
     /// No work, only a place in the order.
@@ -74,6 +74,23 @@ impl Work for Command {
 impl Holdable for Command {
     fn take(&mut self) -> Command {
         std::mem::replace(self, Self::Nothing)
+    }
+}
+
+impl Work for Repeat {
+    fn nature(&self) -> Nature {
+        Nature {
+            is_kernel: true,
+            ..Nature::default()
+        }
+    }
+
+    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
+        (&self.touched, self.dispatch.touches_anything)
+    }
+
+    fn record(&mut self, batch: &mut Batch) -> Result<()> {
+        batch.record_repeat(&self.dispatch)
     }
 }
 

@@ -7,19 +7,21 @@ use std::sync::Arc;
 
 use opencl_sys::cl_command_type;
 
-use super::batch::{Accesses, Batch};
-use super::command::{Command, Dispatch, Ordering};
-use super::dispatch::{self, Block, Launch, NdRange};
-use super::error::Result;
-use super::event::{Event, WaitList};
-use super::hazard::Touch;
-use super::indirect::Addressed;
-use super::kernel::{DeviceCode, Kernel};
-use super::printf;
-use super::queue::{Backlog, Queue, Rest};
+use super::batch::Batch;
 use super::repeat::{Enqueued, Repeats};
-use super::waits::LateWaits;
 use super::work::{Nature, Work};
+use super::{Backlog, Queue, Rest};
+use crate::runtime::command::{Command, Dispatch, Ordering};
+use crate::runtime::error::Result;
+use crate::runtime::event::{Event, WaitList};
+use crate::runtime::hazard::{Accesses, Touch};
+use crate::runtime::launch::dispatch::{self, Block, Launch};
+use crate::runtime::launch::indirect::Addressed;
+use crate::runtime::launch::kernel::Kernel;
+use crate::runtime::launch::nd_range::NdRange;
+use crate::runtime::printf;
+use crate::runtime::program::kernel_code::DeviceCode;
+use crate::runtime::waits::LateWaits;
 
 /// The launch of a kernel, and the kernel.
 struct KernelLaunch<'a> {
@@ -45,7 +47,7 @@ impl Work for KernelLaunch<'_> {
     }
 
     fn keep(&mut self, repeats: &mut Repeats, sequence: u64) {
-        self.launch.keep(self.kernel, repeats, sequence);
+        repeats.keep_launch(&mut self.launch, self.kernel, sequence);
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn launch_again(
 
 /// A kernel and the queue that it is to run on. Both are the application's for the length of its call ([`Borrowed`]).
 ///
-/// [`Borrowed`]: super::object::Borrowed
+/// [`Borrowed`]: crate::runtime::object::Borrowed
 pub struct LaunchTarget<'a> {
     queue: &'a Arc<Queue>,
     kernel: &'a Arc<Kernel>,
@@ -91,7 +93,7 @@ impl<'a> LaunchTarget<'a> {
         Ok(Self {
             queue,
             kernel,
-            code: dispatch::code(kernel, queue)?,
+            code: dispatch::code(kernel, queue.device())?,
         })
     }
 
@@ -113,14 +115,15 @@ impl<'a> LaunchTarget<'a> {
             code,
         } = self;
         // What is let go of here may call the application: when the kernel is locked no longer.
-        let addressed = Addressed::new(queue);
+        let addressed = Addressed::new(queue.device_queue());
         let (mut dispatch, mut block) = (Dispatch::default(), Block::default());
         let mut rest = Rest::default();
         let mut _kept = None;
         if printf::is_used(code.compiled) && !range.is_empty() {
             // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
             _kept = Some((Arc::clone(queue), Arc::clone(kernel)));
-            dispatch.printf = Some(printf::Output::new(queue, code.code)?);
+            while !printf::has_room(queue.device()) && queue.wait_for_oldest() {}
+            dispatch.printf = Some(printf::Output::new(code.code)?);
         }
         let order = Ordering::default();
         let mut state = kernel.lock();
@@ -176,7 +179,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::kernel::ArgumentValue;
+    use crate::runtime::launch::argument::ArgumentValue;
     use crate::runtime::memory::Memory;
     use crate::runtime::program::Program;
     use crate::runtime::test_queue;

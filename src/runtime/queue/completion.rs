@@ -1,7 +1,7 @@
 //! A queue as what completes the events of its commands, and as what events tell of the commands that it holds.
 
-use super::event::{CompletionSource, Dependents, Event, Told};
-use super::queue::Queue;
+use super::Queue;
+use crate::runtime::event::{CompletionSource, Dependents, Event, Told};
 use std::any::Any;
 use std::sync::Arc;
 

@@ -4,27 +4,26 @@
 //! recorded long before, and the batch goes on with another one after it: all are one submission. Each begins after
 //! what comes before it, by a barrier at its beginning or one of the batch's ([`Batch::order_replay`]).
 
-use super::allocation::Allocation;
-use super::command::{Command, Dispatch};
-use super::command_buffer::Replay;
-use super::dispatch::Launch;
-use super::error::Result;
-use super::event::Event;
-use super::fill::Filler;
-use super::hazard::{self, Touch};
-use super::host_copy;
-use super::host_pointer::HostPointer;
-use super::internal_kernels::InternalKernels;
-use super::kept::Kept;
-use super::layout::{Extent, Layout, Run, Shape};
-use super::lost_iterations::{LostBatches, UnderWay, Watched};
-use super::printf;
-use super::program::executable::Executable;
-use super::queue::Queue;
-use super::region::Region;
-use super::staging::Arena;
-use crate::vulkan::{BinarySemaphore, CopyRegion, MemoryKind, Pipeline, Recorder, TimestampPool};
-use smallvec::SmallVec;
+use super::Queue;
+use crate::runtime::allocation::Allocation;
+use crate::runtime::command::{Command, Dispatch};
+use crate::runtime::error::Result;
+use crate::runtime::event::Event;
+use crate::runtime::fill::Filler;
+use crate::runtime::hazard::{self, Accesses, Touch};
+use crate::runtime::host_copy;
+use crate::runtime::host_pointer::HostPointer;
+use crate::runtime::internal_kernels::InternalKernels;
+use crate::runtime::keep_alive::KeepAlive;
+use crate::runtime::launch::dispatch::Launch;
+use crate::runtime::layout::{Extent, Layout, Shape};
+use crate::runtime::lost_iterations::{LostBatches, UnderWay, Watched};
+use crate::runtime::printf;
+use crate::runtime::program::executable::Executable;
+use crate::runtime::region::Region;
+use crate::runtime::replay::Replay;
+use crate::runtime::staging::Arena;
+use crate::vulkan::{BinarySemaphore, MemoryKind, Pipeline, Recorder, TimestampPool};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,7 +72,7 @@ pub struct Batch {
     /// 0 unless the times of its commands are asked for.
     pub submitted_ns: u64,
     allocations: Vec<Arc<Allocation>>,
-    pub keep_alive: Kept,
+    pub keep_alive: KeepAlive,
     upload: Arena,
     readback: Arena,
     kernels: Arc<InternalKernels>,
@@ -106,9 +105,6 @@ pub enum Post {
     /// What a kernel printed goes to standard output.
     Print(Arc<printf::Output>),
 }
-
-/// What a command reads and writes.
-pub type Accesses = SmallVec<[Touch; 8]>;
 
 impl Batch {
     pub fn new(kernels: &Arc<InternalKernels>) -> Result<Self> {
@@ -758,13 +754,5 @@ impl Command {
         let mut found = false;
         self.for_each_allocation(|it| found |= std::ptr::eq(Arc::as_ptr(it), allocation));
         found
-    }
-}
-
-pub(super) fn copy_region(run: Run) -> CopyRegion {
-    CopyRegion {
-        source_offset_bytes: run.source_bytes as u64,
-        target_offset_bytes: run.target_bytes as u64,
-        size_bytes: run.size_bytes as u64,
     }
 }

@@ -4,22 +4,22 @@
 //! a device and the command that overwrites it there. In its [`Turn`] on a queue a thread enqueues alone: what others
 //! enqueue comes before all of it or after all of it. They wait for as long as it takes to enqueue, so in its turn a thread
 //! waits for nothing that the application does, and does not call the application: what would as it is dropped is put off
-//! until the turn is over ([`super::deferral`]).
+//! until the turn is over ([`crate::runtime::deferral`]).
 
-use super::deferral::{Deferral, this_thread};
-use super::queue::{Queue, State};
+use super::{Queue, State};
+use crate::runtime::deferral::{Deferral, this_thread};
 use smallvec::SmallVec;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Whose turn it is on a queue.
-pub(super) struct Owner {
+pub(in crate::runtime) struct Owner {
     /// See [`this_thread`].
     thread: usize,
     depth: usize,
 }
 
 /// The turn of this thread on some queues, until it is dropped.
-pub(super) struct Turn<'a> {
+pub(in crate::runtime) struct Turn<'a> {
     queues: SmallVec<[&'a Arc<Queue>; 2]>,
     /// Dropped after the turn is over.
     _deferral: Deferral,
@@ -64,7 +64,7 @@ impl Drop for Turn<'_> {
 
 impl Queue {
     /// Locks the queue to enqueue a command, or to have the host carry one out: not in the turn of another thread.
-    pub(super) fn lock_in_turn(&self) -> MutexGuard<'_, State> {
+    pub(in crate::runtime) fn lock_in_turn(&self) -> MutexGuard<'_, State> {
         let is_of_another = |state: &mut State| {
             let owner = state.turn.as_ref();
             owner.is_some_and(|it| it.thread != this_thread())

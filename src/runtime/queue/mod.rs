@@ -4,42 +4,52 @@
 //! flush, a blocking call, a dependency of another queue, or when it is full. The queue's timeline
 //! semaphore tells when a batch is done; that time is what the events of its commands wait for.
 //!
-//! A command whose turn has not come is *held* instead: see [`super::held`].
+//! A command whose turn has not come is *held* instead: see [`self::held`].
 //!
 //! Locks: a queue's state is locked before an event's, never two queues' at once, and neither while the
 //! application is called.
 
-use super::batch::{Accesses, Batch, Entry, MOST_COMMANDS};
+mod batch;
+pub mod behind_lost;
+mod completion;
+mod held;
+mod keep;
+pub mod launch;
+pub mod repeat;
+mod retire;
+pub mod turn;
+mod work;
+
 use super::command::{Command, Ordering as Order};
 use super::context::Context;
 use super::context_device::ContextDevice;
 use super::device::Device;
+use super::device_queue::DeviceQueue;
 use super::error::{Error, Result};
 use super::event::{Aftermath, Event};
 use super::failure::Failure;
-use super::hazard::Hazards;
-use super::held::{HeldCommands, Ready, Resolution};
-use super::kept::Kept;
+use super::hazard::{Accesses, Hazards};
+use super::keep_alive::KeepAlive;
 use super::lost_iterations::LostBatches;
 use super::object::{Handle, Kind, Object};
 use super::process::{self, Submitter};
-use super::repeat::Repeats;
-use super::retire;
 use super::trace::{self, Trace};
-use super::turn;
 use super::waits::Waits;
-use super::work::{Holdable, Work};
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
+use batch::{Batch, Entry, MOST_COMMANDS};
+use held::{HeldCommands, Ready, Resolution};
 use opencl_sys::{
     CL_COMMAND_MARKER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties,
     cl_command_type, cl_queue_properties,
 };
+use repeat::Repeats;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+use work::{Holdable, Work};
 
 /// Batches in flight from which on an enqueue looks which are done, and at which it waits.
 const BACKLOG: usize = 4;
@@ -62,12 +72,10 @@ const LARGE_STAGED_BYTES: usize = 256 << 10;
 /// A command queue.
 pub struct Queue {
     handle: Handle,
-    context: Arc<Context>,
-    context_device: ContextDevice,
+    device_queue: DeviceQueue,
     pub(super) vulkan: Arc<vulkan::Device>,
     flags: cl_command_queue_properties,
     properties: Option<Vec<cl_queue_properties>>,
-    vk_queue: usize,
     /// Where its commands are written to, and its number there.
     pub(super) trace: Option<(&'static Trace, u64)>,
     pub(super) timeline: Timeline,
@@ -129,7 +137,7 @@ pub(super) struct State {
     pub(super) waiter: bool,
     /// So many batches are out of `in_flight` and not retired yet, and what is dropped when they are.
     pub(super) retiring: u32,
-    pub(super) kept: Kept,
+    pub(super) kept: KeepAlive,
     /// Launches of the open batch.
     pub(super) repeats: Repeats,
 }
@@ -151,12 +159,14 @@ impl Queue {
         let timeline = Timeline::new(vulkan)?;
         let queue = Arc::new(Self {
             handle: Handle::default(),
-            context: Arc::clone(context),
-            context_device: ContextDevice::new(index, device, vulkan),
+            device_queue: DeviceQueue::new(
+                context,
+                ContextDevice::new(index, device, vulkan),
+                vulkan.assign_queue(priority),
+            ),
             vulkan: Arc::clone(vulkan),
             flags,
             properties,
-            vk_queue: vulkan.assign_queue(priority),
             trace: trace::get().map(|trace| (trace, trace.queue())),
             timeline,
             clock: Clock::new(vulkan),
@@ -179,22 +189,24 @@ impl Queue {
         Ok(queue)
     }
 
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
+    /// Where its commands run.
+    pub fn device_queue(&self) -> &DeviceQueue {
+        &self.device_queue
     }
 
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        self.device_queue.context()
+    }
+
+    /// Its device.
     pub fn device(&self) -> &Arc<Device> {
-        self.context_device.device()
+        self.device_queue.device()
     }
 
     /// Its device as a member of its context.
     pub fn context_device(&self) -> &ContextDevice {
-        &self.context_device
-    }
-
-    /// The number of the `VkQueue` that its commands go to.
-    pub(super) fn vk_queue(&self) -> usize {
-        self.vk_queue
+        self.device_queue.context_device()
     }
 
     /// `CL_QUEUE_PROPERTIES`
@@ -293,7 +305,7 @@ impl Queue {
     /// The event of a command that the application has asked for at `queued_ns`.
     pub(super) fn event_of(self: &Arc<Self>, kind: cl_command_type, queued_ns: u64) -> Event {
         let source: Arc<Self> = Arc::clone(self);
-        Event::of_command(&self.context, source, kind, queued_ns)
+        Event::of_command(self.context(), source, kind, queued_ns)
     }
 
     /// Records work or holds it. The application may be called, and let go of the queue: the caller holds a share of it or
@@ -548,7 +560,7 @@ impl Queue {
             value: *value,
         });
         let recorders = batch.recorders();
-        let (queue, value) = (self.vk_queue, batch.value);
+        let (queue, value) = (self.device_queue.vk_queue(), batch.value);
         let [before, after] = &batch.shared;
         let shared = [before.as_slice(), after.as_slice()];
         self.vulkan
@@ -717,7 +729,7 @@ impl Drop for Queue {
         if !self.settle(Duration::from_secs(10)) {
             log::error!("a queue's last submission does not end");
         }
-        self.vulkan.release_queue(self.vk_queue);
+        self.vulkan.release_queue(self.device_queue.vk_queue());
     }
 }
 

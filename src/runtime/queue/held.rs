@@ -10,14 +10,14 @@
 //! and when what stood in its way has gone. So the work grows with the commands and their wait lists, however many
 //! others are held.
 
-use super::allocation::Allocation;
-use super::command::{Command, Ordering as Order};
-use super::event::{Aftermath, Event, Stage, Told};
-use super::fetch::Fetches;
-use super::host_job::HostJob;
-use super::kept::Kept;
-use super::queue::{Queue, State};
-use super::waits::Waits;
+use super::{Queue, State};
+use crate::runtime::allocation::Allocation;
+use crate::runtime::command::{Command, Ordering as Order};
+use crate::runtime::event::{Aftermath, Event, Stage, Told};
+use crate::runtime::fetch::Fetches;
+use crate::runtime::host_job::HostJob;
+use crate::runtime::keep_alive::KeepAlive;
+use crate::runtime::waits::Waits;
 use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -28,7 +28,7 @@ use std::sync::{Arc, Weak};
 
 /// The held commands of a queue.
 #[derive(Default)]
-pub(super) struct HeldCommands {
+pub(in crate::runtime) struct HeldCommands {
     /// By their numbers, in the order in which they were enqueued.
     commands: BTreeMap<u64, Held>,
     /// Of the next command.
@@ -56,7 +56,7 @@ struct Held {
     /// What the device has to have when the command counts as issued.
     fetches: Option<Fetches>,
     /// Dropped when the command is done.
-    kept: Kept,
+    kept: KeepAlive,
 }
 
 /// What an event has been asked to tell of.
@@ -72,7 +72,7 @@ enum Question {
 type Asked = SmallVec<[Question; 4]>;
 
 /// A command that asks events to tell of it.
-pub(super) struct Asker<'a> {
+pub(in crate::runtime) struct Asker<'a> {
     queue: &'a Arc<Queue>,
     number: u64,
     asked: &'a mut [Question],
@@ -80,7 +80,7 @@ pub(super) struct Asker<'a> {
 }
 
 /// Whether a command can be recorded.
-pub(super) enum Resolution {
+pub(in crate::runtime) enum Resolution {
     Ready(Ready),
     NotYet,
     Failed,
@@ -88,7 +88,7 @@ pub(super) enum Resolution {
 
 /// What a command that can be recorded comes after.
 #[derive(Default)]
-pub(super) struct Ready {
+pub(in crate::runtime) struct Ready {
     pub device: DeviceWaits,
     /// The latest command of its own queue among the events.
     pub sequence: Option<u64>,
@@ -97,20 +97,20 @@ pub(super) struct Ready {
 }
 
 /// Submissions of other queues that the device waits for.
-pub(super) type DeviceWaits = SmallVec<[(Arc<Queue>, u64); 2]>;
+pub(in crate::runtime) type DeviceWaits = SmallVec<[(Arc<Queue>, u64); 2]>;
 
 impl HeldCommands {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::runtime) fn is_empty(&self) -> bool {
         self.commands.is_empty()
     }
 
     /// Whether no command is held that all later ones come after.
-    pub(super) fn holds_no_barrier(&self) -> bool {
+    pub(in crate::runtime) fn holds_no_barrier(&self) -> bool {
         self.barriers.is_empty()
     }
 
     /// Keeps `object` until the held commands that use `allocation` are done.
-    pub(super) fn keep_while_used(
+    pub(in crate::runtime) fn keep_while_used(
         &mut self,
         allocation: &Allocation,
         object: &Arc<dyn Any + Send + Sync>,
@@ -198,19 +198,19 @@ impl Asker<'_> {
 
 impl Queue {
     /// Whether a command that waits for `waits` would be recorded at once.
-    pub(super) fn would_issue(self: &Arc<Self>, waits: &Waits) -> bool {
+    pub(in crate::runtime) fn would_issue(self: &Arc<Self>, waits: &Waits) -> bool {
         matches!(self.resolve(waits), Resolution::Ready(_))
             && !self.must_hold(&self.lock(), Order::default())
     }
 
-    pub(super) fn must_hold(&self, state: &State, order: Order) -> bool {
+    pub(in crate::runtime) fn must_hold(&self, state: &State, order: Order) -> bool {
         if state.holds_nothing() || order.before_held {
             return false;
         }
         self.is_in_order() || order.after_all || !state.held.barriers.is_empty()
     }
 
-    pub(super) fn hold(
+    pub(in crate::runtime) fn hold(
         self: &Arc<Self>,
         command: Command,
         event: Arc<Event>,
@@ -222,7 +222,11 @@ impl Queue {
 
     /// Holds a place in the order: when its turn has come, its event is issued once the device has what is to be
     /// fetched.
-    pub(super) fn hold_fetches(self: &Arc<Self>, fetches: Fetches, waits: Waits) -> Arc<Event> {
+    pub(in crate::runtime) fn hold_fetches(
+        self: &Arc<Self>,
+        fetches: Fetches,
+        waits: Waits,
+    ) -> Arc<Event> {
         let event = self.new_event(CL_COMMAND_MIGRATE_MEM_OBJECTS);
         let (its, order) = (Arc::clone(&event), Order::default());
         self.hold_with(Command::Nothing, its, waits, order, Some(fetches));
@@ -250,7 +254,7 @@ impl Queue {
             pending: 0,
             has_failed: false,
             fetches,
-            kept: Kept::new(),
+            kept: KeepAlive::new(),
         };
         state.held.commands.insert(number, held);
         if order.before_all {
@@ -263,7 +267,7 @@ impl Queue {
     }
 
     /// Whether the events allow a command to be recorded now. Hold no queue's lock.
-    pub(super) fn resolve(self: &Arc<Self>, waits: &Waits) -> Resolution {
+    pub(in crate::runtime) fn resolve(self: &Arc<Self>, waits: &Waits) -> Resolution {
         if waits.events.is_empty() && waits.done.is_empty() {
             return Resolution::Ready(Ready::default());
         }
@@ -336,13 +340,13 @@ impl Queue {
     }
 
     /// Counts what events tell of held commands.
-    pub(super) fn note_told(&self, told: &[Told]) {
+    pub(in crate::runtime) fn note_told(&self, told: &[Told]) {
         let mut state = self.lock();
         told.iter().for_each(|told| state.held.note(told));
     }
 
     /// Records the held commands that are due and whose time has come.
-    pub(super) fn advance(self: &Arc<Self>) -> Aftermath {
+    pub(in crate::runtime) fn advance(self: &Arc<Self>) -> Aftermath {
         let mut aftermath = Aftermath::default();
         // What they hold may call the application as it goes: after the lock.
         let (mut dropped, mut done_fetches) = (Vec::new(), Vec::new());
@@ -402,7 +406,7 @@ impl Queue {
                             self.issue(&mut state, &mut first, None, ready, order, held);
                         if let Err(error) = issued_it {
                             log::debug!("a fetch failed: {error}");
-                            dropped.push((first, Kept::new()));
+                            dropped.push((first, KeepAlive::new()));
                         }
                         state.held.put_off(number, fetched);
                         (issued, is_watched) = (true, true);

@@ -9,23 +9,23 @@ use std::sync::{Arc, Weak};
 use opencl_sys::cl_command_type;
 use smallvec::SmallVec;
 
-use super::batch::{Accesses, Batch};
-use super::command::{Dispatch, Ordering};
-use super::dispatch::NdRange;
-use super::error::Result;
-use super::event::Event;
-use super::hazard::Touch;
-use super::kernel::{ArgumentValue, Kernel};
-use super::memory::Memory;
-use super::queue::{Backlog, Queue};
-use super::work::{Nature, Work};
+use super::{Backlog, Queue};
+use crate::runtime::command::{Dispatch, Ordering};
+use crate::runtime::error::Result;
+use crate::runtime::event::Event;
+use crate::runtime::hazard::Accesses;
+use crate::runtime::launch::argument::ArgumentValue;
+use crate::runtime::launch::dispatch::Launch;
+use crate::runtime::launch::kernel::Kernel;
+use crate::runtime::launch::nd_range::NdRange;
+use crate::runtime::memory::Memory;
 
 /// So many are kept for a queue.
-pub const KEPT: usize = 8;
+const KEPT: usize = 8;
 
 /// The launches of a queue's open batch that may come again.
 #[derive(Default)]
-pub(super) struct Repeats {
+pub(in crate::runtime) struct Repeats {
     // In boxes, to be taken out and put back. Made once.
     kept: [Option<Box<Repeat>>; KEPT],
     /// The one to be replaced next.
@@ -36,7 +36,7 @@ pub(super) struct Repeats {
 
 /// A launch that may come again.
 #[derive(Default)]
-pub(super) struct Repeat {
+pub(in crate::runtime) struct Repeat {
     /// Of none where this is free. Whoever holds it knows that no other kernel has its address.
     kernel: Weak<Kernel>,
     /// [`Kernel::version`]
@@ -44,13 +44,13 @@ pub(super) struct Repeat {
     range: NdRange,
     /// The memory objects among the kernel's arguments, which the kernel does not hold either.
     named: SmallVec<[Weak<Memory>; 4]>,
-    dispatch: Dispatch,
+    pub(super) dispatch: Dispatch,
     /// What that reads and writes.
-    touched: Accesses,
+    pub(super) touched: Accesses,
 }
 
 /// Where one was taken out.
-pub(super) struct Slot(usize);
+pub(in crate::runtime) struct Slot(usize);
 
 /// A command that has been enqueued, with its event if there is one.
 pub struct Enqueued {
@@ -82,9 +82,34 @@ impl Repeats {
         self.kept[slot.0] = Some(repeat);
     }
 
+    /// Keeps a launch of `kernel` for the next time, when it has been recorded as number `sequence` of its queue: if it is
+    /// worth it, since the launch of the kernel before this one was the same and not long ago.
+    pub fn keep_launch(&mut self, launch: &mut Launch<'_>, kernel: &Arc<Kernel>, sequence: u64) {
+        let Some((last, range, arguments)) = launch.take_last() else {
+            return;
+        };
+        let version = kernel.version();
+        let is_same = last.version == version && last.range.is_same(range);
+        let is_near = last.sequence.abs_diff(sequence) <= KEPT as u64;
+        last.sequence = sequence;
+        if !is_same {
+            (last.version, last.range) = (version, *range);
+            kernel.note_kept(0);
+        }
+        // What has come again before may have come often since.
+        let comes_again = is_same && (is_near || kernel.may_be_kept());
+        if !comes_again || launch.is_looked_at() {
+            return;
+        }
+        self.keep(kernel, version, range, arguments, |dispatch| {
+            launch.move_to(dispatch);
+        });
+        kernel.note_kept(version);
+    }
+
     /// Keeps the launch of a kernel with those arguments. `complete` makes an empty dispatch that launch, of which the
     /// batch holds all that it uses.
-    pub fn keep(
+    fn keep(
         &mut self,
         kernel: &Arc<Kernel>,
         version: u64,
@@ -137,23 +162,6 @@ impl Repeat {
     }
 }
 
-impl Work for Repeat {
-    fn nature(&self) -> Nature {
-        Nature {
-            is_kernel: true,
-            ..Nature::default()
-        }
-    }
-
-    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
-        (&self.touched, self.dispatch.touches_anything)
-    }
-
-    fn record(&mut self, batch: &mut Batch) -> Result<()> {
-        batch.record_repeat(&self.dispatch)
-    }
-}
-
 impl Queue {
     /// Records the launch of a kernel, as it is, over the range that `is_range` knows once more, if the open batch has it;
     /// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
@@ -161,7 +169,7 @@ impl Queue {
     /// # Errors
     /// As there.
     #[inline]
-    pub(super) fn enqueue_again(
+    pub(in crate::runtime) fn enqueue_again(
         self: &Arc<Self>,
         wants_event: bool,
         kind: cl_command_type,

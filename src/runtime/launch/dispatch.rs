@@ -7,94 +7,35 @@ use std::sync::Arc;
 use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE};
 use smallvec::SmallVec;
 
-use super::allocation::Access;
-use super::backing::Use;
-use super::command::Dispatch;
-use super::hazard::ALL_BYTES;
+use super::argument::ArgumentValue;
 use super::indirect::{self, Addressed};
-use super::kernel::{ArgumentValue, DeviceCode, Kernel, KernelState, Launched};
-use super::launch_plan::LaunchPlan;
-use super::lost_iterations::Watched;
-use super::memory::Memory;
-use super::printf;
-use super::program::executable::Executable;
-use super::queue::Queue;
-use super::region::Region;
-use super::repeat::{self, Repeats};
-use super::residence::Mode;
-use super::storage::Place;
-use super::{Error, Result};
+use super::kernel::{Kernel, KernelState, Launched};
+use super::nd_range::NdRange;
+use super::plan::LaunchPlan;
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit};
-
-/// The range of `clEnqueueNDRangeKernel`. Dimensions beyond `dimensions` have offset 0 and size 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NdRange {
-    pub dimensions: u32,
-    pub offset: [u64; 3],
-    pub global: [u64; 3],
-    /// `None`: the implementation chooses.
-    pub local: Option<[u64; 3]>,
-}
-
-impl Default for NdRange {
-    /// One work-item.
-    fn default() -> Self {
-        Self {
-            dimensions: 1,
-            offset: [0; 3],
-            global: [1; 3],
-            local: None,
-        }
-    }
-}
-
-impl NdRange {
-    /// Whether there is nothing to run.
-    pub fn is_empty(&self) -> bool {
-        self.global.contains(&0)
-    }
-
-    /// Whether they are equal, word by word: words that have just been written are slow to read in larger pieces.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        let same_in = |dimension: usize| {
-            let local = match (&self.local, &other.local) {
-                (Some(one), Some(other)) => one[dimension] == other[dimension],
-                (None, None) => true,
-                _ => false,
-            };
-            local
-                && self.global[dimension] == other.global[dimension]
-                && self.offset[dimension] == other.offset[dimension]
-        };
-        // Beyond its dimensions one is as another.
-        self.dimensions == other.dimensions
-            && same_in(0)
-            && (self.dimensions < 2 || same_in(1))
-            && (self.dimensions < 3 || same_in(2))
-    }
-}
-
-/// As [`NdRange::is_same`], of sizes.
-pub(super) fn is_same(one: &[u64; 3], other: &[u64; 3]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one == other)
-}
-
-/// The same of sizes that may not be given.
-pub(super) fn is_same_size(one: &Option<[u64; 3]>, other: &Option<[u64; 3]>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => is_same(one, other),
-        (None, None) => true,
-        _ => false,
-    }
-}
+use crate::runtime::allocation::Access;
+use crate::runtime::backing::Use;
+use crate::runtime::command::Dispatch;
+use crate::runtime::device::Device;
+use crate::runtime::device_queue::DeviceQueue;
+use crate::runtime::hazard::ALL_BYTES;
+use crate::runtime::lost_iterations::Watched;
+use crate::runtime::memory::Memory;
+use crate::runtime::printf;
+use crate::runtime::program::executable::Executable;
+use crate::runtime::program::kernel_code::DeviceCode;
+use crate::runtime::region::Region;
+use crate::runtime::residence::Mode;
+use crate::runtime::storage::Place;
+use crate::runtime::{Error, Result};
 
 /// Makes the command for a launch that is recorded: one that prints has no buffer for that yet
 /// ([`with_output`]). All arguments of the kernel are set.
 ///
 /// # Errors
 /// As `clEnqueueNDRangeKernel`.
-pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<Dispatch> {
+pub fn prepare(kernel: &Kernel, queue: &DeviceQueue, range: &NdRange) -> Result<Dispatch> {
     let mut dispatch = Dispatch::default();
     prepare_in(&mut dispatch, kernel, queue, range)?;
     Ok(dispatch)
@@ -107,13 +48,13 @@ pub fn prepare(kernel: &Kernel, queue: &Arc<Queue>, range: &NdRange) -> Result<D
 pub fn prepare_in(
     dispatch: &mut Dispatch,
     kernel: &Kernel,
-    queue: &Arc<Queue>,
+    queue: &DeviceQueue,
     range: &NdRange,
 ) -> Result<()> {
     // What is let go of here may call the application: when the kernel is locked no longer.
     let addressed = Addressed::new(queue);
     let mut block = Block::default();
-    let code = code(kernel, queue)?;
+    let code = code(kernel, queue.device())?;
     {
         let mut state = kernel.lock();
         let mut launch = Launch::new(dispatch, &mut block, code, range);
@@ -128,7 +69,7 @@ pub fn prepare_in(
 
 /// What is recorded runs on other queues too, of which it is not known that they come after a new texture's
 /// transition.
-fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
+fn finish_textures(kernel: &Kernel, queue: &DeviceQueue) -> Result<()> {
     let textures: SmallVec<[_; 4]> = {
         let Some(code) = kernel.code(queue.device()) else {
             return Ok(());
@@ -152,7 +93,7 @@ fn finish_textures(kernel: &Kernel, queue: &Queue) -> Result<()> {
 
 /// A launch whose kernel is locked: it can be recorded as it lies there. To wait, it has to be complete in itself
 /// ([`Launch::complete`]), which takes as long as to record it.
-pub(super) struct Launch<'a> {
+pub(in crate::runtime) struct Launch<'a> {
     /// All but its regions and what it keeps alive.
     dispatch: &'a mut Dispatch,
     code: DeviceCode<'a>,
@@ -218,37 +159,26 @@ impl<'a> Launch<'a> {
         add_implicit(dispatch, block, code, range, plan)
     }
 
-    /// Keeps it for the next time, when it has been recorded as number `sequence` of its queue: if it is worth it, since
-    /// the launch of `kernel` before this one was the same and not long ago.
-    pub fn keep(&mut self, kernel: &Arc<Kernel>, repeats: &mut Repeats, sequence: u64) {
-        let (Some(_), Some(last)) = (self.plan, self.last.take()) else {
-            return;
-        };
-        let version = kernel.version();
-        let is_same = last.version == version && last.range.is_same(self.range);
-        let is_near = last.sequence.abs_diff(sequence) <= repeat::KEPT as u64;
-        last.sequence = sequence;
-        if !is_same {
-            (last.version, last.range) = (version, *self.range);
-            kernel.note_kept(0);
-        }
-        // What has come again before may have come often since. What prints has a buffer of its own each time.
-        let comes_again = is_same && (is_near || kernel.may_be_kept());
-        // What says that it has lost iterations is looked at each time.
-        let is_looked_at = printf::is_used(self.code.compiled) || self.dispatch.watched.is_some();
-        if !comes_again || is_looked_at {
-            return;
-        }
-        let (range, arguments) = (self.range, self.arguments);
-        repeats.keep(kernel, version, range, arguments, |dispatch| {
-            let Ok(()) = self.for_each_region::<Infallible>(|region| {
-                dispatch.regions.push(region.to_owned());
-                Ok(())
-            });
-            dispatch.accesses.append(&mut self.dispatch.accesses);
-            dispatch.touches_anything = self.dispatch.touches_anything;
+    /// The kernel's launch before this one, and what this one is, once: `None` where there is nothing to run.
+    pub fn take_last(&mut self) -> Option<(&'a mut Launched, &'a NdRange, &'a [ArgumentValue])> {
+        self.plan?;
+        Some((self.last.take()?, self.range, self.arguments))
+    }
+
+    /// Whether each launch of the kernel is another: what prints has a buffer of its own each time, and what says that it
+    /// has lost iterations is looked at each time.
+    pub fn is_looked_at(&self) -> bool {
+        printf::is_used(self.code.compiled) || self.dispatch.watched.is_some()
+    }
+
+    /// Makes an empty dispatch this launch, of which somebody else holds all that it uses. Its accesses are taken.
+    pub fn move_to(&mut self, dispatch: &mut Dispatch) {
+        let Ok(()) = self.for_each_region::<Infallible>(|region| {
+            dispatch.regions.push(region.to_owned());
+            Ok(())
         });
-        kernel.note_kept(version);
+        dispatch.accesses.append(&mut self.dispatch.accesses);
+        dispatch.touches_anything = self.dispatch.touches_anything;
     }
 
     /// What it uses, and what else there is to know of it.
@@ -335,13 +265,13 @@ fn plan_regions<E>(
     Ok(())
 }
 
-/// The code of a kernel for a queue's device.
+/// The code of a kernel for the device of a queue.
 ///
 /// # Errors
 /// "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device
 /// associated with command_queue."
-pub fn code<'a>(kernel: &'a Kernel, queue: &Queue) -> Result<DeviceCode<'a>> {
-    kernel.code(queue.device()).ok_or_else(|| {
+pub fn code<'a>(kernel: &'a Kernel, device: &Arc<Device>) -> Result<DeviceCode<'a>> {
+    kernel.code(device).ok_or_else(|| {
         Error::new(
             CL_INVALID_PROGRAM_EXECUTABLE,
             "the program was not built for the queue's device",
@@ -571,7 +501,7 @@ fn add_implicit(
 
 /// The argument block being filled.
 #[derive(Default)]
-pub(super) struct Block(SmallVec<[u8; 256]>);
+pub(in crate::runtime) struct Block(SmallVec<[u8; 256]>);
 
 impl Block {
     /// Makes it one of zeros.
@@ -599,42 +529,6 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranges_differ_in_whatever_dimension_they_have() {
-        for dimensions in 1..=3 {
-            let mut sizes = [1; 3];
-            sizes[..dimensions].fill(8);
-            let range = NdRange {
-                dimensions: dimensions as u32,
-                offset: [0; 3],
-                global: sizes,
-                local: Some(sizes),
-            };
-            assert!(range.is_same(&{ range }));
-            let mut others = vec![
-                NdRange {
-                    dimensions: dimensions as u32 + 1,
-                    ..range
-                },
-                NdRange {
-                    local: None,
-                    ..range
-                },
-            ];
-            for dimension in 0..dimensions {
-                let mut changed = [range; 3];
-                changed[0].offset[dimension] += 1;
-                changed[1].global[dimension] += 1;
-                changed[2].local.as_mut().unwrap()[dimension] += 1;
-                others.extend(changed);
-            }
-            for other in others {
-                assert!(!range.is_same(&other), "{other:?}");
-                assert!(!other.is_same(&range), "{other:?}");
-            }
-        }
-    }
 
     #[test]
     fn a_block_is_written_where_the_compiler_says() {

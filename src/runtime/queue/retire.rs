@@ -5,12 +5,12 @@
 //! needed and ends when its queue has been idle for a while. One for each such queue, and not one for the
 //! device: to wait for any of several timelines is a busy loop in drivers that emulate them (Mesa's do).
 
+use super::Queue;
 use super::batch::Batch;
-use super::event::{Aftermath, Event};
-use super::kept::Kept;
-use super::process::AtWork;
-use super::queue::Queue;
-use super::trace::CommandTimes;
+use crate::runtime::event::{Aftermath, Event};
+use crate::runtime::keep_alive::KeepAlive;
+use crate::runtime::process::AtWork;
+use crate::runtime::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ const SLICE: Duration = Duration::from_secs(2);
 const LEAST_SPIN_NS: u64 = 60_000;
 
 /// How long it looks at most: not for what is worth a processor's sleep.
-pub(super) const MOST_SPIN_NS: u64 = 5_000_000;
+pub(in crate::runtime) const MOST_SPIN_NS: u64 = 5_000_000;
 
 /// How long the next wait of a queue looks, the last one having taken so long: waits tend to be like the one before.
 ///
@@ -46,7 +46,7 @@ const WAITER_LIFE: Duration = Duration::from_millis(500);
 
 impl Queue {
     /// Blocks until the batch of time `value` is done and retired.
-    pub(super) fn wait_for(self: &Arc<Self>, value: u64) {
+    pub(in crate::runtime) fn wait_for(self: &Arc<Self>, value: u64) {
         self.flush_to(value);
         // What is done already tells nothing of how long the next wait takes.
         if !self.timeline.value().is_ok_and(|reached| reached >= value) {
@@ -69,7 +69,7 @@ impl Queue {
     }
 
     /// Blocks until the device has reached `value`.
-    pub(super) fn wait_timeline(&self, value: u64) {
+    pub(in crate::runtime) fn wait_timeline(&self, value: u64) {
         self.wait_awake(value, LEAST_SPIN_NS);
     }
 
@@ -118,13 +118,13 @@ impl Queue {
     }
 
     /// Submits the batch of time `value` if it is still open, and retires what is done. Does not block.
-    pub(super) fn poll(self: &Arc<Self>, value: u64) {
+    pub(in crate::runtime) fn poll(self: &Arc<Self>, value: u64) {
         self.flush_to(value);
         self.retire();
     }
 
     /// Retires every batch that the device is done with.
-    pub(super) fn retire(self: &Arc<Self>) {
+    pub(in crate::runtime) fn retire(self: &Arc<Self>) {
         self.retire_to(u64::MAX);
     }
 
@@ -158,7 +158,7 @@ impl Queue {
     }
 
     /// Nothing from time `value` on completes any more, which the application is told of.
-    pub(super) fn die_from(&self, value: u64) {
+    pub(in crate::runtime) fn die_from(&self, value: u64) {
         if self.failure.is_dead() {
             return;
         }
@@ -251,7 +251,7 @@ impl Queue {
         state.retiring -= 1;
         let kept = match state.retiring {
             0 => take(&mut state.kept),
-            _ => Kept::new(),
+            _ => KeepAlive::new(),
         };
         drop(state);
         // May call the application.
@@ -272,7 +272,7 @@ impl Queue {
 
     /// Writes a command that the host has carried out to the trace, if there is one: it was recorded and submitted
     /// when it began.
-    pub(super) fn trace_host_command(&self, event: &Event, start_ns: u64) {
+    pub(in crate::runtime) fn trace_host_command(&self, event: &Event, start_ns: u64) {
         if let Some((trace, _)) = self.trace {
             self.write_command(event, start_ns, start_ns);
             trace.flush();
@@ -331,7 +331,7 @@ impl Queue {
     }
 
     /// Has a thread see to it that what is submitted is retired as soon as it is done.
-    pub(super) fn watch(self: &Arc<Self>) {
+    pub(in crate::runtime) fn watch(self: &Arc<Self>) {
         self.watched.store(true, Ordering::Release);
         let mut state = self.lock();
         if state.waiter {

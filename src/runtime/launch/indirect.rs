@@ -1,20 +1,20 @@
 //! Memory that kernels reach by device addresses, beyond the memory objects among their arguments.
 //!
 //! In a context of several devices a buffer that a kernel may write goes to its device, and that device has the latest
-//! contents from there on ([`super::residence`]): two kernels on two devices that are both taken to write a buffer lose what
+//! contents from there on ([`crate::runtime::residence`]): two kernels on two devices that are both taken to write a buffer lose what
 //! one of them wrote. So what a kernel reaches has to be known. Of an argument that is an address, the buffer around it;
 //! of a kernel that follows pointers, what the application says: "Non-argument device pointers accessed by the kernel must
 //! be specified by passing pointers to those buffers via this clSetKernelExecInfo option." Applications forget to, though,
 //! since on one device nothing comes of it: a kernel of which nothing at all is said may use every buffer that
 //! they know an address of.
 
-use super::Result;
-use super::allocation::Access;
-use super::backing::{Backing, Use};
-use super::command::Dispatch;
-use super::hazard::ALL_BYTES;
-use super::queue::Queue;
-use super::residence::Mode;
+use crate::runtime::allocation::Access;
+use crate::runtime::backing::{Backing, Use};
+use crate::runtime::command::Dispatch;
+use crate::runtime::device_queue::DeviceQueue;
+use crate::runtime::error::Result;
+use crate::runtime::hazard::ALL_BYTES;
+use crate::runtime::residence::Mode;
 use opencl_sys::{CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_kernel_exec_info};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -49,20 +49,22 @@ impl Indirect {
 
 /// The buffers whose addresses the application knows, for a launch on a queue: looked for when the launch may use
 /// them, in a context of several devices. Let go of it when the kernel is locked no longer.
-pub(super) struct Addressed<'a> {
-    queue: &'a Arc<Queue>,
+pub(in crate::runtime) struct Addressed<'a> {
+    queue: &'a DeviceQueue,
     found: OnceCell<Vec<Arc<Backing>>>,
 }
 
 impl<'a> Addressed<'a> {
-    pub fn new(queue: &'a Arc<Queue>) -> Self {
+    /// Those for a launch on `queue`, which nobody has looked for yet.
+    pub fn new(queue: &'a DeviceQueue) -> Self {
         Self {
             queue,
             found: OnceCell::new(),
         }
     }
 
-    pub fn queue(&self) -> &'a Arc<Queue> {
+    /// Where the launch runs.
+    pub fn queue(&self) -> &'a DeviceQueue {
         self.queue
     }
 
@@ -87,7 +89,7 @@ impl<'a> Addressed<'a> {
 ///
 /// # Errors
 /// `CL_INVALID_OPERATION` when it says that the kernel uses shared virtual memory which the device does not reach.
-pub(super) fn add_followed(
+pub(in crate::runtime) fn add_followed(
     dispatch: &mut Dispatch,
     addressed: &Addressed<'_>,
     indirect: &Indirect,
@@ -116,7 +118,7 @@ pub(super) fn add_followed(
 
 /// Notes that a kernel uses what `address` points into of `addressed`: a buffer, and perhaps a part of it. It may write
 /// there if `written`.
-pub(super) fn add_address(
+pub(in crate::runtime) fn add_address(
     dispatch: &mut Dispatch,
     addressed: &Addressed<'_>,
     address: u64,
@@ -138,7 +140,7 @@ pub(super) fn add_address(
 
 fn add_access(
     dispatch: &mut Dispatch,
-    queue: &Queue,
+    queue: &DeviceQueue,
     backing: &Backing,
     write: bool,
 ) -> Result<()> {

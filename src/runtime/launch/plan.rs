@@ -10,20 +10,21 @@ use opencl_sys::{
 };
 use smallvec::SmallVec;
 
-use super::device::Device;
-use super::dispatch::{NdRange, is_same, is_same_size};
-use super::kernel::{ArgumentValue, DeviceCode};
-use super::program::executable::{Constants, PipelineKey};
-use super::queue::Queue;
-use super::short_ranges::{MOST_COVERED, covering_size, is_long, shared_size, work_items};
-use super::work_limits::WorkLimits;
-use super::work_size::{
-    GroupRegion, choose_any_local_size, choose_local_size, cover_range, split_range,
-};
-use super::{Error, Result};
+use super::argument::ArgumentValue;
+use super::nd_range::{NdRange, is_same, is_same_size};
 use crate::compiler::CompiledKernel;
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentKind, SMALL_RANGE};
+use crate::runtime::device::Device;
+use crate::runtime::device_queue::DeviceQueue;
+use crate::runtime::program::kernel_code::DeviceCode;
+use crate::runtime::program::pipeline_key::{Constants, PipelineKey};
+use crate::runtime::short_ranges::{MOST_COVERED, covering_size, is_long, shared_size, work_items};
+use crate::runtime::work_limits::WorkLimits;
+use crate::runtime::work_size::{
+    GroupRegion, choose_any_local_size, choose_local_size, cover_range, split_range,
+};
+use crate::runtime::{Error, Result};
 use crate::vulkan;
 
 /// The plans of a kernel's last launches.
@@ -242,7 +243,7 @@ impl LaunchPlans {
         &mut self,
         arguments: &[ArgumentValue],
         code: DeviceCode<'_>,
-        queue: &Queue,
+        queue: &DeviceQueue,
         range: &NdRange,
     ) -> Result<&LaunchPlan> {
         let compiled = code.compiled;
@@ -365,7 +366,7 @@ fn is_small(region: &GroupRegion) -> bool {
 fn argument_constants(
     kernel: &CompiledKernel,
     values: &[ArgumentValue],
-    queue: &Queue,
+    queue: &DeviceQueue,
 ) -> Constants {
     let mut constants = Constants::new();
     for (argument, value) in kernel.arguments.iter().zip(values) {
@@ -450,10 +451,10 @@ fn check_local_memory(
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::runtime) mod tests {
     use super::*;
     use crate::compiler::program::KernelAttributes;
-    use crate::runtime::kernel::Kernel;
+    use crate::runtime::launch::kernel::Kernel;
     use crate::runtime::test_queue;
 
     pub(in crate::runtime) const LIMITS: WorkLimits = WorkLimits {
@@ -548,7 +549,7 @@ pub(super) mod tests {
             let before = sizes(&state.plans);
             let plan = state
                 .plans
-                .plan(&state.arguments, code, &queue, &range)
+                .plan(&state.arguments, code, queue.device_queue(), &range)
                 .unwrap();
             assert_eq!(plan.groups, [size / 32, 1, 1]);
             assert_eq!(plan.request.starts_at_zero, has_small && first == 0);
@@ -684,7 +685,7 @@ pub(super) mod tests {
                 ..NdRange::default()
             };
             let plans = &mut state.plans;
-            let plan = plans.plan(&state.arguments, code, &queue, &range);
+            let plan = plans.plan(&state.arguments, code, queue.device_queue(), &range);
             plan.unwrap().local[0]
         };
         let sub_group = size(1);

@@ -1,7 +1,7 @@
 //! Kernels: an entry point of a program, with the arguments set so far.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_DEFINITION,
@@ -9,17 +9,17 @@ use opencl_sys::{
 };
 use smallvec::SmallVec;
 
-use super::device::Device;
-use super::dispatch::NdRange;
+use super::argument::{ArgumentClass, ArgumentValue, Arguments};
 use super::indirect::Indirect;
-use super::launch_plan::LaunchPlans;
-use super::memory::Memory;
-use super::object::{Handle, Kind, Object};
-use super::program::Program;
-use super::program::executable::Executable;
-use super::{Error, Result};
+use super::nd_range::NdRange;
+use super::plan::LaunchPlans;
 use crate::compiler::CompiledKernel;
-use crate::compiler::program::{Argument, ArgumentKind, ImageType, UnusedMemory};
+use crate::runtime::device::Device;
+use crate::runtime::memory::Memory;
+use crate::runtime::object::{Handle, Kind, Object};
+use crate::runtime::program::Program;
+use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
+use crate::runtime::{Error, Result};
 
 /// A kernel.
 pub struct Kernel {
@@ -53,35 +53,6 @@ struct Definition {
     codes: Vec<Option<KernelCode>>,
 }
 
-/// The code of a kernel on one device.
-#[derive(Clone)]
-pub struct KernelCode {
-    pub executable: Arc<Executable>,
-    index: usize,
-}
-
-impl KernelCode {
-    /// Place of the kernel in its program's list.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
-    /// The code and its reflection.
-    pub fn compiled(&self) -> &CompiledKernel {
-        // `index` was found in this very list, which never changes.
-        &self.executable.program().kernels[self.index]
-    }
-}
-
-/// The same of one device, found for a launch: the ways to it are long.
-#[derive(Clone, Copy)]
-pub struct DeviceCode<'a> {
-    /// Place of the device in the program's list.
-    pub place: usize,
-    pub code: &'a KernelCode,
-    pub compiled: &'a CompiledKernel,
-}
-
 /// A kernel object that keeps its program from being built again.
 struct Attachment(Arc<Program>);
 
@@ -97,80 +68,6 @@ impl Drop for Attachment {
         self.0.detach_kernel();
     }
 }
-
-/// What an argument is, as far as setting it goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgumentClass {
-    /// Bytes.
-    Value {
-        size_bytes: u32,
-    },
-    /// A pointer to `global` or `constant` memory.
-    Buffer,
-    /// A pointer to `local` memory.
-    Local,
-    Image(ImageType),
-    Pipe,
-    Sampler,
-}
-
-impl ArgumentClass {
-    fn of(argument: &Argument) -> Self {
-        if argument.info.is_pipe {
-            return Self::Pipe;
-        }
-        match argument.kind {
-            ArgumentKind::Value { size_bytes, .. } => Self::Value { size_bytes },
-            ArgumentKind::Buffer { .. } => Self::Buffer,
-            ArgumentKind::Local { .. } => Self::Local,
-            ArgumentKind::Image { image, .. } => Self::Image(image),
-            ArgumentKind::Sampler { .. } => Self::Sampler,
-            ArgumentKind::Unused { size_bytes, memory } => match memory {
-                UnusedMemory::Value => Self::Value { size_bytes },
-                UnusedMemory::Buffer => Self::Buffer,
-                UnusedMemory::Local => Self::Local,
-            },
-        }
-    }
-}
-
-/// What an argument was set to.
-#[derive(Clone, Default)]
-pub enum ArgumentValue {
-    #[default]
-    Unset,
-    Bytes(SmallVec<[u8; 16]>),
-    /// "Users may not rely on a kernel object to retain objects specified as argument values to the kernel":
-    /// a released memory object goes at once, as its destructor callbacks tell. `None` is NULL.
-    Memory(Option<Weak<Memory>>),
-    /// A device address (`clSetKernelArgMemPointerINTEL`, `clSetKernelArgDevicePointerEXT`).
-    Address(u64),
-    /// The same of shared memory (`clSetKernelArgSVMPointer`); of any host memory only where the device reaches that.
-    SharedAddress(u64),
-    /// Size of a local argument.
-    LocalBytes(u64),
-    /// A sampler's bits.
-    Sampler(u32),
-}
-
-impl ArgumentValue {
-    /// Whether both are the same bytes, the same object.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Bytes(one), Self::Bytes(other)) => one == other,
-            (Self::Memory(None), Self::Memory(None)) => true,
-            (Self::Memory(Some(one)), Self::Memory(Some(other))) => one.ptr_eq(other),
-            (Self::Address(one), Self::Address(other))
-            | (Self::SharedAddress(one), Self::SharedAddress(other))
-            | (Self::LocalBytes(one), Self::LocalBytes(other)) => one == other,
-            (Self::Sampler(one), Self::Sampler(other)) => one == other,
-            _ => false,
-        }
-    }
-}
-
-/// What all arguments were set to.
-type Arguments = SmallVec<[ArgumentValue; 8]>;
 
 /// What changes about a kernel.
 pub struct KernelState {
@@ -212,11 +109,7 @@ impl Kernel {
         });
         let codes: Vec<Option<KernelCode>> = executables
             .into_iter()
-            .map(|executable| {
-                let executable = executable?;
-                let index = executable.kernel_index(name)?;
-                Some(KernelCode { executable, index })
-            })
+            .map(|executable| KernelCode::find(&executable?, name))
             .collect();
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
         let mut present = codes.iter().flatten();
@@ -238,7 +131,7 @@ impl Kernel {
             ));
         }
         for code in codes.iter().flatten() {
-            code.executable.prepare(code.index)?;
+            code.executable.prepare(code.index())?;
         }
         let arguments = classes.iter().map(|_| ArgumentValue::Unset).collect();
         let definition = Definition {
@@ -279,9 +172,7 @@ impl Kernel {
     pub fn duplicate_for_updates(&self) -> Arc<Self> {
         let own = &*self.definition;
         let in_memory = |code: &KernelCode| {
-            let executable = Arc::clone(code.executable.with_arguments_in_memory()?);
-            let index = executable.kernel_index(&own.name)?;
-            Some(KernelCode { executable, index })
+            KernelCode::find(code.executable.with_arguments_in_memory()?, &own.name)
         };
         let codes = own.codes.iter().map(|code| {
             let code = code.as_ref()?;
@@ -380,13 +271,13 @@ impl Kernel {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Whether it is worth to look for a launch of it as it is ([`super::repeat`]).
-    pub(super) fn may_be_kept(&self) -> bool {
+    /// Whether it is worth to look for a launch of it as it is among those that its queue has kept.
+    pub(in crate::runtime) fn may_be_kept(&self) -> bool {
         self.kept_version.load(Ordering::Relaxed) == self.version()
     }
 
     /// A launch of that version is kept by its queue.
-    pub(super) fn note_kept(&self, version: u64) {
+    pub(in crate::runtime) fn note_kept(&self, version: u64) {
         self.kept_version.store(version, Ordering::Relaxed);
     }
 

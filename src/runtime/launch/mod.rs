@@ -1,0 +1,8 @@
+//! Kernels, and what becomes of a launch before it is enqueued.
+
+pub mod argument;
+pub mod dispatch;
+pub mod indirect;
+pub mod kernel;
+pub mod nd_range;
+pub mod plan;
