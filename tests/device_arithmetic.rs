@@ -10,7 +10,7 @@ use pumice::compiler::ir::{
 };
 use pumice::compiler::program::{ArgumentBlock, KernelAttributes};
 use pumice::compiler::{Capabilities, Context, Library, Options, Sharing, emit, passes};
-use pumice::runtime::target;
+use pumice::runtime::device::target;
 use pumice::vulkan::{
     Device, Instance, InstanceOptions, MemoryKind, Pipeline, PipelineOptions, Recorder,
     ShaderModule, Timeline,

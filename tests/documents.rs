@@ -63,11 +63,11 @@ fn names_of_the_glossary_are_where_it_says() {
 fn names_that_are_gone_are_found() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for wrong in [
-        "| a | b | `Nothing` in `src/runtime/queue.rs` |",
+        "| a | b | `Nothing` in `src/runtime/queue/mod.rs` |",
         "| a | b | `Queue` in `src/runtime/gone.rs` |",
-        "| a | b | `Que` in `src/runtime/queue.rs` |",
+        "| a | b | `Que` in `src/runtime/queue/mod.rs` |",
     ] {
         assert_eq!(faults(wrong, root).len(), 1, "{wrong}");
     }
-    assert!(faults("| a | b | `Queue` in `src/runtime/queue.rs` |", root).is_empty());
+    assert!(faults("| a | b | `Queue` in `src/runtime/queue/mod.rs` |", root).is_empty());
 }

@@ -3,10 +3,10 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{device, handle, platform};
-use crate::runtime::callback::{ContextDestructor, ContextNotify, UserData};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
-use crate::runtime::object::Object;
+use crate::runtime::object::callback::{ContextDestructor, ContextNotify, UserData};
+use crate::runtime::object::registry::Object;
 use opencl_sys::{
     CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM,
     CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_FALSE, CL_INVALID_PROPERTY, CL_TRUE,

@@ -7,13 +7,15 @@ use super::external_handles;
 use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
 use super::usm;
-use crate::runtime::atomics;
 use crate::runtime::code::front_end::FrontEnd;
 use crate::runtime::device::Device;
-use crate::runtime::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
-use crate::runtime::limits::{MAX_PIPE_ARGUMENTS, MAX_PIPE_PACKET_BYTES, MAX_PIPE_RESERVATIONS};
+use crate::runtime::device::atomics;
+use crate::runtime::device::extensions::{INTERMEDIATE_LANGUAGES, OPENCL_C_VERSIONS};
+use crate::runtime::device::limits::{
+    MAX_PIPE_ARGUMENTS, MAX_PIPE_PACKET_BYTES, MAX_PIPE_RESERVATIONS,
+};
+use crate::runtime::device::target::is_sequentially_consistent;
 use crate::runtime::platform::Platform;
-use crate::runtime::target::is_sequentially_consistent;
 use opencl_sys as cl;
 use opencl_sys::{cl_device_id, cl_device_info, cl_uint, cl_ulong};
 use std::ffi::{CStr, c_char};
@@ -251,7 +253,7 @@ fn floats(device: &Device, name: cl_device_info, info: Info) -> Answer {
 /// Images are memory that code reads and writes: the limits are the argument block's and those of their sizes
 /// in memory, not the device's.
 fn images(device: &Device, name: cl_device_info, info: Info) -> Answer {
-    use crate::runtime::allocate::TEXEL_ALIGNMENT;
+    use crate::runtime::allocation::allocate::TEXEL_ALIGNMENT;
     use crate::runtime::image::{MAX_2D, MAX_3D, MAX_LAYERS};
     Answer::Done(match name {
         cl::CL_DEVICE_IMAGE_SUPPORT => info.boolean(true),

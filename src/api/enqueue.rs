@@ -4,10 +4,10 @@ use super::error::{Error, Result};
 use super::handle;
 use super::out::EventArguments;
 use crate::runtime::event::Event;
+use crate::runtime::event::waits::LateWaits;
 use crate::runtime::image::Image;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::waits::LateWaits;
 use opencl_sys::{
     CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_command_queue,
     cl_mem, cl_mem_flags,

@@ -5,8 +5,8 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::{HostTransfer, Transfer};
 use crate::runtime::command::Command;
-use crate::runtime::host_pointer::HostPointer;
-use crate::runtime::layout::Shape;
+use crate::runtime::host_memory::layout::Shape;
+use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER, CL_COMMAND_FILL_BUFFER, CL_COMMAND_READ_BUFFER,

@@ -9,8 +9,8 @@ use super::image_transfer::{
 };
 use super::out::{EventArguments, Out};
 use super::transfer::HostTransfer;
-use crate::runtime::host_pointer::HostPointer;
-use crate::runtime::layout::Shape;
+use crate::runtime::host_memory::layout::Shape;
+use crate::runtime::host_memory::pointer::HostPointer;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
     CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,

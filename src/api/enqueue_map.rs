@@ -4,11 +4,11 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::Transfer;
 use super::{enqueue, handle};
-use crate::runtime::backing::Use;
 use crate::runtime::command::Command;
-use crate::runtime::host_pointer::HostPointer;
+use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
-use crate::runtime::residence::Mode;
+use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::residence::Mode;
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT,
     CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS,

@@ -4,8 +4,8 @@ use super::enqueue;
 use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::{HostTransfer, Transfer};
-use crate::runtime::host_pointer::HostPointer;
-use crate::runtime::layout::{Extent, Layout, Shape};
+use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
+use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
 use opencl_sys::{

@@ -5,8 +5,8 @@ use super::out::{EventArguments, Out};
 use super::{enqueue, handle};
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::event::Event;
+use crate::runtime::event::waits::Waits;
 use crate::runtime::queue::Queue;
-use crate::runtime::waits::Waits;
 use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_INVALID_CONTEXT, cl_command_queue, cl_command_type,
     cl_event, cl_uint,

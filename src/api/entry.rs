@@ -3,7 +3,7 @@
 
 use super::error::{Error, Result};
 use super::out::Written;
-use crate::runtime::process::{self, AtWork};
+use crate::runtime::host::process::{self, AtWork};
 use opencl_sys::{CL_SUCCESS, cl_int};
 use std::any::Any;
 use std::ffi::c_void;

@@ -1,3 +1,3 @@
 //! What an entry point returns on failure: code and reason. Lives in the runtime, which fails too.
 
-pub use crate::runtime::error::{CodeName, Error, Result};
+pub use crate::runtime::object::error::{CodeName, Error, Result};

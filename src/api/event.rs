@@ -3,11 +3,11 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
-use crate::runtime::blocking;
-use crate::runtime::callback::{EventNotify, UserData};
 use crate::runtime::event::Event;
-use crate::runtime::object::Object;
+use crate::runtime::object::callback::{EventNotify, UserData};
+use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
+use crate::runtime::queue::blocking;
 use opencl_sys::{
     CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE,
     CL_EVENT_CONTEXT, CL_EVENT_REFERENCE_COUNT, CL_INVALID_CONTEXT, CL_INVALID_EVENT,

@@ -113,8 +113,8 @@ unsafe fn hand_over(
 mod tests {
     use super::super::buffer::create_buffer_with_properties;
     use super::*;
-    use crate::runtime::callback::UserData;
     use crate::runtime::context::Context;
+    use crate::runtime::object::callback::UserData;
     use crate::runtime::platform::Platform;
     use crate::runtime::queue::Queue;
     use crate::vulkan::Priority;

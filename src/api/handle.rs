@@ -1,20 +1,20 @@
 //! From `cl_*` pointers to objects and back: the only casts of handles.
 
 use super::error::{Error, Result};
-use crate::runtime::object::{self, Borrowed, Object};
+use crate::runtime::object::registry::{self, Borrowed, Object};
 use std::ffi::c_void;
 use std::sync::Arc;
 
 /// The object behind a handle, or the `CL_INVALID_*` code of its type for NULL, garbage, released
 /// handles and handles of another type.
 pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
-    object::lookup(handle)
+    registry::lookup(handle)
 }
 
 /// Like [`get`], for the length of the call: see [`Borrowed`].
 #[inline]
 pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
-    object::borrow(handle)
+    registry::borrow(handle)
 }
 
 /// Like [`get`], for handles that may be NULL.
@@ -27,7 +27,7 @@ pub fn get_optional<T: Object>(handle: *mut c_void) -> Result<Option<Arc<T>>> {
 
 /// Gives the application a handle with one reference, for `clCreate*` and the events of `clEnqueue*`.
 pub fn create<T: Object>(object: Arc<T>) -> *mut c_void {
-    object::expose(&object)
+    registry::expose(&object)
 }
 
 /// The handle that the application holds already, for `clGet*Info`; its count stays as it is. NULL for
@@ -38,17 +38,17 @@ pub fn existing<T: Object>(object: &T) -> *mut c_void {
 
 /// `clRetain*`
 pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
-    object::retain::<T>(handle)
+    registry::retain::<T>(handle)
 }
 
 /// `clRelease*`
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
-    object::release::<T>(handle).map(drop)
+    registry::release::<T>(handle).map(drop)
 }
 
 /// The same; whether the application holds no reference any more.
 pub fn release_to_the_last<T: Object>(handle: *mut c_void) -> Result<bool> {
-    object::release::<T>(handle)
+    registry::release::<T>(handle)
 }
 
 /// The objects of a list of handles; a bad one is answered with the `CL_INVALID_*` code of its type.

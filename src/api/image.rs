@@ -223,7 +223,7 @@ fn check_fits(context: &Context, image: &Image) -> Result<()> {
         .devices()
         .iter()
         .any(|device| size_bytes <= device.limits().max_allocation_bytes);
-    if size_bytes > crate::runtime::limits::MAX_IMAGE_BYTES || !fits {
+    if size_bytes > crate::runtime::device::limits::MAX_IMAGE_BYTES || !fits {
         return Err(Error::new(
             CL_INVALID_IMAGE_SIZE,
             format!("an image of {size_bytes} bytes is larger than any device allows"),
@@ -312,11 +312,11 @@ mod tests {
     use super::super::out::EventArguments;
     use super::*;
     use crate::runtime::allocation::Allocation;
-    use crate::runtime::callback::UserData;
+    use crate::runtime::allocation::upload;
     use crate::runtime::device::Device;
+    use crate::runtime::object::callback::UserData;
     use crate::runtime::platform::Platform;
     use crate::runtime::queue::Queue;
-    use crate::runtime::upload;
     use crate::vulkan::external::tests::{exchanged, exported};
     use crate::vulkan::{MemoryFd, Priority};
     use std::os::fd::IntoRawFd;

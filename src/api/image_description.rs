@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::handle;
 use crate::compiler::image::ImageDimension;
-use crate::runtime::allocate::TEXEL_ALIGNMENT;
+use crate::runtime::allocation::allocate::TEXEL_ALIGNMENT;
 use crate::runtime::context::Context;
 use crate::runtime::image::format::{self, Format};
 use crate::runtime::image::{Image, MAX_2D, MAX_3D, MAX_LAYERS};

@@ -1,8 +1,8 @@
 //! Origins, regions, pitches and colours of commands on images.
 
 use super::error::{Error, Result};
+use crate::runtime::host_memory::layout::{Extent, Layout};
 use crate::runtime::image::Image;
-use crate::runtime::layout::{Extent, Layout};
 use opencl_sys::CL_INVALID_MIP_LEVEL;
 use smallvec::SmallVec;
 use std::ffi::c_void;

@@ -5,13 +5,13 @@ use super::out::List;
 use super::{handle, program, svm, usm};
 use crate::compiler::program::AccessQualifier;
 use crate::runtime::context::Context;
+use crate::runtime::context::sampler::Sampler;
 use crate::runtime::device::Device;
 use crate::runtime::launch::argument::{ArgumentClass, ArgumentValue};
 use crate::runtime::launch::indirect::Indirect;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
-use crate::runtime::sampler::Sampler;
 use opencl_sys::{
     CL_FALSE, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_DEFINITION,
     CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_SAMPLER,

@@ -6,14 +6,14 @@ use super::out::{Info, Written};
 use super::{device, enqueue_kernel, handle};
 use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttributes};
 use crate::runtime::device::Device;
+use crate::runtime::device::work_limits::WorkLimits;
 use crate::runtime::launch::argument::ArgumentValue;
 use crate::runtime::launch::dispatch;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::plan::local_size;
-use crate::runtime::object::Object;
+use crate::runtime::object::registry::Object;
 use crate::runtime::program::Origin;
 use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
-use crate::runtime::work_limits::WorkLimits;
 use opencl_sys::{
     CL_INVALID_DEVICE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
     CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,

@@ -4,7 +4,7 @@ use super::error::{Error, Result};
 use super::kernel::get;
 use super::kernel_info::code_for;
 use super::out::{Info, Written};
-use crate::runtime::work_limits::WorkLimits;
+use crate::runtime::device::work_limits::WorkLimits;
 use opencl_sys::{
     CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
     CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,

@@ -3,9 +3,9 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{device_address, handle};
-use crate::runtime::callback::{MemoryDestructor, UserData};
 use crate::runtime::memory::Memory;
-use crate::runtime::object::Object;
+use crate::runtime::object::callback::{MemoryDestructor, UserData};
+use crate::runtime::object::registry::Object;
 use opencl_sys::{
     CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_FLAGS,
     CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET,

@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::handle;
-use crate::runtime::object::Object;
+use crate::runtime::object::registry::Object;
 use opencl_sys::{
     CL_FALSE, CL_INVALID_EVENT_WAIT_LIST, CL_TRUE, cl_bool, cl_event, cl_image_format,
     cl_name_version, cl_uint,

@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
-use crate::runtime::limits::MAX_PIPE_PACKET_BYTES;
+use crate::runtime::device::limits::MAX_PIPE_PACKET_BYTES;
 use crate::runtime::memory::{Memory, Pipe};
 use opencl_sys::{
     CL_INVALID_MEM_OBJECT, CL_INVALID_PIPE_SIZE, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_WRITE,

@@ -3,8 +3,8 @@
 use super::error::{Error, Result};
 use super::out::{Info, List, Written};
 use super::{command_buffer, external_handles, handle};
-use crate::runtime::extensions::Versioned;
-use crate::runtime::object;
+use crate::runtime::device::extensions::Versioned;
+use crate::runtime::object::registry;
 use crate::runtime::platform::Platform;
 use opencl_sys::{
     CL_NAME_VERSION_MAX_NAME_SIZE, CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR,
@@ -57,7 +57,7 @@ pub fn icd_set_platform_dispatch_data(
     dispatch_data: *mut c_void,
 ) -> Result<()> {
     get(platform)?;
-    object::set_dispatch_data(dispatch_data);
+    registry::set_dispatch_data(dispatch_data);
     Ok(())
 }
 

@@ -4,10 +4,10 @@ use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
 use crate::compiler::{PackedModule, shape, words};
-use crate::runtime::callback::ProgramNotify;
 use crate::runtime::code::binary::Binary;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;
+use crate::runtime::object::callback::ProgramNotify;
 use crate::runtime::program::source::Source;
 use crate::runtime::program::{Origin, Program, specialization};
 use opencl_sys::{
@@ -316,7 +316,7 @@ pub unsafe fn get_program_info(
 }
 
 fn reference_count(program: &Program) -> cl_uint {
-    use crate::runtime::object::Object;
+    use crate::runtime::object::registry::Object;
     program.handle().references()
 }
 

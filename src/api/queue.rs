@@ -5,7 +5,7 @@ use super::out::{Info, Written};
 use super::{context, device, enqueue, handle};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
-use crate::runtime::object::Object;
+use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
 use crate::vulkan::Priority;
 use opencl_sys::{

@@ -5,8 +5,8 @@ use super::out::{Info, Written};
 use super::{context, handle};
 use crate::compiler::image::Addressing;
 use crate::runtime::context::Context;
-use crate::runtime::object::Object;
-use crate::runtime::sampler::{Sampler, Settings};
+use crate::runtime::context::sampler::{Sampler, Settings};
+use crate::runtime::object::registry::Object;
 use opencl_sys::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
     CL_ADDRESS_REPEAT, CL_FALSE, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_INVALID_VALUE,

@@ -5,7 +5,7 @@ use super::external_handles::{semaphore_exports, semaphore_imports};
 use super::out::{EventArguments, Info, Out, Written};
 use super::{context, device, enqueue, handle};
 use crate::runtime::device::Device;
-use crate::runtime::object::Object;
+use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
 use crate::runtime::semaphore::{Semaphore, Sharing};
 use crate::vulkan::SemaphoreFd;

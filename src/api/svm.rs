@@ -3,14 +3,14 @@
 use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::{context, enqueue, enqueue_map, handle};
-use crate::runtime::callback::{SvmFree, UserData};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
-use crate::runtime::object::Object;
-use crate::runtime::process;
+use crate::runtime::host::process;
+use crate::runtime::object::callback::{SvmFree, UserData};
+use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
-use crate::runtime::shared::{Access, Origin};
-use crate::runtime::shared_commands::Job;
+use crate::runtime::residency::shared::{Access, Origin};
+use crate::runtime::transfer::shared_commands::Job;
 use opencl_sys::{
     CL_COMMAND_SVM_FREE, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MIGRATE_MEM,
     CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,

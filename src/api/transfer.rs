@@ -4,13 +4,13 @@
 use super::enqueue::{self, WaitList};
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use crate::runtime::backing::Use;
 use crate::runtime::command::Command;
-use crate::runtime::host_pointer::HostPointer;
-use crate::runtime::layout::{Extent, Layout, Shape};
+use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
+use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::storage::Place;
+use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::storage::Place;
 use opencl_sys::{
     CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
     CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_type,

@@ -6,7 +6,7 @@ use super::svm::{LARGEST_TYPE_BYTES, check_overlap, check_size, fill_pattern};
 use super::{context, device, enqueue, handle};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
-use crate::runtime::shared::{Access, Origin, SharedMemory, UnifiedKind};
+use crate::runtime::residency::shared::{Access, Origin, SharedMemory, UnifiedKind};
 use opencl_sys::{
     CL_COMMAND_MEMADVISE_INTEL, CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL,
     CL_COMMAND_MIGRATEMEM_INTEL, CL_FALSE, CL_INVALID_DEVICE, CL_INVALID_OPERATION,

@@ -100,7 +100,7 @@ mod lookup {
     use super::{any_function, extension_function};
     use crate::api;
     use crate::api::error::{Error, Result};
-    use crate::runtime::object;
+    use crate::runtime::object::registry;
     use opencl_sys::{cl_platform_id, cl_uint};
     use std::ffi::{CStr, c_char, c_void};
 
@@ -113,7 +113,7 @@ mod lookup {
         platforms: *mut cl_platform_id,
         num_platforms: *mut cl_uint,
     ) -> Result<()> {
-        object::set_dispatch((&raw const super::DISPATCH).cast());
+        registry::set_dispatch((&raw const super::DISPATCH).cast());
         // SAFETY: the caller's promise.
         unsafe { api::platform::get_platform_ids(num_entries, platforms, num_platforms) }
     }

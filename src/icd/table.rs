@@ -6,7 +6,7 @@ use crate::api;
 use crate::api::command_buffer::SyncPointArguments;
 use crate::api::entry::Entry;
 use crate::api::out::{EventArguments, Info};
-use crate::runtime::callback::{
+use crate::runtime::object::callback::{
     ContextDestructor, ContextNotify, EventNotify, MemoryDestructor, NativeKernel, ProgramNotify,
     SvmFree,
 };

@@ -1,80 +1,57 @@
 //! The objects behind the handles.
+//!
+//! Its folders are floors, the lowest of them first in this table: each imports from those named before it, and from none
+//! named after it. `tests/architecture` reads the table.
+//!
+//! | floor | what is there |
+//! | --- | --- |
+//! | `object` | handles, errors, the application's callbacks |
+//! | `host` | the process, its threads, the trace |
+//! | `host_memory` | the application's memory: rectangles in it, copies by the host |
+//! | `image` | how the texels of images lie in memory, and textures |
+//! | `allocation` | device memory, staging memory, words and records that kernels leave for the host |
+//! | `code` | device code: what it is made from, how, and where it is kept |
+//! | `device` | devices, what they can do, and kernels of our own for fills and copies |
+//! | `residency` | the bytes of memory objects, and on which devices of a context they are current |
+//! | `context` | contexts, samplers, and where in a context the commands of a queue run |
+//! | `event` | events and wait lists |
+//! | `memory` | memory objects: buffers, images, pipes |
+//! | `program` | programs, and what is built of them for each device |
+//! | `printf` | what kernels print |
+//! | `command` | commands that are complete in themselves, what they access, hazards |
+//! | `launch` | kernels, and what becomes of a launch before it is enqueued |
+//! | `queue` | command queues: batches, submission, completion, waiting commands |
+//! | `transfer` | reads, writes, copies, mappings |
+//! | `semaphore` | semaphores of cl_khr_semaphore |
+//! | `command_buffer` | command buffers of cl_khr_command_buffer |
+//! | `platform` | the platform |
+//!
+//! Memory lies on three floors: a device has allocations of its own, a context knows the bytes of its memory objects, and
+//! a memory object holds its context.
 
-pub mod allocate;
 pub mod allocation;
-pub mod atomics;
-pub mod backing;
-pub mod blocking;
-mod bring;
-pub mod bus_read;
-pub mod callback;
 pub mod code;
 pub mod command;
 pub mod command_buffer;
 pub mod context;
-pub mod context_device;
-mod deferral;
-mod destruction;
 pub mod device;
-pub mod device_queue;
-pub mod error;
 pub mod event;
-pub mod extensions;
-mod failure;
-mod fetch;
-mod fill;
-mod hazard;
-mod host_access;
-mod host_commands;
-mod host_copy;
-mod host_job;
+pub mod host;
 pub mod host_memory;
-pub mod host_pointer;
 pub mod image;
-pub mod internal_kernels;
-pub mod iterations_word;
-mod keep_alive;
 pub mod launch;
-pub mod layout;
-pub mod limits;
-pub mod lost_iterations;
-mod mapping;
 pub mod memory;
-mod memory_mappings;
-mod notifier;
 pub mod object;
-mod pieces;
-mod pinned;
-mod pinned_transfer;
 pub mod platform;
 pub mod printf;
-pub mod printf_buffers;
-pub mod process;
 pub mod program;
 pub mod queue;
-mod rectangle;
-mod region;
-mod replay;
-pub mod residence;
-pub mod sampler;
+pub mod residency;
 pub mod semaphore;
-pub mod shared;
-pub mod shared_commands;
-mod short_ranges;
-pub mod spirv;
-mod staging;
-pub mod storage;
-pub mod sub_group_sizes;
-pub mod target;
 #[cfg(test)]
 mod test_bench;
 #[cfg(test)]
 mod test_queue;
-mod trace;
 pub mod transfer;
-pub mod upload;
-pub mod waits;
-pub mod work_limits;
-pub mod work_size;
 
-pub use error::{Error, Result};
+pub use object::error::{Error, Result};

@@ -1,9 +1,9 @@
 //! The platform: the one root of everything, made at the first call.
 
 use super::device::Device;
-use super::extensions::{self, Versioned};
-use super::object::{self, Handle, Kind, Object};
-use super::process;
+use super::device::extensions::{self, Versioned};
+use super::host::process;
+use super::object::registry::{self, Handle, Kind, Object};
 use crate::compiler::Capabilities;
 use crate::config::{Config, select_devices};
 use crate::vulkan::{Instance, InstanceOptions};
@@ -32,9 +32,9 @@ impl Platform {
         PLATFORM.get_or_init(|| {
             process::watch_for_children();
             let platform = Arc::new(Self::new(Config::of_process()));
-            object::expose(&platform);
+            registry::expose(&platform);
             for device in &platform.devices {
-                object::expose(device);
+                registry::expose(device);
             }
             platform
         })

@@ -5,15 +5,15 @@
 //! submitted before the wait that takes it, and each wait before the next signal: a wait without a signal is held until
 //! there is one, unless others may have signalled it, and a signal comes after the wait that took the last.
 
+use super::command::host_job::{Gate, HostJob};
 use super::command::{Command, Ordering};
 use super::context::Context;
 use super::device::Device;
-use super::error::{Error, Result};
+use super::event::waits::Waits;
 use super::event::{Event, Stage};
-use super::host_job::{Gate, HostJob};
-use super::object::{Handle, Kind, Object};
+use super::object::error::{Error, Result};
+use super::object::registry::{Handle, Kind, Object};
 use super::queue::Queue;
-use super::waits::Waits;
 use crate::vulkan::{self, BinarySemaphore, SemaphoreFd};
 use opencl_sys::{
     CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE,

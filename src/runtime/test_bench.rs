@@ -1,7 +1,7 @@
 //! A device, and two buffers that both it and the host see, for tests of what is recorded.
 
-use super::internal_kernels::InternalKernels;
-use super::target;
+use super::device::internal_kernels::InternalKernels;
+use super::device::target;
 use crate::vulkan::{Buffer, MemoryKind, Recorder, Timeline, test_device};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,14 +1,14 @@
 //! Queues, and markers on them, for tests.
 
-use super::callback::UserData;
 use super::command::{Command, Ordering};
 use super::context::Context;
 use super::device::Device;
 use super::event::Event;
+use super::event::waits::Waits;
+use super::object::callback::UserData;
 use super::platform::Platform;
 use super::program::{self, Program, build};
 use super::queue::Queue;
-use super::waits::Waits;
 use crate::compiler::Defects;
 use crate::toolchain::BuildOptions;
 use crate::vulkan::{Instance, InstanceOptions, Priority};

@@ -1,5 +1,5 @@
-//! The order of `src/`: rooms import only what the table in `src/lib.rs` allows them, and no modules import each other in a
-//! circle.
+//! The order of `src/`: rooms import only what the table in `src/lib.rs` allows them, the floors of a room only from those
+//! that its own table names before them, and no modules import each other in a circle.
 
 mod circles;
 mod imports;
@@ -55,6 +55,45 @@ fn rooms_import_what_the_table_allows() {
     for (room, allowed) in &allowed {
         let used = used.remove(room).unwrap_or_default();
         assert_eq!(&used, allowed, "what `{room}` imports, and may import");
+    }
+}
+
+/// Rooms whose folders lie on floors, by a table in their `mod.rs`.
+const WITH_FLOORS: [&str; 1] = ["runtime"];
+
+/// The floors of a room by the table "| `floor` | what is there |" in a text, the lowest first.
+fn floors(text: &str) -> Vec<String> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    rows.filter_map(|row| Some(row.split_once('`')?.0.to_owned()))
+        .collect()
+}
+
+#[test]
+fn floors_import_what_lies_below_them() {
+    let (all, modules) = imports::all(&source());
+    for room in WITH_FLOORS {
+        let text = fs::read_to_string(source().join(room).join("mod.rs"));
+        let floors = floors(&text.expect("the room is a folder"));
+        let folder = |module: &Module| match module.as_slice() {
+            [first, folder, ..] if first == room => Some(folder.clone()),
+            _ => None,
+        };
+        let found: BTreeSet<String> = modules.iter().filter_map(folder).collect();
+        let listed: BTreeSet<String> = floors.iter().cloned().collect();
+        assert_eq!(
+            found, listed,
+            "the folders of `{room}`, and those of its table"
+        );
+        let floor = |module: &Module| {
+            let folder = folder(module)?;
+            floors.iter().position(|it| *it == folder)
+        };
+        let upward = all.iter().filter(|import| {
+            let floors = floor(&import.from).zip(floor(&import.to));
+            floors.is_some_and(|(from, to)| from < to)
+        });
+        let upward: Vec<String> = upward.map(ToString::to_string).collect();
+        assert!(upward.is_empty(), "upward:\n{}", upward.join("\n"));
     }
 }
 

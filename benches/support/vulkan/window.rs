@@ -2,8 +2,8 @@
 
 use super::super::{Result, median};
 use ash::vk;
-use pumice::runtime::bus_read;
-use pumice::runtime::layout::Shape;
+use pumice::runtime::host_memory::bus_read;
+use pumice::runtime::host_memory::layout::Shape;
 use std::time::Instant;
 
 /// Bytes of the memory.

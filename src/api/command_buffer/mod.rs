@@ -21,9 +21,9 @@ use super::out::{EventArguments, Info, Written};
 use super::{enqueue, handle};
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::device::Device;
-use crate::runtime::object::Object;
+use crate::runtime::event::waits::Waits;
+use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
-use crate::runtime::waits::Waits;
 use opencl_sys::{
     CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR,
     CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,

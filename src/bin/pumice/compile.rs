@@ -8,7 +8,7 @@ use lexopt::prelude::*;
 use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram, words};
 use pumice::config::Config;
 use pumice::runtime::code::front_end::FrontEnd;
-use pumice::runtime::extensions::language_target;
+use pumice::runtime::device::extensions::language_target;
 use pumice::runtime::program::source::Source;
 use pumice::toolchain::{BuildOptions, CompileRequest, compile_source};
 use rspirv::binary::Disassemble;

@@ -10,7 +10,7 @@
 //! - in order, the commands of its queue before it that touch the same bytes where one of them writes: the
 //!   order of others can't be told.
 
-use super::super::hazard::{ALL_BYTES, Id, Touch};
+use crate::runtime::command::hazard::{ALL_BYTES, Id, Touch};
 use crate::runtime::{Error, Result};
 use std::collections::HashMap;
 

@@ -5,15 +5,15 @@
 //! size, or other sizes of local arguments, need another pipeline and so another recording.
 
 use super::schedule::Place;
+use crate::runtime::allocation::staging::Arena;
 use crate::runtime::allocation::{Allocation, Uses};
+use crate::runtime::command::keep_alive::KeepAlive;
+use crate::runtime::command::replay::{Recorded, RecordedPart};
 use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
-use crate::runtime::fill::Filler;
-use crate::runtime::internal_kernels::InternalKernels;
-use crate::runtime::keep_alive::KeepAlive;
-use crate::runtime::lost_iterations::Watched;
+use crate::runtime::device::fill::Filler;
+use crate::runtime::device::internal_kernels::InternalKernels;
 use crate::runtime::printf::Output;
-use crate::runtime::replay::{Recorded, RecordedPart};
-use crate::runtime::staging::Arena;
+use crate::runtime::program::lost_iterations::Watched;
 use crate::runtime::{Error, Result};
 use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;

@@ -7,13 +7,13 @@ use super::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::command::Command;
 use crate::runtime::event::Event;
+use crate::runtime::event::waits::Waits;
 use crate::runtime::launch::argument::ArgumentValue;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
 use crate::runtime::queue::Queue;
-use crate::runtime::waits::Waits;
 use crate::runtime::{Error, test_queue};
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMPLETE, CL_MEM_READ_WRITE, cl_mutable_dispatch_fields_khr,

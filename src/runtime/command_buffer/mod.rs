@@ -27,15 +27,15 @@ mod launch_tests;
 mod tests;
 
 use super::allocation::Uses;
-use super::backing::Use;
+use super::command::hazard::{Accesses, Touch};
 use super::command::{Command, Dispatch};
 use super::context::Context;
-use super::hazard::{Accesses, Touch};
 use super::launch::kernel::Kernel;
 use super::launch::nd_range::NdRange;
 use super::memory::Memory;
-use super::object::{self, Handle, Kind, Object};
+use super::object::registry::{self, Handle, Kind, Object};
 use super::queue::Queue;
+use super::residency::backing::Use;
 use super::{Error, Result};
 use crate::vulkan::timestamps::host_now_ns;
 use execution::PartUses;
@@ -460,7 +460,7 @@ impl Drop for CommandBuffer {
             let handle = mutable.handle().as_ptr();
             if !handle.is_null() {
                 // The application has no function to release it with, so it is there to be released.
-                let _ = object::release::<MutableCommand>(handle);
+                let _ = registry::release::<MutableCommand>(handle);
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::runtime::launch::dispatch;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::memory::Memory;
-use crate::runtime::object::{Handle, Kind, Object};
+use crate::runtime::object::registry::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
 use crate::runtime::{Error, Result};
 use opencl_sys::{CL_INVALID_OPERATION, cl_command_properties_khr, cl_mutable_dispatch_fields_khr};

@@ -3,7 +3,7 @@
 use super::graph::{Graph, Level, SyncPoint};
 use super::parts::Parts;
 use crate::runtime::Result;
-use crate::runtime::hazard::Touch;
+use crate::runtime::command::hazard::Touch;
 
 /// What was recorded, in order. Every one is a sync point.
 pub enum Step<'a> {

@@ -2,9 +2,9 @@
 
 use crate::runtime::allocation::Allocation;
 use crate::runtime::command::Command;
-use crate::runtime::layout::Shape;
+use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::queue::Queue;
-use crate::runtime::shared::Pointed;
+use crate::runtime::residency::shared::Pointed;
 use crate::runtime::{Error, Result};
 use smallvec::SmallVec;
 use std::ptr::NonNull;

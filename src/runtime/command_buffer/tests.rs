@@ -2,15 +2,15 @@
 
 use super::{CommandBuffer, MOST_TOUCHES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
-use crate::runtime::backing::Use;
+use crate::runtime::command::hazard::ALL_BYTES;
 use crate::runtime::command::{Command, Dispatch, Ordering};
-use crate::runtime::hazard::ALL_BYTES;
-use crate::runtime::layout::Shape;
+use crate::runtime::event::waits::Waits;
+use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::residence::Mode;
+use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::residence::Mode;
 use crate::runtime::test_queue;
-use crate::runtime::waits::Waits;
 use crate::vulkan::MemoryKind;
 use opencl_sys::{CL_COMMAND_MARKER, CL_MEM_READ_WRITE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
 use smallvec::SmallVec;

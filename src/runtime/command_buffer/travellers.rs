@@ -1,7 +1,7 @@
 //! The memory objects whose place depends on the device, and that must be brought there before an execution.
 
-use crate::runtime::backing::{Backing, Use};
-use crate::runtime::residence::Mode;
+use crate::runtime::residency::backing::{Backing, Use};
+use crate::runtime::residency::residence::Mode;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 

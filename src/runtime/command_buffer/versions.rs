@@ -7,7 +7,7 @@
 
 use super::instance::Instance;
 use crate::runtime::command::Dispatch;
-use crate::runtime::keep_alive::KeepAlive;
+use crate::runtime::command::keep_alive::KeepAlive;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ pub mod format;
 pub mod prepared;
 pub mod texture;
 
-use super::layout::{Extent, Layout};
+use super::host_memory::layout::{Extent, Layout};
 use crate::compiler::image::{ImageDimension, ImageField, LEVEL_ALIGN_BYTES};
 use format::Format;
 use opencl_sys as cl;

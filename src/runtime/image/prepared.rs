@@ -5,7 +5,7 @@
 //! does what is recorded once to run anywhere: for those it must be done, which it mostly is. Then the transition costs
 //! one look at a flag.
 
-use super::super::error::Result;
+use crate::runtime::object::error::Result;
 use crate::vulkan::{Device, Recorder, Texture, Timeline};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -15,19 +15,19 @@ use super::plan::LaunchPlan;
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit};
 use crate::runtime::allocation::Access;
-use crate::runtime::backing::Use;
 use crate::runtime::command::Dispatch;
+use crate::runtime::command::hazard::ALL_BYTES;
+use crate::runtime::command::region::Region;
+use crate::runtime::context::device_queue::DeviceQueue;
 use crate::runtime::device::Device;
-use crate::runtime::device_queue::DeviceQueue;
-use crate::runtime::hazard::ALL_BYTES;
-use crate::runtime::lost_iterations::Watched;
 use crate::runtime::memory::Memory;
 use crate::runtime::printf;
 use crate::runtime::program::executable::Executable;
 use crate::runtime::program::kernel_code::DeviceCode;
-use crate::runtime::region::Region;
-use crate::runtime::residence::Mode;
-use crate::runtime::storage::Place;
+use crate::runtime::program::lost_iterations::Watched;
+use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::residence::Mode;
+use crate::runtime::residency::storage::Place;
 use crate::runtime::{Error, Result};
 
 /// Makes the command for a launch that is recorded: one that prints has no buffer for that yet

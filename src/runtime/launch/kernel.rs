@@ -16,7 +16,7 @@ use super::plan::LaunchPlans;
 use crate::compiler::CompiledKernel;
 use crate::runtime::device::Device;
 use crate::runtime::memory::Memory;
-use crate::runtime::object::{Handle, Kind, Object};
+use crate::runtime::object::registry::{Handle, Kind, Object};
 use crate::runtime::program::Program;
 use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
 use crate::runtime::{Error, Result};

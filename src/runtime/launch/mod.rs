@@ -6,3 +6,5 @@ pub mod indirect;
 pub mod kernel;
 pub mod nd_range;
 pub mod plan;
+pub mod short_ranges;
+pub mod work_size;

@@ -12,18 +12,18 @@ use smallvec::SmallVec;
 
 use super::argument::ArgumentValue;
 use super::nd_range::{NdRange, is_same, is_same_size};
+use super::short_ranges::{MOST_COVERED, covering_size, is_long, shared_size, work_items};
+use super::work_size::{
+    GroupRegion, choose_any_local_size, choose_local_size, cover_range, split_range,
+};
 use crate::compiler::CompiledKernel;
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentKind, SMALL_RANGE};
+use crate::runtime::context::device_queue::DeviceQueue;
 use crate::runtime::device::Device;
-use crate::runtime::device_queue::DeviceQueue;
+use crate::runtime::device::work_limits::WorkLimits;
 use crate::runtime::program::kernel_code::DeviceCode;
 use crate::runtime::program::pipeline_key::{Constants, PipelineKey};
-use crate::runtime::short_ranges::{MOST_COVERED, covering_size, is_long, shared_size, work_items};
-use crate::runtime::work_limits::WorkLimits;
-use crate::runtime::work_size::{
-    GroupRegion, choose_any_local_size, choose_local_size, cover_range, split_range,
-};
 use crate::runtime::{Error, Result};
 use crate::vulkan;
 

@@ -11,7 +11,7 @@ mod records;
 
 use super::allocation::Allocation;
 use super::device::Device;
-use super::error::{Error, Result};
+use super::object::error::{Error, Result};
 use super::program::executable::Executable;
 use super::program::kernel_code::KernelCode;
 use crate::compiler::CompiledKernel;

@@ -10,12 +10,12 @@ use super::executable::Executable;
 use super::object::Object;
 use super::{Origin, Product, Program};
 use crate::compiler::CompiledProgram;
-use crate::runtime::callback::{ProgramNotify, UserData};
 use crate::runtime::code::compile::{STACK_BYTES, compile_modules};
 use crate::runtime::code::front_end::FrontEnd;
 use crate::runtime::code::modules::Modules;
 use crate::runtime::device::Device;
-use crate::runtime::process::{self, AtWork};
+use crate::runtime::host::process::{self, AtWork};
+use crate::runtime::object::callback::{ProgramNotify, UserData};
 use crate::runtime::{Error, Result};
 use crate::toolchain::options::{LanguageVersion, MathOptions};
 use crate::toolchain::request::{Rest, SourceOutcome};
@@ -169,7 +169,7 @@ fn run_on_own_stack(program: &Program, devices: &[usize], task: &Task) -> Result
 
 /// The handle the callback gets: the program exists for the application already, or is about to.
 fn program_handle(program: &Program) -> *mut std::ffi::c_void {
-    use crate::runtime::object::Object;
+    use crate::runtime::object::registry::Object;
     program.handle().as_ptr()
 }
 

@@ -1,7 +1,7 @@
 //! The code of a kernel on one device.
 
+use super::executable::Executable;
 use crate::compiler::CompiledKernel;
-use crate::runtime::program::executable::Executable;
 use std::sync::Arc;
 
 /// The code of a kernel on one device.

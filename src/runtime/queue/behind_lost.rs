@@ -1,7 +1,7 @@
-//! What comes in a queue behind a kernel that has lost iterations: see [`crate::runtime::lost_iterations`].
+//! What comes in a queue behind a kernel that has lost iterations: see [`crate::runtime::program::lost_iterations`].
 
 use super::Queue;
-use crate::runtime::error::{Error, Result};
+use crate::runtime::object::error::{Error, Result};
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

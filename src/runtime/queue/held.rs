@@ -12,12 +12,12 @@
 
 use super::{Queue, State};
 use crate::runtime::allocation::Allocation;
+use crate::runtime::command::host_job::HostJob;
+use crate::runtime::command::keep_alive::KeepAlive;
 use crate::runtime::command::{Command, Ordering as Order};
+use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{Aftermath, Event, Stage, Told};
-use crate::runtime::fetch::Fetches;
-use crate::runtime::host_job::HostJob;
-use crate::runtime::keep_alive::KeepAlive;
-use crate::runtime::waits::Waits;
+use crate::runtime::residency::fetch::Fetches;
 use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use smallvec::SmallVec;
 use std::any::Any;

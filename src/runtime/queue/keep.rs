@@ -2,9 +2,9 @@
 
 use super::{Queue, State};
 use crate::runtime::allocation::Allocation;
+use crate::runtime::command::keep_alive::KeepAlive;
 use crate::runtime::context::ContextQueue;
-use crate::runtime::error::Result;
-use crate::runtime::keep_alive::KeepAlive;
+use crate::runtime::object::error::Result;
 use std::any::Any;
 use std::sync::Arc;
 

@@ -11,17 +11,17 @@ use super::batch::Batch;
 use super::repeat::{Enqueued, Repeats};
 use super::work::{Nature, Work};
 use super::{Backlog, Queue, Rest};
+use crate::runtime::command::hazard::{Accesses, Touch};
 use crate::runtime::command::{Command, Dispatch, Ordering};
-use crate::runtime::error::Result;
+use crate::runtime::event::waits::LateWaits;
 use crate::runtime::event::{Event, WaitList};
-use crate::runtime::hazard::{Accesses, Touch};
 use crate::runtime::launch::dispatch::{self, Block, Launch};
 use crate::runtime::launch::indirect::Addressed;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
+use crate::runtime::object::error::Result;
 use crate::runtime::printf;
 use crate::runtime::program::kernel_code::DeviceCode;
-use crate::runtime::waits::LateWaits;
 
 /// The launch of a kernel, and the kernel.
 struct KernelLaunch<'a> {
@@ -79,7 +79,7 @@ pub(crate) fn launch_again(
 
 /// A kernel and the queue that it is to run on. Both are the application's for the length of its call ([`Borrowed`]).
 ///
-/// [`Borrowed`]: crate::runtime::object::Borrowed
+/// [`Borrowed`]: crate::runtime::object::registry::Borrowed
 pub struct LaunchTarget<'a> {
     queue: &'a Arc<Queue>,
     kernel: &'a Arc<Kernel>,

@@ -4,15 +4,19 @@
 //! flush, a blocking call, a dependency of another queue, or when it is full. The queue's timeline
 //! semaphore tells when a batch is done; that time is what the events of its commands wait for.
 //!
-//! A command whose turn has not come is *held* instead: see [`self::held`].
+//! A command whose turn has not come is *held* instead: see [`held`].
 //!
 //! Locks: a queue's state is locked before an event's, never two queues' at once, and neither while the
 //! application is called.
 
 mod batch;
 pub mod behind_lost;
+pub mod blocking;
+pub mod bring;
 mod completion;
+pub mod failure;
 mod held;
+pub mod host_commands;
 mod keep;
 pub mod launch;
 pub mod repeat;
@@ -20,24 +24,24 @@ mod retire;
 pub mod turn;
 mod work;
 
+use super::command::hazard::{Accesses, Hazards};
+use super::command::keep_alive::KeepAlive;
 use super::command::{Command, Ordering as Order};
 use super::context::Context;
-use super::context_device::ContextDevice;
+use super::context::device_queue::DeviceQueue;
 use super::device::Device;
-use super::device_queue::DeviceQueue;
-use super::error::{Error, Result};
+use super::device::context_device::ContextDevice;
+use super::event::waits::Waits;
 use super::event::{Aftermath, Event};
-use super::failure::Failure;
-use super::hazard::{Accesses, Hazards};
-use super::keep_alive::KeepAlive;
-use super::lost_iterations::LostBatches;
-use super::object::{Handle, Kind, Object};
-use super::process::{self, Submitter};
-use super::trace::{self, Trace};
-use super::waits::Waits;
+use super::host::process::{self, Submitter};
+use super::host::trace::{self, Trace};
+use super::object::error::{Error, Result};
+use super::object::registry::{Handle, Kind, Object};
+use super::program::lost_iterations::LostBatches;
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
 use batch::{Batch, Entry, MOST_COMMANDS};
+use failure::Failure;
 use held::{HeldCommands, Ready, Resolution};
 use opencl_sys::{
     CL_COMMAND_MARKER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
@@ -738,7 +742,7 @@ mod tests {
     use super::*;
     use crate::runtime::allocation::{Access, Allocation};
     use crate::runtime::command::Dispatch;
-    use crate::runtime::hazard::ALL_BYTES;
+    use crate::runtime::command::hazard::ALL_BYTES;
     use crate::runtime::test_queue;
     use crate::vulkan::MemoryKind;
     use smallvec::SmallVec;

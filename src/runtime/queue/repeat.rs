@@ -10,15 +10,15 @@ use opencl_sys::cl_command_type;
 use smallvec::SmallVec;
 
 use super::{Backlog, Queue};
+use crate::runtime::command::hazard::Accesses;
 use crate::runtime::command::{Dispatch, Ordering};
-use crate::runtime::error::Result;
 use crate::runtime::event::Event;
-use crate::runtime::hazard::Accesses;
 use crate::runtime::launch::argument::ArgumentValue;
 use crate::runtime::launch::dispatch::Launch;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::memory::Memory;
+use crate::runtime::object::error::Result;
 
 /// So many are kept for a queue.
 const KEPT: usize = 8;

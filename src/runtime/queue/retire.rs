@@ -7,10 +7,10 @@
 
 use super::Queue;
 use super::batch::Batch;
+use crate::runtime::command::keep_alive::KeepAlive;
 use crate::runtime::event::{Aftermath, Event};
-use crate::runtime::keep_alive::KeepAlive;
-use crate::runtime::process::AtWork;
-use crate::runtime::trace::CommandTimes;
+use crate::runtime::host::process::AtWork;
+use crate::runtime::host::trace::CommandTimes;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
@@ -413,8 +413,8 @@ impl Times {
 mod tests {
     use super::*;
     use crate::runtime::command::{self, Command, Dispatch};
+    use crate::runtime::event::waits::Waits;
     use crate::runtime::test_queue::{self, marker};
-    use crate::runtime::waits::Waits;
     use opencl_sys::CL_COMMAND_MARKER;
     use std::sync::atomic::AtomicBool;
 

@@ -4,10 +4,10 @@
 //! a device and the command that overwrites it there. In its [`Turn`] on a queue a thread enqueues alone: what others
 //! enqueue comes before all of it or after all of it. They wait for as long as it takes to enqueue, so in its turn a thread
 //! waits for nothing that the application does, and does not call the application: what would as it is dropped is put off
-//! until the turn is over ([`crate::runtime::deferral`]).
+//! until the turn is over ([`crate::runtime::host::deferral`]).
 
 use super::{Queue, State};
-use crate::runtime::deferral::{Deferral, this_thread};
+use crate::runtime::host::deferral::{Deferral, this_thread};
 use smallvec::SmallVec;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -83,10 +83,10 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::callback::UserData;
-    use crate::runtime::deferral::is_deferring;
-    use crate::runtime::destruction::Destruction;
     use crate::runtime::event::Event;
+    use crate::runtime::host::deferral::is_deferring;
+    use crate::runtime::memory::destruction::Destruction;
+    use crate::runtime::object::callback::UserData;
     use crate::runtime::test_queue::{self, marker};
     use opencl_sys::cl_mem;
     use std::ffi::c_void;

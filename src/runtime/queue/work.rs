@@ -3,9 +3,9 @@
 use super::batch::Batch;
 use super::repeat::{Repeat, Repeats};
 use crate::runtime::command::Command;
-use crate::runtime::error::Result;
-use crate::runtime::hazard::{Accesses, Touch};
-use crate::runtime::replay::Replay;
+use crate::runtime::command::hazard::{Accesses, Touch};
+use crate::runtime::command::replay::Replay;
+use crate::runtime::object::error::Result;
 
 /// What can be recorded into a batch.
 pub(in crate::runtime) trait Work {

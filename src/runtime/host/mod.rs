@@ -1,0 +1,6 @@
+//! The process that the driver runs in: its threads, what is written down of it, and when the application may be called.
+
+pub mod deferral;
+pub mod notifier;
+pub mod process;
+pub mod trace;
