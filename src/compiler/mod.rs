@@ -30,10 +30,10 @@ pub mod words;
 
 pub use capabilities::Capabilities;
 pub use error::CompileError;
+pub use ir::Sharing;
 pub use library::Library;
 pub use packed::PackedModule;
 pub use program::{CompiledKernel, CompiledProgram};
-pub use sharing::Sharing;
 
 pub use crate::drivers::Defects;
 use std::collections::HashMap;

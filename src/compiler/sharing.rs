@@ -16,17 +16,6 @@ use super::ir::{Array, FuncId, Function, Module, Op, Place};
 use super::passes::break_long_blocks::ends_block;
 use super::{CompileError, Context};
 
-/// Which functions have shared bodies in a kernel that gets too large without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharing {
-    /// All that make the kernel smaller.
-    All,
-    /// Those that make it smaller by a good part.
-    Large,
-    /// None.
-    Nothing,
-}
-
 /// A kernel that costs no more is not compiled a second time.
 const CHEAP: u64 = 20_000;
 
@@ -125,7 +114,7 @@ fn is_computed_element(function: &Function, op: &Op) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Binary, Builder, Terminator};
+    use crate::compiler::ir::{Binary, Builder, Sharing, Terminator};
     use crate::compiler::passes::testing;
     use crate::compiler::{Capabilities, Library, Options};
     use smallvec::smallvec;

@@ -1,53 +1,8 @@
 //! Functions: blocks, instructions and values, and how they are changed.
 
-use super::{AddressSpace, Op, Type, Values};
+use super::{AddressSpace, Block, Inst, Op, Type, Value, Values, VariableId};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
-
-macro_rules! entity {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// Position in the arena.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, concat!($prefix, "{}"), self.0)
-            }
-        }
-
-        impl std::fmt::Debug for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "{self}")
-            }
-        }
-    };
-}
-pub(super) use entity;
-
-entity!(
-    /// A value of one function.
-    Value, "%"
-);
-entity!(
-    /// An instruction of one function.
-    Inst, "inst"
-);
-entity!(
-    /// A basic block of one function.
-    Block, "b"
-);
-entity!(
-    /// A private variable of one function.
-    VariableId, "var"
-);
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

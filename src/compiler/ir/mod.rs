@@ -20,6 +20,7 @@
 
 mod builder;
 mod function;
+mod ids;
 mod module;
 mod op;
 mod print;
@@ -28,12 +29,13 @@ mod types;
 
 pub use builder::Builder;
 pub use function::{
-    Block, BlockData, Edge, Function, FunctionControl, Inst, InstData, InstFlags, Merge,
-    PrivateVariable, Terminator, Value, ValueData, ValueDef, VariableId,
+    BlockData, Edge, Function, FunctionControl, InstData, InstFlags, Merge, PrivateVariable,
+    Terminator, ValueData, ValueDef,
 };
+pub use ids::{ArrayId, Block, FuncId, GlobalId, Inst, Value, VariableId};
 pub use module::{
-    Array, ArrayId, ArrayLength, ArrayStorage, FuncId, Global, GlobalId, Kernel, KernelParameter,
-    KernelParameterKind, Module, Relocation,
+    Array, ArrayLength, ArrayStorage, Global, Kernel, KernelParameter, KernelParameterKind, Module,
+    Relocation, Sharing,
 };
 pub use op::{
     Access, AtomicOp, Binary, BuiltIn, Compare, Convert, DotFormat, Group, GroupOp, ImageAccess,

@@ -1,26 +1,23 @@
 //! Modules: functions, kernels, variables of module scope.
 
-use super::function::entity;
-use super::{AddressSpace, Function, Type};
+use super::{AddressSpace, ArrayId, FuncId, Function, GlobalId, Type};
+use crate::compiler::MAX_WORK_GROUP_SIZE;
 use crate::compiler::printf::PrintfCall;
 use crate::compiler::program::{
     Argument, ArgumentBlock, ArgumentInfo, ImageType, KernelAttributes,
 };
-use crate::compiler::{MAX_WORK_GROUP_SIZE, Sharing};
 use std::sync::Arc;
 
-entity!(
-    /// A function of the module.
-    FuncId, "fn"
-);
-entity!(
-    /// A variable of module scope.
-    GlobalId, "@g"
-);
-entity!(
-    /// A typed array that local or private memory was turned into.
-    ArrayId, "@a"
-);
+/// Which functions have shared bodies in a kernel that gets too large without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// All that make the kernel smaller.
+    All,
+    /// Those that make it smaller by a good part.
+    Large,
+    /// None.
+    Nothing,
+}
 
 /// A variable of module scope: `local` (Workgroup), `constant` or `global`.
 #[derive(Clone, Debug, PartialEq)]

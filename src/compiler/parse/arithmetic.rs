@@ -1,7 +1,7 @@
 //! Arithmetic, comparisons, logic: one operation a component.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Binary, Builder, Compare, Op as IrOp, Type, Unary, Value, ValueDef, Values,

@@ -1,8 +1,8 @@
 //! `async_work_group_copy`: the work-items of the group share the copying; waiting is a barrier.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
-use super::memory::align_at;
+use super::function_parser::FunctionParser;
+use super::slot::align_at;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Compare, Edge, Op as IrOp, Scope, Semantics, Type, WorkItem,

@@ -1,7 +1,7 @@
 //! Atomic instructions and barriers.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     AddressSpace, AtomicOp, Op as IrOp, Place, Scope, Semantics, Type, Value, Values,

@@ -2,7 +2,7 @@
 
 use super::arithmetic::Class;
 use super::decode::{Id, Instruction};
-use super::function::{FunctionParser, Local};
+use super::function_parser::{FunctionParser, Local};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Builder, Compare, Op as IrOp, Type, Value, Values};
 use rspirv::spirv::Op;

@@ -2,7 +2,7 @@
 
 use super::decode::{Id, Instruction};
 use super::types::{Kind, Types};
-use super::widths;
+use super::{image_types, narrow_integers};
 use crate::compiler::ir::{GlobalId, Relocation, Type};
 use crate::compiler::{CompileError, Options};
 use rspirv::spirv::Op;
@@ -155,11 +155,9 @@ impl Constants {
                     }
                     bits = u64::from_le_bytes(value);
                 }
-                Data::Scalar(Scalar::Bits(bits & widths::mask(width)))
+                Data::Scalar(Scalar::Bits(bits & narrow_integers::mask(width)))
             }
-            Op::ConstantSampler => {
-                Data::Scalar(Scalar::Bits(super::images::literal_sampler(inst)?))
-            }
+            Op::ConstantSampler => Data::Scalar(Scalar::Bits(image_types::literal_sampler(inst)?)),
             Op::ConstantNull => Data::Null,
             Op::Undef => Data::Undef,
             Op::ConstantComposite | Op::SpecConstantComposite => {

@@ -1,9 +1,9 @@
 //! Control flow: blocks, branches, calls and returns.
 
 use super::decode::{Id, Instruction};
-use super::function::FunctionParser;
-use super::types::Layout;
-use super::widths::mask;
+use super::function_parser::FunctionParser;
+use super::narrow_integers::mask;
+use super::slot::Layout;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, Edge, Op as IrOp, PrivateVariable, Terminator, Type, Value, Values,

@@ -1,7 +1,7 @@
 //! Conversions and bit casts.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Builder, Convert, Rounding, Type, Value, Values};
 use rspirv::spirv::{Decoration, FPRoundingMode, Op};

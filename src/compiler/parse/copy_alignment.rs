@@ -1,7 +1,7 @@
 //! The alignment of what `OpCopyMemorySized` reads, where the module's word for it is not to be trusted.
 
 use super::decode::Id;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Convert, Op as IrOp, Value};
 

@@ -3,7 +3,7 @@
 use super::ExtendedSet;
 use super::decode::Instruction;
 use super::ext_inst_types;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Op as IrOp, OpenClStd, Type, Value, Values};
 use rspirv::spirv::{Op, OpenclStd100Op as ClStd};

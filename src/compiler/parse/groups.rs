@@ -2,7 +2,7 @@
 
 use super::arithmetic::Class;
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Binary, Compare, Group, GroupOp, Op as IrOp, Scope, Type, Value, Values,

@@ -11,7 +11,7 @@
 //! beyond its own size: the lesser of the two is what an access knows. Elements of 64 bits are therefore read in two parts.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use super::group_masks::lane;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{

@@ -5,7 +5,7 @@
 //! will be ignored": cl_intel_subgroups promises that for elements of four bytes; here it holds for all.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use super::group_masks::lane;
 use crate::compiler::CompileError;
 use crate::compiler::image::{ImageField, TexelFormat};

@@ -1,7 +1,7 @@
 //! What a kernel asks of an image: `OpImageQuery*`.
 
 use super::decode::{Id, Instruction};
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::image::{ImageDimension, ImageField};
 use crate::compiler::ir::{Binary, Type, Value, Values};

@@ -1,33 +1,11 @@
 //! Built-in input variables: loads of them are work-item queries.
 
-use super::decode::{Id, Instruction};
-use super::function::{FunctionParser, Local};
-use super::globals::Variable;
+use super::decode::Instruction;
+use super::function_parser::{FunctionParser, Local};
+use super::input_pointer::InputPointer;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Binary, Compare, Op as IrOp, Type, Value, Values, WorkItem};
 use rspirv::spirv::BuiltIn;
-
-/// A pointer into a built-in input.
-#[derive(Clone, Copy)]
-pub(super) struct InputPointer {
-    built_in: BuiltIn,
-    /// The variable's type.
-    whole: Id,
-    /// Bytes from its start: a constant, and an I64 value where it is not constant.
-    offset_bytes: u64,
-    dynamic: Option<Value>,
-}
-
-impl InputPointer {
-    pub fn new(variable: &Variable) -> Self {
-        Self {
-            built_in: variable.built_in,
-            whole: variable.pointee,
-            offset_bytes: 0,
-            dynamic: None,
-        }
-    }
-}
 
 impl<'a> FunctionParser<'_, 'a> {
     /// The pointer moved by a constant number of bytes and a value.

@@ -2,9 +2,10 @@
 
 use super::composites::{bool_to_byte, byte_to_bool};
 use super::decode::{Id, Instruction};
-use super::function::{FunctionParser, Local};
-use super::types::{Slot, Storage};
-use super::widths;
+use super::function_parser::{FunctionParser, Local};
+use super::narrow_integers;
+use super::slot::{Slot, align_at};
+use super::types::Storage;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Access, AddressSpace, Op as IrOp, Place, PrivateVariable, Type, Value, Values,
@@ -241,7 +242,7 @@ impl<'a> FunctionParser<'_, 'a> {
             if let [slot] = run
                 && slot.is_cut()
             {
-                values.push(widths::load(&mut b, pointer, slot, access));
+                values.push(narrow_integers::load(&mut b, pointer, slot, access));
                 continue;
             }
             let types = run.iter().map(|slot| in_memory(slot.ty));
@@ -281,7 +282,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let value = rest.next().copied();
                 let value =
                     value.ok_or_else(|| CompileError::new("a stored value is too short"))?;
-                widths::store(&mut b, pointer, slot, value, access);
+                narrow_integers::store(&mut b, pointer, slot, value, access);
                 continue;
             }
             let stored: Values = run
@@ -315,12 +316,6 @@ fn runs(slots: &[Slot]) -> impl Iterator<Item = &[Slot]> {
             is_whole && a.ty == b.ty && a.offset_bytes + size == b.offset_bytes
         })
         .flat_map(|run| run.chunks(MAX_ACCESS_SCALARS))
-}
-
-/// The alignment known at `offset_bytes` from something aligned to `align_bytes`.
-pub(super) fn align_at(align_bytes: u32, offset_bytes: u64) -> u32 {
-    let offset_align = 1 << offset_bytes.trailing_zeros().min(31);
-    align_bytes.min(offset_align)
 }
 
 /// Reads the memory operands that start at operand `first`.

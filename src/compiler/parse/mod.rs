@@ -1,7 +1,7 @@
 //! SPIR-V words → [`ir::Module`]. Nothing after this knows SPIR-V.
 //!
 //! **Scalars.** Each SPIR-V id stands for a list of scalar IR values: the components of a vector, the members
-//! of a structure and the elements of an array in order ([`types::Slot`]).
+//! of a structure and the elements of an array in order ([`slot::Slot`]).
 //!
 //! **Memory** keeps its layout: a pointer is moved by bytes, an `OpLoad` of a composite becomes loads of its
 //! scalars at their offsets in OpenCL's layout.
@@ -26,19 +26,24 @@ mod double_shifts;
 mod ext_inst;
 mod ext_inst_types;
 mod function;
+mod function_parser;
 mod globals;
 mod group_masks;
 mod groups;
 mod groups_intel;
 mod groups_intel_images;
 mod image_queries;
+mod image_types;
 mod images;
+mod input_pointer;
 mod inputs;
 mod kernels;
 mod memory;
 mod named_builtins;
+mod narrow_integers;
 mod pipes;
 mod pointers;
+mod slot;
 mod spec_ops;
 #[cfg(test)]
 mod tests;
@@ -46,7 +51,7 @@ mod types;
 mod vector_memory;
 mod widths;
 
-pub(crate) use images::field_type as image_field_type;
+pub(crate) use image_types::field_type as image_field_type;
 
 use super::ir::{self, FuncId, FunctionControl};
 use super::{CompileError, Options};
@@ -55,9 +60,10 @@ use decode::{Id, Instruction};
 use decorations::{Decorations, Linkage};
 use globals::Variable;
 use rspirv::spirv::{AddressingModel, FunctionParameterAttribute, Op};
+use slot::Layout;
 use std::cell::Cell;
 use std::collections::HashMap;
-use types::{Kind, Layout, Storage, Types};
+use types::{Kind, Storage, Types};
 
 /// Reads a SPIR-V module (1.0 to 1.6, either byte order, capability `Kernel`, Physical32/64).
 ///
@@ -103,10 +109,10 @@ struct Source<'a> {
     entry_names: HashMap<Id, String>,
     execution_modes: Vec<Instruction<'a>>,
     module: ir::Module,
-    /// Scalar values made so far: see [`function::FunctionParser::spend`].
+    /// Scalar values made so far: see [`function_parser::FunctionParser::spend`].
     scalars: Cell<usize>,
     /// Whether LLVM's SPIR-V back end made the module, which has habits of its own: see
-    /// [`function::FunctionParser::source_alignment`] and `load_order`.
+    /// [`function_parser::FunctionParser::source_alignment`] and `load_order`.
     is_by_llvm: bool,
     /// Size of all module-scope variables so far.
     variable_bytes: u64,

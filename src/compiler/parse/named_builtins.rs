@@ -7,7 +7,7 @@
 
 use super::conversions;
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{
     AddressSpace, AtomicOp, Compare, Convert, Op as IrOp, Place, Rounding, Scope, Semantics, Type,

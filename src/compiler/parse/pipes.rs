@@ -1,7 +1,7 @@
 //! Pipes: see [`crate::compiler::pipe`] for what they are in memory.
 
 use super::decode::Instruction;
-use super::function::FunctionParser;
+use super::function_parser::FunctionParser;
 use super::types::Kind;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Compare, Op as IrOp, Pipe, PipeOp, Scope, Type, Value, Values};

@@ -1,10 +1,10 @@
 //! Pointer arithmetic, casts and comparisons.
 
 use super::decode::{Id, Instruction};
-use super::function::{FunctionParser, Local};
+use super::function_parser::{FunctionParser, Local};
+use super::narrow_integers::sign_extend;
 use super::spec_ops::{Step, step_into};
 use super::types::Storage;
-use super::widths::sign_extend;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Binary, Compare, Convert, InstFlags, Type, Value};
 use rspirv::spirv::Op;

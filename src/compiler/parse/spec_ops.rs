@@ -2,8 +2,9 @@
 
 use super::constants::{Constant, Constants, Data, Scalar};
 use super::decode::{Id, Instruction};
-use super::types::{Kind, Slot, Types};
-use super::widths::sign_extend;
+use super::narrow_integers::sign_extend;
+use super::slot::Slot;
+use super::types::{Kind, Types};
 use crate::compiler::CompileError;
 use crate::compiler::ir::Type;
 use rspirv::spirv::Op;

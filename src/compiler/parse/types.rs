@@ -2,7 +2,8 @@
 
 use super::decode::{Id, Instruction};
 use super::decorations::Decorations;
-use super::widths;
+use super::slot::{Layout, Slot};
+use super::{image_types, narrow_integers};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Type};
 use crate::compiler::program::{AccessQualifier, ImageType};
@@ -15,38 +16,6 @@ pub(super) const MAX_SCALARS: usize = 1 << 14;
 
 /// The bound for all types together.
 const MAX_LISTED_SLOTS: usize = 1 << 21;
-
-/// One scalar of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
-    pub ty: Type,
-    /// The bits that count: fewer than its type has of an integer of another width ([`widths`]).
-    pub bits: u32,
-    /// Where it lies in memory from the start of the value.
-    pub offset_bytes: u64,
-}
-
-impl Slot {
-    /// A scalar of which all bits count.
-    pub fn new(ty: Type, offset_bytes: u64) -> Self {
-        Self {
-            ty,
-            bits: ty.bits(),
-            offset_bytes,
-        }
-    }
-
-    /// Whether it is an integer of another width than its type.
-    pub fn is_cut(&self) -> bool {
-        self.bits != self.ty.bits()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub size_bytes: u64,
-    pub align_bytes: u32,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
@@ -266,7 +235,7 @@ impl Types {
                 parameters: inst.ids_from(1).collect(),
             },
             Op::TypeEvent => Kind::Event,
-            Op::TypeImage => Kind::Image(super::images::image_type(inst)?),
+            Op::TypeImage => Kind::Image(image_types::image_type(inst)?),
             Op::TypeSampler => Kind::Sampler,
             Op::TypeSampledImage => match self.get(inst.id(0)?)?.kind {
                 Kind::Image(image) => Kind::SampledImage(image),
@@ -308,7 +277,7 @@ impl Types {
         if let Some(ty) = Type::int(bits) {
             return Ok(Kind::Scalar(ty));
         }
-        let container = widths::container(bits)
+        let container = narrow_integers::container(bits)
             .ok_or_else(|| inst.error("integers have at least one and at most 64 bits"))?;
         self.has_other_widths = true;
         Ok(Kind::Integer(bits, container))
@@ -389,7 +358,7 @@ impl Types {
             Kind::Scalar(ty) | Kind::Integer(_, ty) => natural(ty.size_bytes()),
             Kind::Event | Kind::ReserveId | Kind::Pipe(_) => natural(8),
             Kind::Sampler => natural(4),
-            Kind::Image(_) => Some(super::images::LAYOUT),
+            Kind::Image(_) => Some(image_types::LAYOUT),
             Kind::Pointer {
                 storage: Storage::Input,
                 ..
@@ -475,8 +444,8 @@ impl Types {
             Kind::Event | Kind::ReserveId => one(Type::I64),
             Kind::Pipe(_) => one(Type::Ptr(AddressSpace::Global)),
             Kind::Sampler => one(Type::I32),
-            Kind::Image(_) => Some(super::images::slots(false)),
-            Kind::SampledImage(_) => Some(super::images::slots(true)),
+            Kind::Image(_) => Some(image_types::slots(false)),
+            Kind::SampledImage(_) => Some(image_types::slots(true)),
             Kind::Pointer {
                 storage: Storage::Space(space),
                 ..

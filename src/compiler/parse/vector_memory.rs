@@ -2,8 +2,8 @@
 
 use super::decode::Instruction;
 use super::ext_inst::FIRST_ARGUMENT;
-use super::function::FunctionParser;
-use super::types::Slot;
+use super::function_parser::FunctionParser;
+use super::slot::Slot;
 use crate::compiler::CompileError;
 use crate::compiler::ir::{Access, AddressSpace, Binary, Convert, Rounding, Type, Value, Values};
 use rspirv::spirv::{FPRoundingMode, OpenclStd100Op as ClStd};

@@ -13,7 +13,8 @@
 //! **Needs** structured control flow, and keeps it. Comes late: no analysis is to take the condition for one that
 //! work-items differ in. The first work-item of each work-group always enters.
 
-use super::lower_arguments::{BlockReader, free_spec_id};
+use super::lower_arguments::BlockReader;
+use super::lower_arguments::spec_ids::free_spec_id;
 use super::mask_idle_lanes::enclose;
 use crate::compiler::ir::{Binary, Builder, BuiltIn, Compare, Module, Op, Type, Value};
 use crate::compiler::program::{Implicit, Placement};

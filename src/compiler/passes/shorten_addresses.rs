@@ -28,7 +28,8 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use super::lower_arguments::{at_entry, free_spec_id};
+use super::lower_arguments::at_entry;
+use super::lower_arguments::spec_ids::free_spec_id;
 
 /// How deep a sum is followed.
 const DEPTH: u32 = 12;

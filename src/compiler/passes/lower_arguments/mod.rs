@@ -18,12 +18,13 @@
 //! - The address of a program-scope variable is that of the data segment plus its offset there.
 
 mod block;
+pub(super) mod spec_ids;
 mod usage;
 
 use super::{data_segment, end_rows};
 use crate::compiler::image::ImageField;
 use crate::compiler::ir::{
-    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst, Kernel,
+    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
     KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value,
     rewrite_instructions,
 };
@@ -34,28 +35,9 @@ use crate::compiler::program::{
 use crate::compiler::{Capabilities, CompileError, Context};
 pub(super) use block::BlockReader;
 use smallvec::smallvec;
+use spec_ids::FIRST_FREE_SPEC_ID;
 use std::collections::HashMap;
 use usage::Uses;
-
-/// `SpecId`s from here on are lengths of `local` arguments, formats of images and samplers: 0 to 2 are the
-/// local size.
-const FIRST_FREE_SPEC_ID: u32 = 3;
-
-/// A specialization constant that neither an argument of the kernel nor a pass has.
-pub(super) fn free_spec_id(kernel: &Kernel) -> u32 {
-    let of_arguments = kernel
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument.kind {
-            ArgumentKind::Local { spec_id, .. } => Some(spec_id),
-            ArgumentKind::Image { format_spec_id, .. } => format_spec_id,
-            ArgumentKind::Sampler { spec_id } => spec_id,
-            _ => None,
-        });
-    let of_passes = [kernel.small_range_spec_id, kernel.whole_rows_spec_id];
-    let taken = of_arguments.chain(of_passes.into_iter().flatten());
-    taken.max().map_or(FIRST_FREE_SPEC_ID, |last| last + 1)
-}
 
 /// Arguments that take more are refused: far above what devices report as `CL_DEVICE_MAX_PARAMETER_SIZE`.
 const LIMIT_BYTES: u32 = 64 << 10;

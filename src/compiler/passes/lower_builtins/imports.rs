@@ -1,14 +1,23 @@
 //! Functions that lowered code calls: of the built-in library, and of our own.
 
-use super::{fused_multiply_add, gamma, remainder, target};
-use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op, Type};
+use crate::compiler::ir::{FuncId, Function, GlobalId, Module, Op};
 use crate::compiler::{CompileError, Context, parse};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Functions that are not the library's.
+#[derive(Clone, Copy)]
+pub struct OwnFunctions {
+    /// Whether there is one of that name.
+    pub has: fn(&str) -> bool,
+    /// The one of that name, if there is one.
+    pub make: fn(&str, &Context<'_>) -> Option<Function>,
+}
+
 /// Functions in the module or about to be, by name. A function asked for has its [`FuncId`] at once and its
 /// body after [`Imports::resolve`].
 pub struct Imports {
+    own: OwnFunctions,
     by_name: HashMap<String, FuncId>,
     pending: Vec<String>,
     next: u32,
@@ -25,15 +34,16 @@ pub fn for_device<'a>(name: &'a str, cx: &Context<'a>) -> &'a str {
 
 impl Imports {
     /// For a module to which nobody else adds functions meanwhile.
-    pub fn new(module: &Module) -> Self {
+    pub fn new(module: &Module, own: OwnFunctions) -> Self {
         Self {
+            own,
             by_name: HashMap::new(),
             pending: Vec::new(),
             next: module.functions.len() as u32,
         }
     }
 
-    /// The function of this name: a mangled one of the library, or one of [`own_function`].
+    /// The function of this name: a mangled one of the library, or one of [`OwnFunctions`].
     pub fn function(&mut self, name: &str) -> FuncId {
         if let Some(&id) = self.by_name.get(name) {
             return id;
@@ -53,13 +63,13 @@ impl Imports {
         while !self.pending.is_empty() {
             let pending = std::mem::take(&mut self.pending);
             for name in &pending {
-                let own = own_function(name, cx);
+                let own = (self.own.make)(name, cx);
                 module.add_function(own.unwrap_or_else(|| Function::new(name)));
             }
             let wanted: Vec<&str> = pending
                 .iter()
                 .map(String::as_str)
-                .filter(|name| !is_own(name))
+                .filter(|name| !(self.own.has)(name))
                 .collect();
             if !wanted.is_empty() {
                 self.import(module, &wanted, cx)?;
@@ -76,7 +86,7 @@ impl Imports {
         cx: &Context<'_>,
     ) -> Result<(), CompileError> {
         let modules = cx.library.modules_with(wanted, |name| {
-            is_own(name)
+            (self.own.has)(name)
                 || for_device(name, cx) != name
                 || (self.by_name.contains_key(name) && !wanted.contains(&name))
         })?;
@@ -157,33 +167,6 @@ impl Part {
         }
         Ok(())
     }
-}
-
-/// Functions that the library lacks, or that depend on the device.
-fn own_function(name: &str, cx: &Context<'_>) -> Option<Function> {
-    let mut function = match name {
-        fused_multiply_add::FMA32 => fused_multiply_add::emulated(Type::F32),
-        fused_multiply_add::FMA64 => fused_multiply_add::emulated(Type::F64),
-        gamma::TGAMMA32 => gamma::tgamma(Type::F32),
-        gamma::TGAMMA64 => gamma::tgamma(Type::F64),
-        remainder::FMOD32 => remainder::remainder(false),
-        remainder::REMQUO32 => remainder::remainder(true),
-        _ => target::answer(name, cx)?,
-    };
-    function.control.library = true;
-    Some(function)
-}
-
-fn is_own(name: &str) -> bool {
-    let own = [
-        fused_multiply_add::FMA32,
-        fused_multiply_add::FMA64,
-        gamma::TGAMMA32,
-        gamma::TGAMMA64,
-        remainder::FMOD32,
-        remainder::REMQUO32,
-    ];
-    own.contains(&name) || target::is_question(name)
 }
 
 /// Rewrites the ids of functions and variables to those of the module that the function goes to.

@@ -22,6 +22,7 @@ mod integer;
 mod integer_wide;
 mod lower;
 mod math;
+mod own_functions;
 #[cfg(test)]
 mod precision_tests;
 mod remainder;
@@ -40,7 +41,7 @@ use smallvec::smallvec;
 
 /// Lowers every extended instruction of the module, and of what is imported from the library for it.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    let mut imports = Imports::new(module);
+    let mut imports = Imports::new(module, own_functions::OWN);
     let mut lowered = 0;
     loop {
         while lowered < module.functions.len() {

@@ -1,6 +1,6 @@
 //! Parts of integers, taken out and put together.
 
-use super::values::Sweep;
+use super::Sweep;
 use crate::compiler::ir::{Binary, Convert, InstFlags, Op, Type, Value};
 
 const DEPTH: u32 = 6;

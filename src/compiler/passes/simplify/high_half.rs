@@ -3,7 +3,7 @@
 //! clang truncates and extends with shifts: `(int)i` of a 64-bit `i` is `i << 32 >> 32`, and arithmetic between
 //! the two shifts happens in the upper half. That is 32-bit arithmetic.
 
-use super::values::Sweep;
+use super::Sweep;
 use crate::compiler::ir::{Binary, Convert, InstFlags, Op, Type, Value};
 
 /// How many operations deep a number is looked for.

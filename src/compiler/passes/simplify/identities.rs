@@ -1,9 +1,9 @@
 //! Algebra: the value of an operation by simpler ones.
 
+use super::Sweep;
 use super::bits;
 use super::fold;
 use super::high_half;
-use super::values::Sweep;
 use crate::compiler::ir::{Binary, Compare, Convert, InstFlags, Op, Type, Unary, Value};
 
 /// A simpler value equal to the operation's, if one is known. Constant operands of commutative operations

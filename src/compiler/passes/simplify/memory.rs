@@ -1,6 +1,6 @@
 //! Loads from constant variables whose contents the module gives.
 
-use super::values::Sweep;
+use super::Sweep;
 use crate::compiler::ir::{AddressSpace, Convert, Op, Place, Type, Value, Values};
 use crate::compiler::passes::scalar_bits;
 
