@@ -3,6 +3,7 @@
 //! Every buffer is one `VkBuffer`, or a part of one ([`super::unified_pool`]), for the whole of its life. Its memory is
 //! sub-allocated where small, a `VkDeviceMemory` of its own where large, or the application's own memory, imported.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
+use super::conv::BUFFER_USAGE;
 use super::device::Device;
 use super::error::Error;
 use super::host_range::HostRange;
-use super::unified_pool::Part;
 
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` in bytes: at least the size of `long16`.
 pub const BASE_ALIGNMENT_BYTES: u64 = 256;
@@ -73,7 +74,7 @@ pub(super) enum Memory {
     Own(vk::DeviceMemory),
     /// That of the buffer which this one is a part of. So is the `VkBuffer`.
     Part {
-        _part: Part,
+        _part: Box<dyn Any + Send + Sync>,
     },
 }
 
@@ -82,15 +83,6 @@ pub(super) enum Memory {
 unsafe impl Send for Buffer {}
 // SAFETY: as above; no method changes the buffer through `&self`.
 unsafe impl Sync for Buffer {}
-
-pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
-        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
-        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
-        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
-        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw(),
-);
 
 impl Device {
     /// Creates a buffer of `size_bytes` (not 0).
@@ -115,7 +107,7 @@ impl Device {
         }
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
-            .usage(USAGE)
+            .usage(BUFFER_USAGE)
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: a live device; the size is within its limit.
         let handle = unsafe { self.raw.create_buffer(&create, None) }
@@ -277,7 +269,7 @@ impl Device {
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
-            .usage(USAGE)
+            .usage(BUFFER_USAGE)
             .sharing_mode(vk::SharingMode::EXCLUSIVE)
             .push_next(&mut external);
         // SAFETY: a live device; the size is within its limit.
@@ -340,16 +332,22 @@ impl Device {
 }
 
 impl Buffer {
-    /// The part of another buffer as a buffer of `size_bytes`.
-    pub(super) fn of_part(part: Part, size_bytes: u64) -> Self {
-        let whole = part.whole();
-        let within = |pointer: Option<NonNull<u8>>| pointer.and_then(|it| part.within(it));
-        let mut buffer = Self::unbound(&whole.device, whole.handle, size_bytes);
-        buffer.address = whole.address + part.offset_bytes();
-        buffer.offset_bytes = whole.offset_bytes + part.offset_bytes();
-        buffer.mapped = within(whole.mapped);
-        buffer.shadow = within(whole.shadow);
-        buffer.host_cached = whole.host_cached;
+    /// `size_bytes` of it from `offset_bytes` on, as a buffer of their own, which holds `part`.
+    pub(super) fn part(
+        &self,
+        offset_bytes: u64,
+        size_bytes: u64,
+        part: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        let within = |whole: Option<NonNull<u8>>| {
+            NonNull::new(whole?.as_ptr().wrapping_add(offset_bytes as usize))
+        };
+        let mut buffer = Self::unbound(&self.device, self.handle, size_bytes);
+        buffer.address = self.address + offset_bytes;
+        buffer.offset_bytes = self.offset_bytes + offset_bytes;
+        buffer.mapped = within(self.mapped);
+        buffer.shadow = within(self.shadow);
+        buffer.host_cached = self.host_cached;
         buffer.memory = Memory::Part { _part: part };
         buffer
     }
@@ -373,7 +371,7 @@ impl Buffer {
     }
 
     /// Host memory at the buffer's device address that holds a copy at best
-    /// ([`super::unified::HostView::Shadow`]).
+    /// ([`super::unification::HostView::Shadow`]).
     pub fn shadow(&self) -> Option<NonNull<u8>> {
         self.shadow
     }

@@ -4,8 +4,18 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
+use super::copy_region::CopyRegion;
 use super::info::{DeviceType, FloatControls, MemoryHeap, MemoryType};
-use super::recorder::CopyRegion;
+
+/// What every buffer is used for.
+pub(super) const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw(),
+);
 
 /// `VkPhysicalDeviceType`
 pub(super) fn map_device_type(kind: vk::PhysicalDeviceType) -> DeviceType {

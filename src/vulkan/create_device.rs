@@ -4,11 +4,11 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 
-use super::device::{MAX_QUEUES, Priority};
 use super::error::Error;
 use super::info::{Features, PhysicalDeviceInfo};
-use super::instance::{Instance, PhysicalDevice};
-use super::queue_clients::UNUSUAL;
+use super::instance::Instance;
+use super::physical_device::PhysicalDevice;
+use super::queue_clients::{MAX_QUEUES, Priority, UNUSUAL};
 
 fn flag(on: bool) -> vk::Bool32 {
     if on { vk::TRUE } else { vk::FALSE }

@@ -1,9 +1,10 @@
 //! One `VkDevice`: every feature that exists turned on, its queues, its allocator.
 
+use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{
-    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
 
 use ash::{ext, khr, vk};
@@ -13,26 +14,19 @@ use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use super::create_device::create_raw;
 use super::error::Error;
 use super::info::{DeviceType, PhysicalDeviceInfo};
-use super::instance::{Instance, PhysicalDevice};
+use super::instance::Instance;
+use super::physical_device::PhysicalDevice;
 use super::pipeline_layouts::PipelineLayouts;
-use super::queue_clients::QueueClients;
-use super::submit::UsedTimeline;
-use super::textures::Textures;
-use super::unified::{Unification, UnifiedPools};
+use super::queue_clients::{MAX_QUEUES, Priority, QueueClients};
+use super::texture_descriptors::TextureDescriptors;
+use super::unification::Unification;
+use super::used_timeline::UsedTimeline;
 use crate::drivers::nvidia;
-
-/// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
-pub(super) const MAX_QUEUES: u32 = 8;
 
 const MIB: u64 = 1 << 20;
 
-/// How urgent the work of a queue is (cl_khr_priority_hints).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Priority {
-    High,
-    Medium,
-    Low,
-}
+/// Objects that others hold.
+pub(super) type WeakList = Mutex<Vec<Weak<dyn Any + Send + Sync>>>;
 
 /// A logical device. Everything made from it holds an `Arc` of it.
 pub struct Device {
@@ -45,10 +39,12 @@ pub struct Device {
     pub(super) semaphore_fd: Option<khr::external_semaphore_fd::Device>,
     pub(super) unification: OnceLock<Unification>,
     pub(super) addresses_are_pointers: OnceLock<bool>,
-    pub(super) unified: UnifiedPools,
+    /// The chunks that small unified buffers are parts of, for each way in which the host sees them: of no type that is
+    /// known here, since they hold the device ([`super::unified_pool`]).
+    pub(super) unified: [WeakList; 3],
     pub(super) calibrated: Option<Calibrated>,
     pub(super) pipeline_layouts: PipelineLayouts,
-    pub(super) textures: Option<Textures>,
+    pub(super) textures: Option<TextureDescriptors>,
     pub(super) physical: vk::PhysicalDevice,
     pub(super) pipeline_cache: vk::PipelineCache,
     pub(super) queue_family: u32,
@@ -132,7 +128,7 @@ impl Device {
         let queue_clients = QueueClients::new(queues.len());
 
         let mut textures = match info.features.sampled_image_arrays {
-            true => Some(Textures::new(raw)?),
+            true => Some(TextureDescriptors::new(raw)?),
             false => None,
         };
         let set = textures.as_ref().map(|textures| textures.layout);
@@ -162,7 +158,7 @@ impl Device {
             semaphore_fd,
             unification: OnceLock::new(),
             addresses_are_pointers: OnceLock::new(),
-            unified: UnifiedPools::default(),
+            unified: Default::default(),
             calibrated,
             pipeline_layouts,
             textures,

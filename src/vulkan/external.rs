@@ -5,18 +5,11 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::buffer::{Buffer, Memory, USAGE};
+use super::buffer::{Buffer, Memory};
+use super::conv::BUFFER_USAGE;
 use super::device::Device;
 use super::error::Error;
-
-/// What a file descriptor stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryFd {
-    /// Memory of the same driver.
-    Opaque,
-    /// A Linux dma-buf.
-    DmaBuf,
-}
+use super::file_descriptors::{MemoryFd, map_memory_fd};
 
 impl Device {
     /// Makes the memory behind `fd` a buffer of `size_bytes`. The descriptor is consumed, also by a failure.
@@ -36,11 +29,11 @@ impl Device {
         if size_bytes > self.info().limits.max_buffer_bytes {
             return Err(Error::OutOfDeviceMemory);
         }
-        let handle_type = map_kind(kind);
+        let handle_type = map_memory_fd(kind);
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
         let create = vk::BufferCreateInfo::default()
             .size(size_bytes)
-            .usage(USAGE)
+            .usage(BUFFER_USAGE)
             .sharing_mode(vk::SharingMode::EXCLUSIVE)
             .push_next(&mut external);
         // SAFETY: a live device; the size is within its limit.
@@ -104,13 +97,6 @@ impl Device {
     }
 }
 
-pub(super) fn map_kind(kind: MemoryFd) -> vk::ExternalMemoryHandleTypeFlags {
-    match kind {
-        MemoryFd::Opaque => vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD,
-        MemoryFd::DmaBuf => vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT,
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::super::{CopyRegion, MemoryKind, Recorder, Timeline, test_device};
@@ -137,11 +123,11 @@ pub(crate) mod tests {
         kind: MemoryFd,
         size_bytes: u64,
     ) -> (Buffer, OwnedFd) {
-        let kind = map_kind(kind);
+        let kind = map_memory_fd(kind);
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
         let create = vk::BufferCreateInfo::default()
             .size(size_bytes)
-            .usage(USAGE)
+            .usage(BUFFER_USAGE)
             .push_next(&mut external);
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(kind);
         let mut flags =

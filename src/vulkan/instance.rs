@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ash::{ext, khr, vk};
 
 use super::error::Error;
-use super::info::PhysicalDeviceInfo;
 use super::messenger::Messenger;
+use super::physical_device::PhysicalDevice;
 use super::query_info;
 
 /// What the caller wants of the instance.
@@ -16,17 +16,6 @@ pub struct InstanceOptions {
     pub validate: bool,
     /// Treat device memory as invisible to the host, as on a discrete GPU (for tests on software drivers).
     pub discrete: bool,
-}
-
-/// One physical device.
-#[derive(Clone, Debug)]
-pub struct PhysicalDevice {
-    pub info: PhysicalDeviceInfo,
-    /// Why Pumice can't use it; `None` when it can.
-    pub unusable_reason: Option<String>,
-    pub(super) handle: vk::PhysicalDevice,
-    /// The family that compute work goes to, when there is one.
-    pub(super) queue_family: Option<u32>,
 }
 
 /// A `VkInstance`.

@@ -11,6 +11,7 @@
 //! - [`submit`]: timeline semaphores and submission.
 //! - [`textures`]: buffers' memory as images that texture units read.
 //! - [`timestamps`]: device timestamps on the host's clock.
+//! - [`unification`]: how far host and device see memory at the same addresses.
 //! - [`unified`]: buffers whose addresses are the same on host and device; small ones are parts of large ones.
 //! - [`conv`]: pure conversions.
 //! - [`external`]: memory that others allocated.
@@ -18,14 +19,17 @@
 
 pub mod buffer;
 pub mod conv;
+mod copy_region;
 mod create_device;
 pub mod device;
 pub mod error;
 pub mod external;
+mod file_descriptors;
 mod host_range;
 pub mod info;
 pub mod instance;
 mod messenger;
+mod physical_device;
 pub mod pipeline;
 pub mod pipeline_cache;
 mod pipeline_layouts;
@@ -34,28 +38,35 @@ mod queue_clients;
 pub mod recorder;
 pub mod semaphore;
 pub mod submit;
+mod texture_descriptors;
 pub mod textures;
 pub mod timestamps;
+pub mod unification;
 pub mod unified;
 mod unified_pool;
 pub mod uniform_buffer;
+mod used_timeline;
 
 #[cfg(test)]
 pub(crate) mod test_device;
 
 pub use buffer::{Buffer, MemoryKind};
-pub use device::{Device, Priority};
+pub use copy_region::CopyRegion;
+pub use device::Device;
 pub use error::Error;
-pub use external::MemoryFd;
+pub use file_descriptors::{MemoryFd, SemaphoreFd};
 pub use host_range::{HostRange, HostUse};
 pub use info::PhysicalDeviceInfo;
-pub use instance::{Instance, InstanceOptions, PhysicalDevice};
+pub use instance::{Instance, InstanceOptions};
+pub use physical_device::PhysicalDevice;
 pub use pipeline::{Pipeline, PipelineOptions, ShaderModule};
 pub use pipeline_cache::PipelineCache;
-pub use recorder::{CopyRegion, Recorder};
-pub use semaphore::{BinarySemaphore, SemaphoreFd};
+pub use queue_clients::Priority;
+pub use recorder::Recorder;
+pub use semaphore::BinarySemaphore;
 pub use submit::{SemaphoreWait, Timeline};
-pub use textures::{TEXTURES, Texture, TextureDescription};
+pub use texture_descriptors::TEXTURES;
+pub use textures::{Texture, TextureDescription};
 pub use timestamps::{Clock, TimestampPool};
-pub use unified::{HostView, Unification};
+pub use unification::{HostView, Unification};
 pub use uniform_buffer::UniformBuffer;

@@ -4,12 +4,12 @@ use ash::{amd, arm, ext, khr, nv, vk};
 
 use super::conv;
 use super::error::Error;
+use super::file_descriptors;
 use super::info::{
     DotProductAcceleration, FdSupport, Features, Limits, MemoryFds, PciBusInfo, PhysicalDeviceInfo,
     SemaphoreFds, SubgroupInfo,
 };
-use super::instance::PhysicalDevice;
-use super::{buffer, external, semaphore};
+use super::physical_device::PhysicalDevice;
 
 /// Queries `handle`. A device below Vulkan 1.2 answers only what 1.1 knows; it is unusable anyway.
 pub(super) fn physical_device(
@@ -278,7 +278,7 @@ impl Query<'_> {
         }
         let support = |kind| {
             let query = vk::PhysicalDeviceExternalSemaphoreInfo::default()
-                .handle_type(semaphore::map_kind(kind));
+                .handle_type(file_descriptors::map_semaphore_fd(kind));
             let mut found = vk::ExternalSemaphoreProperties::default();
             // SAFETY: a command of Vulkan 1.1, which the instance has at least.
             unsafe {
@@ -296,8 +296,8 @@ impl Query<'_> {
             }
         };
         SemaphoreFds {
-            opaque: support(semaphore::SemaphoreFd::Opaque),
-            sync: support(semaphore::SemaphoreFd::Sync),
+            opaque: support(file_descriptors::SemaphoreFd::Opaque),
+            sync: support(file_descriptors::SemaphoreFd::Sync),
         }
     }
 
@@ -308,8 +308,8 @@ impl Query<'_> {
         let mut needs_dedicated = false;
         let mut support = |kind| {
             let query = vk::PhysicalDeviceExternalBufferInfo::default()
-                .usage(buffer::USAGE)
-                .handle_type(external::map_kind(kind));
+                .usage(conv::BUFFER_USAGE)
+                .handle_type(file_descriptors::map_memory_fd(kind));
             let mut found = vk::ExternalBufferProperties::default();
             // SAFETY: a command of Vulkan 1.1, which the instance has at least.
             unsafe {
@@ -327,9 +327,9 @@ impl Query<'_> {
                 export: features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE),
             }
         };
-        let opaque = support(external::MemoryFd::Opaque);
+        let opaque = support(file_descriptors::MemoryFd::Opaque);
         let dma_buf = if self.has(ext::external_memory_dma_buf::NAME) {
-            support(external::MemoryFd::DmaBuf)
+            support(file_descriptors::MemoryFd::DmaBuf)
         } else {
             FdSupport::default()
         };

@@ -1,7 +1,17 @@
 //! Which `VkQueue` a client gets.
 
-use super::device::Priority;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most `VkQueue`s taken: what runs at once beyond this gains nothing.
+pub(super) const MAX_QUEUES: u32 = 8;
+
+/// How urgent the work of a queue is (cl_khr_priority_hints).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    High,
+    Medium,
+    Low,
+}
 
 /// The last `VkQueue`s of a device that has more are for these, from the last one backward.
 pub(super) const UNUSUAL: [Priority; 2] = [Priority::High, Priority::Low];

@@ -11,20 +11,13 @@ use smallvec::SmallVec;
 
 use super::buffer::Buffer;
 use super::conv;
+use super::copy_region::CopyRegion;
 use super::device::Device;
 use super::error::Error;
 use super::pipeline::Pipeline;
 use super::textures::{self, Texture};
 use super::timestamps::TimestampPool;
 use super::uniform_buffer::UniformBuffer;
-
-/// A run of bytes to copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyRegion {
-    pub source_offset_bytes: u64,
-    pub target_offset_bytes: u64,
-    pub size_bytes: u64,
-}
 
 /// One command buffer and where it is in its life: [`Recorder::begin`], commands, [`Recorder::end`],
 /// submission ([`super::Device::submit`]), and `begin` again once the device is done with it.

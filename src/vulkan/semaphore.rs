@@ -7,15 +7,7 @@ use ash::vk;
 
 use super::device::Device;
 use super::error::Error;
-
-/// How a semaphore is handed over as a file descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SemaphoreFd {
-    /// Shares the semaphore itself, with the same driver.
-    Opaque,
-    /// A Linux sync file: a copy of the semaphore's pending signal.
-    Sync,
-}
+use super::file_descriptors::{SemaphoreFd, map_semaphore_fd};
 
 /// A `VkSemaphore` with two states. A wait must be submitted after the signal that it waits for.
 pub struct BinarySemaphore {
@@ -31,7 +23,7 @@ impl BinarySemaphore {
     pub fn new(device: &Arc<Device>, exports: &[SemaphoreFd]) -> Result<Self, Error> {
         let types = exports.iter().fold(
             vk::ExternalSemaphoreHandleTypeFlags::empty(),
-            |all, kind| all | map_kind(*kind),
+            |all, kind| all | map_semaphore_fd(*kind),
         );
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(types);
         let mut create = vk::SemaphoreCreateInfo::default();
@@ -56,7 +48,7 @@ impl BinarySemaphore {
         let functions = self.functions()?;
         let get = vk::SemaphoreGetFdInfoKHR::default()
             .semaphore(self.handle)
-            .handle_type(map_kind(kind));
+            .handle_type(map_semaphore_fd(kind));
         // SAFETY: a live semaphore, made for this export by the caller's word.
         let fd = unsafe { functions.get_semaphore_fd(&get) }
             .map_err(Error::of("vkGetSemaphoreFdKHR"))?;
@@ -78,7 +70,7 @@ impl BinarySemaphore {
         let import = vk::ImportSemaphoreFdInfoKHR::default()
             .semaphore(self.handle)
             .flags(flags)
-            .handle_type(map_kind(kind))
+            .handle_type(map_semaphore_fd(kind))
             .fd(fd);
         // SAFETY: a live semaphore that nothing waits for; whatever the descriptor is, the driver looks.
         unsafe { functions.import_semaphore_fd(&import) }
@@ -97,12 +89,5 @@ impl Drop for BinarySemaphore {
     fn drop(&mut self) {
         // SAFETY: submissions that name it hold it until they are done.
         unsafe { self.device.raw.destroy_semaphore(self.handle, None) };
-    }
-}
-
-pub(super) fn map_kind(kind: SemaphoreFd) -> vk::ExternalSemaphoreHandleTypeFlags {
-    match kind {
-        SemaphoreFd::Opaque => vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD,
-        SemaphoreFd::Sync => vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD,
     }
 }

@@ -10,6 +10,7 @@ use super::device::Device;
 use super::error::Error;
 use super::recorder::Recorder;
 use super::semaphore::BinarySemaphore;
+use super::used_timeline::UsedTimeline;
 
 /// A timeline, from value 0 upward.
 ///
@@ -21,12 +22,6 @@ pub struct Timeline {
     /// The semaphore's value that is 0 here.
     base: u64,
     device: Arc<Device>,
-}
-
-/// A semaphore between two [`Timeline`]s, with its last value.
-pub(super) struct UsedTimeline {
-    pub(super) handle: vk::Semaphore,
-    value: u64,
 }
 
 /// Work may begin when `timeline` has reached `value`.

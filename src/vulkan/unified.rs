@@ -12,42 +12,14 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::buffer::{Buffer, Memory, MemoryKind, USAGE};
+use super::buffer::{Buffer, Memory, MemoryKind};
+use super::conv::BUFFER_USAGE;
 use super::device::Device;
 use super::error::Error;
 use super::host_range::{HostRange, HostUse, page_bytes};
 use super::info::{DeviceType, MemoryType};
-use super::unified_pool::Pool;
-
-/// How the host sees the addresses of a unified buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostView {
-    /// The buffer's memory, at the same addresses: host and device see each other's writes.
-    Direct,
-    /// Other memory at the same addresses ([`Buffer::shadow`]), unless `Direct` costs nothing.
-    Shadow,
-    /// Not at all, but nothing else of the host is there.
-    None,
-}
-
-/// What a device can do of all this.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unification {
-    /// [`HostView::Direct`] works.
-    pub direct: bool,
-    /// [`HostView::Shadow`] works, one way or the other.
-    pub shadow: bool,
-    /// The device reads and writes any memory of the process at the host's own addresses.
-    pub any_host_memory: bool,
-}
-
-/// Where small buffers share memory, for each way in which the host sees them.
-#[derive(Default)]
-pub(super) struct UnifiedPools {
-    direct: Pool,
-    shadow: Pool,
-    none: Pool,
-}
+use super::unification::{HostView, Unification};
+use super::unified_pool;
 
 /// Buffers whose addresses are taken are kept while this many others are tried.
 const ATTEMPTS: usize = 16;
@@ -98,12 +70,7 @@ impl Device {
         size_bytes: u64,
         view: HostView,
     ) -> Result<Buffer, Error> {
-        let pool = match view {
-            HostView::Direct => &self.unified.direct,
-            HostView::Shadow => &self.unified.shadow,
-            HostView::None => &self.unified.none,
-        };
-        pool.create_buffer(self, size_bytes, view)
+        unified_pool::create_buffer(self, size_bytes, view)
     }
 
     /// The same with memory of its own.
@@ -163,7 +130,7 @@ impl Device {
             .ok_or(Error::OutOfDeviceMemory)?;
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
-            .usage(USAGE)
+            .usage(BUFFER_USAGE)
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: a live device; the size is within its limit.
         let handle = unsafe { self.raw.create_buffer(&create, None) }

@@ -5,15 +5,15 @@
 //! granules, each at a multiple of its size: two that are the halves of a larger block become that block again. What a
 //! part does not need of the block that it comes from stays free. A chunk goes with its last part.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::buffer::{BASE_ALIGNMENT_BYTES, Buffer};
 use super::device::Device;
 use super::error::Error;
-use super::unified::HostView;
+use super::unification::HostView;
 
 /// Parts begin and end at multiples of this.
 const GRANULE_BYTES: u64 = BASE_ALIGNMENT_BYTES;
@@ -25,63 +25,65 @@ const LARGEST_PART_BYTES: u64 = 4 << 20;
 const SMALLEST_CHUNK_BYTES: u64 = 2 << 20;
 const LARGEST_CHUNK_BYTES: u64 = 64 << 20;
 
-/// The chunks of one kind, see [`HostView`].
-#[derive(Default)]
-pub(super) struct Pool {
-    /// Their parts hold them.
-    chunks: Mutex<Vec<Weak<Chunk>>>,
-}
-
 struct Chunk {
     buffer: Buffer,
     free: Mutex<FreeSpace>,
 }
 
 /// A part of a chunk, given back when dropped.
-pub(super) struct Part {
+struct Part {
     chunk: Arc<Chunk>,
     granules: Range<u64>,
 }
 
-impl Pool {
-    /// A buffer of `size_bytes` (not 0).
-    ///
-    /// # Errors
-    /// As [`Device::create_whole_unified_buffer`].
-    pub fn create_buffer(
-        &self,
-        device: &Arc<Device>,
-        size_bytes: u64,
-        view: HostView,
-    ) -> Result<Buffer, Error> {
-        if size_bytes > LARGEST_PART_BYTES {
-            return device.create_whole_unified_buffer(size_bytes, view);
-        }
-        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        chunks.retain(|chunk| chunk.strong_count() > 0);
-        // The newest first: it is the largest, and the least used.
-        let live = chunks.iter().rev().filter_map(Weak::upgrade);
-        let mut chunks_bytes = 0;
-        for chunk in live {
-            if let Some(part) = chunk.part(size_bytes) {
-                return Ok(part);
-            }
-            chunks_bytes += chunk.buffer.size_bytes();
-        }
-        let chunk_bytes = chunks_bytes
-            .clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES)
-            .max(size_bytes.next_power_of_two());
-        let Ok(buffer) = device.create_whole_unified_buffer(chunk_bytes, view) else {
-            // There may still be room for one.
-            return device.create_whole_unified_buffer(size_bytes, view);
-        };
-        let chunk = Arc::new(Chunk {
-            free: Mutex::new(FreeSpace::new(chunk_bytes / GRANULE_BYTES)),
-            buffer,
-        });
-        chunks.push(Arc::downgrade(&chunk));
-        chunk.part(size_bytes).ok_or(Error::OutOfDeviceMemory)
+/// The chunks of a device that the host sees in a way.
+fn chunks(device: &Device, view: HostView) -> MutexGuard<'_, Vec<Weak<dyn Any + Send + Sync>>> {
+    let [direct, shadow, none] = &device.unified;
+    let chunks = match view {
+        HostView::Direct => direct,
+        HostView::Shadow => shadow,
+        HostView::None => none,
+    };
+    chunks.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A buffer of `size_bytes` (not 0).
+///
+/// # Errors
+/// As [`Device::create_whole_unified_buffer`].
+pub(super) fn create_buffer(
+    device: &Arc<Device>,
+    size_bytes: u64,
+    view: HostView,
+) -> Result<Buffer, Error> {
+    if size_bytes > LARGEST_PART_BYTES {
+        return device.create_whole_unified_buffer(size_bytes, view);
     }
+    let mut chunks = chunks(device, view);
+    chunks.retain(|chunk| chunk.strong_count() > 0);
+    // The newest first: it is the largest, and the least used.
+    let live = chunks.iter().rev().filter_map(Weak::upgrade);
+    let mut chunks_bytes = 0;
+    for chunk in live.filter_map(|chunk| chunk.downcast::<Chunk>().ok()) {
+        if let Some(part) = chunk.part(size_bytes) {
+            return Ok(part);
+        }
+        chunks_bytes += chunk.buffer.size_bytes();
+    }
+    let chunk_bytes = chunks_bytes
+        .clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES)
+        .max(size_bytes.next_power_of_two());
+    let Ok(buffer) = device.create_whole_unified_buffer(chunk_bytes, view) else {
+        // There may still be room for one.
+        return device.create_whole_unified_buffer(size_bytes, view);
+    };
+    let chunk = Arc::new(Chunk {
+        free: Mutex::new(FreeSpace::new(chunk_bytes / GRANULE_BYTES)),
+        buffer,
+    });
+    let weak = Arc::downgrade(&chunk);
+    chunks.push(weak);
+    chunk.part(size_bytes).ok_or(Error::OutOfDeviceMemory)
 }
 
 impl Chunk {
@@ -92,28 +94,12 @@ impl Chunk {
             chunk: Arc::clone(self),
             granules,
         };
-        Some(Buffer::of_part(part, size_bytes))
+        let offset_bytes = part.granules.start * GRANULE_BYTES;
+        Some(self.buffer.part(offset_bytes, size_bytes, Box::new(part)))
     }
 
-    fn free(&self) -> std::sync::MutexGuard<'_, FreeSpace> {
+    fn free(&self) -> MutexGuard<'_, FreeSpace> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Part {
-    /// The buffer that it is a part of.
-    pub fn whole(&self) -> &Buffer {
-        &self.chunk.buffer
-    }
-
-    /// Where in that it begins.
-    pub fn offset_bytes(&self) -> u64 {
-        self.granules.start * GRANULE_BYTES
-    }
-
-    /// The same place from another view of the whole.
-    pub fn within(&self, whole: NonNull<u8>) -> Option<NonNull<u8>> {
-        NonNull::new(whole.as_ptr().wrapping_add(self.offset_bytes() as usize))
     }
 }
 
