@@ -24,7 +24,7 @@ device_tests() {
         name=${name%.rs}
         name=${name%/main}
         case $name in
-            benchmarked_code | code_growth | compiler_memory | documents | mutations | null_hardware) ;;
+            architecture | benchmarked_code | code_growth | compiler_memory | documents | mutations | null_hardware) ;;
             *) echo --test "$name" ;;
         esac
     done

@@ -1,4 +1,5 @@
-//! The glossary is true: each name of its tables is defined in the file that stands beside it.
+//! Documents are true as far as names go: each name of the glossary and of the architecture is defined in the file that stands
+//! beside it, and what documents link to and name is there.
 
 use std::fs;
 use std::path::Path;
@@ -55,8 +56,11 @@ fn names_of_the_glossary_are_where_it_says() {
         .flat_map(places)
         .filter(|(name, _)| name.is_some());
     assert!(named.count() > 40, "the tables are not read");
-    let found = faults(&glossary, root);
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    for name in ["glossary", "architecture"] {
+        let document = fs::read_to_string(root.join(format!("docs/{name}.md")));
+        let found = faults(&document.expect("it is there"), root);
+        assert!(found.is_empty(), "{name}: {}", found.join("\n"));
+    }
 }
 
 #[test]
@@ -70,4 +74,83 @@ fn names_that_are_gone_are_found() {
         assert_eq!(faults(wrong, root).len(), 1, "{wrong}");
     }
     assert!(faults("| a | b | `Queue` in `src/runtime/queue/mod.rs` |", root).is_empty());
+}
+
+/// The documents of the project.
+fn documents() -> Vec<std::path::PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = [root.to_path_buf(), root.join("docs"), root.join("device")];
+    let entries = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("it is there"));
+    entries
+        .map(|entry| entry.expect("the folder is read").path())
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .collect()
+}
+
+/// The files that a document links to.
+fn links(document: &str) -> Vec<&str> {
+    let targets = document
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'));
+    targets
+        .map(|(target, _)| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .collect()
+}
+
+/// The files and folders of the project that a document names.
+fn named(document: &str) -> Vec<&str> {
+    let rooms = ["src/", "tests/", "docs/", "ci/", "device/", "fuzz/", "shaders/"];
+    let is_path = |it: &&str| {
+        rooms.iter().any(|room| it.starts_with(room)) && !it.contains(|c| "*<> …".contains(c))
+    };
+    let code = document.split('`').skip(1).step_by(2);
+    code.map(|it| it.split(' ').next().unwrap_or_default())
+        .filter(is_path)
+        .collect()
+}
+
+#[test]
+fn what_documents_link_to_and_name_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut gone, mut seen) = (Vec::new(), 0);
+    for path in documents() {
+        let text = fs::read_to_string(&path).expect("it is text");
+        let folder = path.parent().expect("a file is in a folder");
+        let linked = links(&text).into_iter().map(|link| folder.join(link));
+        let named = named(&text).into_iter().map(|file| root.join(file));
+        for file in linked.chain(named) {
+            seen += 1;
+            if !file.exists() {
+                gone.push(format!("{}: {}", path.display(), file.display()));
+            }
+        }
+    }
+    assert!(seen > 100, "the documents are not read");
+    assert!(gone.is_empty(), "{}", gone.join("\n"));
+}
+
+/// Every program of tests is in the table that says what it shows.
+#[test]
+fn tests_are_named_where_it_says_what_they_show() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("docs/testing.md")).expect("it is there");
+    let entries = fs::read_dir(root.join("tests")).expect("it is there");
+    let programs = entries.filter_map(|entry| {
+        let path = entry.expect("the folder is read").path();
+        let name = path.file_name()?.to_str()?.to_owned();
+        let is_program = path.join("main.rs").exists();
+        let is_file = path.extension().is_some_and(|it| it == "rs");
+        if is_program {
+            return Some(format!("tests/{name}/main.rs"));
+        }
+        is_file.then(|| format!("tests/{name}"))
+    });
+    let missing: Vec<String> = programs
+        .filter(|program| !text.contains(&format!("`{program}`")))
+        .collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }

@@ -100,7 +100,7 @@ fn check_notify(notify: ContextNotify, user_data: *mut c_void) -> Result<()> {
 
 /// Checked properties.
 struct Properties {
-    /// As given, with the final 0; empty for NULL.
+    /// The properties as given, with the final 0; empty for NULL.
     list: Vec<cl_context_properties>,
     /// NULL where none is given.
     platform: cl_platform_id,

@@ -66,7 +66,7 @@ pub fn image(queue: &Queue, image: cl_mem) -> Result<(Arc<Memory>, Image)> {
     }
 }
 
-/// The same for what may be a buffer or an image.
+/// The memory object of a handle, of whatever kind; `CL_INVALID_CONTEXT` if it is not of the queue's context.
 pub fn memory_object(queue: &Queue, memory: cl_mem) -> Result<Arc<Memory>> {
     let memory: Arc<Memory> = handle::get(memory)?;
     check_context(queue, &memory)?;
@@ -93,7 +93,7 @@ pub fn wait_list(queue: &Queue, events: &EventArguments) -> Result<WaitList> {
     Ok(list)
 }
 
-/// The same, added to a list where that lies.
+/// Adds the events to wait for to `list`, with the checks of [`wait_list`].
 pub fn add_wait_list(queue: &Queue, events: &EventArguments, list: &mut WaitList) -> Result<()> {
     events.add_wait_list::<Event>(list)?;
     if list

@@ -66,7 +66,7 @@ struct RangeArguments {
 
 impl RangeArguments {
     /// # Safety
-    /// As long as this is used the pointers are NULL or have `work_dim` entries.
+    /// The pointers are NULL or have `work_dim` entries for as long as this is used.
     unsafe fn new(
         work_dim: cl_uint,
         global_work_offset: *const usize,

@@ -146,7 +146,7 @@ pub(super) struct CopyRect {
     pub src_origin: *const usize,
     pub dst_origin: *const usize,
     pub region: *const usize,
-    /// Of rows and slices.
+    /// Row pitch and slice pitch of the source, in bytes.
     pub src_pitches: (usize, usize),
     pub dst_pitches: (usize, usize),
 }

@@ -11,13 +11,13 @@ pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
     registry::lookup(handle)
 }
 
-/// Like [`get`], for the length of the call: see [`Borrowed`].
+/// The object behind a handle, borrowed for the length of the call: see [`Borrowed`]. Errors as of [`get`].
 #[inline]
 pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
     registry::borrow(handle)
 }
 
-/// Like [`get`], for handles that may be NULL.
+/// The object behind a handle that may be NULL; `None` for NULL, else as [`get`].
 pub fn get_optional<T: Object>(handle: *mut c_void) -> Result<Option<Arc<T>>> {
     if handle.is_null() {
         return Ok(None);
@@ -46,7 +46,7 @@ pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
     registry::release::<T>(handle).map(drop)
 }
 
-/// The same; whether the application holds no reference any more.
+/// `clRelease*`, and whether the application holds no reference any more.
 pub fn release_to_the_last<T: Object>(handle: *mut c_void) -> Result<bool> {
     registry::release::<T>(handle)
 }

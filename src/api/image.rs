@@ -77,7 +77,7 @@ pub unsafe fn create_image_3d(
     unsafe { create_of_size(context, flags, image_format, &description, host_ptr) }
 }
 
-/// As [`create_image`], for a description of nothing but sizes and pitches.
+/// Creates an image of sizes and pitches alone, as [`create_image`] does; bad ones are a `CL_INVALID_IMAGE_SIZE`.
 unsafe fn create_of_size(
     context: cl_context,
     flags: cl_mem_flags,

@@ -33,7 +33,7 @@ fn bad(reason: impl Into<String>) -> Error {
     Error::new(CL_INVALID_IMAGE_DESCRIPTOR, reason.into())
 }
 
-/// Of an image that is not as the image that it is made of.
+/// The error for an image that is not as the image that it is made of.
 fn differs(reason: impl Into<String>) -> Error {
     Error::new(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, reason.into())
 }

@@ -30,7 +30,7 @@ pub(super) trait ImageCommand {
     ) -> Result<(Transfer, W)>;
 }
 
-/// Of `clEnqueueCopyImage`.
+/// The arguments of a copy between images: `clEnqueueCopyImage`, `clCommandCopyImageKHR`.
 pub(super) struct CopyImage {
     pub src_image: cl_mem,
     pub dst_image: cl_mem,
@@ -81,7 +81,7 @@ fn check_apart(image: &Memory, buffer: &Arc<Memory>) -> Result<()> {
     Ok(())
 }
 
-/// Of `clEnqueueCopyImageToBuffer`.
+/// The arguments of a copy from an image to a buffer: `clEnqueueCopyImageToBuffer`, `clCommandCopyImageToBufferKHR`.
 pub(super) struct CopyImageToBuffer {
     pub src_image: cl_mem,
     pub dst_buffer: cl_mem,
@@ -115,7 +115,7 @@ impl ImageCommand for CopyImageToBuffer {
     }
 }
 
-/// Of `clEnqueueCopyBufferToImage`.
+/// The arguments of a copy from a buffer to an image: `clEnqueueCopyBufferToImage`, `clCommandCopyBufferToImageKHR`.
 pub(super) struct CopyBufferToImage {
     pub src_buffer: cl_mem,
     pub dst_image: cl_mem,
@@ -149,7 +149,7 @@ impl ImageCommand for CopyBufferToImage {
     }
 }
 
-/// Of `clEnqueueFillImage`.
+/// The arguments of a fill of an image: `clEnqueueFillImage`, `clCommandFillImageKHR`.
 pub(super) struct FillImage {
     pub image: cl_mem,
     pub fill_color: *const c_void,

@@ -60,7 +60,7 @@ pub fn get_kernel_info(
     }
 }
 
-/// As they are written in OpenCL C, parted by spaces.
+/// A kernel's attributes as OpenCL C writes them, parted by spaces.
 fn attributes_text(attributes: &KernelAttributes) -> String {
     let mut parts = Vec::new();
     if let Some(kind) = &attributes.vec_type_hint {
@@ -224,7 +224,7 @@ pub fn get_kernel_work_group_info(
 /// `clGetKernelSuggestedLocalWorkSize`
 ///
 /// # Safety
-/// As the specification says of its arrays.
+/// `global_work_offset`, `global_work_size` and `suggested_local_work_size` are NULL or have `work_dim` entries.
 pub unsafe fn get_kernel_suggested_local_work_size(
     command_queue: cl_command_queue,
     kernel: cl_kernel,

@@ -23,7 +23,7 @@ struct SubGroups {
 }
 
 impl SubGroups {
-    /// Of a work-group of that many work-items.
+    /// How many sub-groups a work-group of `work_items` work-items has.
     fn count(&self, work_items: usize) -> usize {
         work_items.div_ceil(self.size)
     }

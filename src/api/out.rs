@@ -84,7 +84,7 @@ impl Info {
         self.text(text.as_bytes())
     }
 
-    /// The same of a string that may be no UTF-8.
+    /// Answers with a string that may be no UTF-8 and its terminating null.
     pub fn text(self, text: &[u8]) -> Result<Written> {
         let size_bytes = text.len() + 1;
         self.check(size_bytes)?;
@@ -249,7 +249,7 @@ impl EventArguments {
         Ok(events)
     }
 
-    /// The same, added to a list where that lies: an empty one costs nothing.
+    /// Adds the events to wait for to `events`, their contexts unchecked; an empty wait list costs nothing.
     pub fn add_wait_list<E: Object>(&self, events: &mut SmallVec<[Arc<E>; 4]>) -> Result<()> {
         if !self.has_list() {
             return Ok(());
@@ -278,7 +278,7 @@ impl EventArguments {
         !self.event.is_null()
     }
 
-    /// The same of an event that was only made if [`EventArguments::wants_event`].
+    /// Gives the application its event, which was only made if [`EventArguments::wants_event`].
     #[inline]
     pub fn give_if<E: Object>(self, event: Option<Arc<E>>) {
         if let Some(event) = event {

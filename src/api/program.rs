@@ -30,7 +30,7 @@ pub fn get(program: cl_program) -> Result<Arc<Program>> {
 /// `clCreateProgramWithSource`
 ///
 /// # Safety
-/// As the specification says of `strings` and `lengths`.
+/// `strings` and `lengths` are NULL or have `count` entries; a string is as long as its length, or ends with a null.
 pub unsafe fn create_program_with_source(
     context: cl_context,
     count: cl_uint,
@@ -127,7 +127,7 @@ unsafe fn required_devices(
 /// `clCreateProgramWithBinary`
 ///
 /// # Safety
-/// As the specification says of its arrays.
+/// The arrays are NULL or have `num_devices` entries; a binary is as long as its length.
 pub unsafe fn create_program_with_binary(
     context: cl_context,
     num_devices: cl_uint,
@@ -197,7 +197,7 @@ pub unsafe fn create_program_with_binary(
 /// `clCreateProgramWithBuiltInKernels`
 ///
 /// # Safety
-/// As the specification says of its arrays.
+/// `device_list` is NULL or holds `num_devices` handles.
 pub unsafe fn create_program_with_built_in_kernels(
     context: cl_context,
     num_devices: cl_uint,

@@ -78,7 +78,7 @@ fn check_notify(pfn_notify: ProgramNotify, user_data: *mut c_void) -> Result<Not
 /// `clBuildProgram`
 ///
 /// # Safety
-/// As the specification says of its pointers.
+/// The pointers are as the specification of `clBuildProgram` says.
 pub unsafe fn build_program(
     program: cl_program,
     num_devices: cl_uint,
@@ -131,7 +131,7 @@ fn check_compiler(program: &Program) -> Result<()> {
 /// `clCompileProgram`
 ///
 /// # Safety
-/// As the specification says of its pointers.
+/// The pointers are as the specification of `clCompileProgram` says.
 pub unsafe fn compile_program(
     program: cl_program,
     num_devices: cl_uint,
@@ -207,7 +207,7 @@ fn has_module(program: &Program, device: &Arc<Device>) -> bool {
 /// clLinkProgram returns a valid non-zero program object."
 ///
 /// # Safety
-/// As the specification says of its pointers.
+/// The pointers are as the specification of `clLinkProgram` says.
 pub unsafe fn link_program(
     context: cl_context,
     num_devices: cl_uint,

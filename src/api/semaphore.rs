@@ -85,7 +85,7 @@ pub unsafe fn create_semaphore_with_properties(
 }
 
 /// # Safety
-/// As [`create_semaphore_with_properties`], and not NULL.
+/// `list` is not NULL and ends with 0, and so do the lists within.
 unsafe fn read_properties(list: *const cl_semaphore_properties_khr) -> Result<Wanted> {
     let invalid = |reason: String| Err(Error::new(CL_INVALID_PROPERTY, reason));
     let mut wanted = Wanted::default();

@@ -295,8 +295,9 @@ pub fn get_mem_alloc_info(
     }
 }
 
-/// Of `clSetKernelExecInfo`: "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and no
-/// devices in the context associated with kernel support host Unified Shared Memory allocations.", and so on.
+/// Checks `param_name` of `clSetKernelExecInfo` against the devices: "CL_INVALID_OPERATION if param_name is
+/// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and no devices in the context associated with kernel support host
+/// Unified Shared Memory allocations.", and so on.
 pub(super) fn check_exec_info(context: &Context, param_name: cl_kernel_exec_info) -> Result<()> {
     let capabilities: fn(&Device) -> Capabilities = match param_name {
         CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => host_capabilities,

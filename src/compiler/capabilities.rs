@@ -35,7 +35,7 @@ pub enum MemoryOrder {
     /// Vulkan's memory semantics: acquire and release, and no sequential consistency.
     #[default]
     Semantics,
-    /// The same, and on the processor every atomic read-modify-write orders everything around it.
+    /// Vulkan's memory semantics; on the processor every atomic read-modify-write orders everything around it.
     LockedOperations,
     /// Read-modify-writes do, and the driver's memory barriers must not be used: they wait for the whole
     /// work-group, as llvmpipe's do.
@@ -120,7 +120,7 @@ pub struct Capabilities {
     pub fused_fma32: bool,
     /// Whether `GLSL.std.450 Exp2` of a 32-bit float between -24 and 2 is within 2 ulp, where Vulkan allows some more.
     pub precise_exp2: bool,
-    /// The same as [`Self::fused_fma32`] for 64-bit floats.
+    /// Whether `GLSL.std.450 Fma` on 64-bit floats rounds once, as hardware with an FMA unit does.
     pub fused_fma64: bool,
     /// `VkPhysicalDeviceSubgroupProperties`: supported operations, and the size in work-items that kernels
     /// are compiled for: the largest; 1 on a device that lacks what other operations are built from (see
@@ -185,7 +185,7 @@ impl Capabilities {
         self.int8 && !self.has(Defects::MISCOMPUTES_NARROW_INTEGERS)
     }
 
-    /// The same for 16-bit integers.
+    /// Whether the device computes with 16-bit integers, and rightly.
     pub fn computes16(&self) -> bool {
         self.int16 && !self.has(Defects::MISCOMPUTES_NARROW_INTEGERS)
     }
@@ -318,7 +318,7 @@ impl Capabilities {
         }
     }
 
-    /// As NVIDIA's driver 580 has it on an H200.
+    /// NVIDIA's driver, version 580, on an H200.
     pub fn nvidia() -> Self {
         Self {
             defects: nvidia::DEFECTS,

@@ -27,7 +27,7 @@ impl PackedModule {
         packed.unwrap_or_else(|error| panic!("no room for a module: {error}"))
     }
 
-    /// Of words as little-endian bytes.
+    /// Packs a module's words, given as little-endian bytes.
     ///
     /// # Errors
     /// No memory for it.
@@ -65,7 +65,7 @@ impl PackedModule {
         }
     }
 
-    /// As it is kept: the same for the same words.
+    /// The bytes that the module is kept as: the same for the same words.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

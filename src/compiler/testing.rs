@@ -63,7 +63,7 @@ pub(crate) fn opencl_c(source: &str) -> Vec<u32> {
     opencl_c_with(source, &["-O2"])
 }
 
-/// The same with other compiler flags.
+/// OpenCL C 3.0 compiled as the driver does it, but with `flags` in place of `-O2`.
 pub(crate) fn opencl_c_with(source: &str, flags: &[&str]) -> Vec<u32> {
     let output = temporary("spv");
     let mut clang = Command::new("clang-22");

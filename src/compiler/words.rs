@@ -13,7 +13,7 @@ pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
     read(bytes).map(Iterator::collect)
 }
 
-/// The same word by word.
+/// The words of a SPIR-V module in host order, one by one; `None` where [`from_bytes`] returns that.
 pub fn read(bytes: &[u8]) -> Option<impl ExactSizeIterator<Item = u32>> {
     let (chunks, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() || chunks.len() < 5 {
@@ -37,7 +37,7 @@ pub fn to_bytes(words: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// The same bytes part by part.
+/// Gives words to `take` as little-endian bytes, part by part.
 pub fn give_bytes(words: &[u32], mut take: impl FnMut(&[u8])) {
     let mut bytes = [0; PART_WORDS * size_of::<u32>()];
     for part in words.chunks(PART_WORDS) {

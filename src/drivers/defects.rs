@@ -41,7 +41,7 @@ bitflags! {
         /// The compiler ends the process over a loop that sets a boolean: see
         /// [`crate::compiler::passes::widen_loop_flags`].
         const BREAKS_ON_LOOP_FLAGS = 1 << 10;
-        /// Of two elements of a private array the other is taken: see
+        /// The wrong one of two elements of a private array is accessed: see
         /// [`crate::compiler::passes::split_selected_elements`].
         const INVERTS_SELECTED_INDICES = 1 << 11;
         /// Constants of a loop are followed through minima and maxima of integers, and not rightly: they are comparisons and
@@ -60,7 +60,7 @@ bitflags! {
         /// Loads from an address that is the same for a sub-group are made where none of its work-items comes to: see
         /// [`crate::compiler::passes::hide_uniform_addresses`].
         const LOADS_FOR_NOBODY = 1 << 16;
-        /// Of two conversions of numbers, one or both to or from floats, one is made, without the rounding of the first:
+        /// Two conversions of numbers, one or both to or from floats, become one, without the rounding of the first:
         /// `(double)(float)x` is `x`, and so is `(uint)(float)x`. All are emitted with `NoContraction`.
         const JOINS_CONVERSIONS = 1 << 17;
         /// A branch that holds nothing but broadcasts is flattened, and the id that its work-items agree on is then taken from

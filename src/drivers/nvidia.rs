@@ -7,8 +7,8 @@ use super::Defects;
 /// `VK_DRIVER_ID_NVIDIA_PROPRIETARY`
 pub const ID: u32 = 4;
 
-/// Of narrow integers it loses where they end: of `t = OpUConvert %uchar %ulong`, `s = OpIAdd %uchar %t %uchar_9`,
-/// `OpULessThan %s %uchar_9` it compares the sum of 32 bits.
+/// What the driver gets wrong. It loses where narrow integers end: of `t = OpUConvert %uchar %ulong`,
+/// `s = OpIAdd %uchar %t %uchar_9`, `OpULessThan %s %uchar_9` it compares the sum of 32 bits.
 pub const DEFECTS: Defects = Defects::MISCOMPUTES_NARROW_INTEGERS
     .union(Defects::MISREADS_RANGES)
     .union(Defects::LOSES_SATURATED_HALVES)

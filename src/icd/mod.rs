@@ -107,7 +107,7 @@ mod lookup {
     /// `clGetPlatformIDs`, `clIcdGetPlatformIDsKHR`: from here on handles carry the dispatch table.
     ///
     /// # Safety
-    /// As the specification says of its pointers.
+    /// `platforms` is NULL or has room for `num_entries` handles; `num_platforms` is NULL or writable.
     pub unsafe fn get_platform_ids(
         num_entries: cl_uint,
         platforms: *mut cl_platform_id,

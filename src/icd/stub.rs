@@ -20,7 +20,7 @@ macro_rules! define {
         /// See the specification.
         ///
         /// # Safety
-        /// As the specification says of its pointers.
+        /// The pointers are as the specification of the function says.
         #[allow(non_snake_case, unused_unsafe, unused_variables)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
             static ENTRY: Entry = Entry::new(stringify!($name));

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 pub struct KernelArguments {
     pub kernel: String,
     pub names: Vec<String>,
-    /// As written in the source, without qualifiers: `float4*`.
+    /// The types as written in the source, without qualifiers: `float4*`.
     pub types: Vec<String>,
     /// `const`, `restrict`, `volatile`, parted by spaces.
     pub qualifiers: Vec<String>,

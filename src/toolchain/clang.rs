@@ -308,7 +308,7 @@ pub(crate) mod tests {
         assert_eq!(names, ["clang-22", "clang-15", "clang-9", "clang"]);
     }
 
-    /// As `/bin` is `/usr/bin`.
+    /// `/bin` is often a link to `/usr/bin`, and `PATH` may name both.
     #[test]
     fn a_folder_that_the_path_names_twice_is_read_once() {
         let parent = std::env::temp_dir().join(format!("pumice-paths-{}", std::process::id()));

@@ -90,7 +90,7 @@ fn casts(text: &mut String) {
     }
 }
 
-/// The same as functions, one for each type, under another name that the macro makes the program's as well.
+/// Plain conversions as functions, one for each pair of types, under a name that a macro makes the program's as well.
 fn cast_functions(text: &mut String) {
     text.push_str(
         "#define PUMICE_CAST inline __attribute__((internal_linkage, overloadable, always_inline))\n",

@@ -192,7 +192,7 @@ impl<'a> Job<'a> {
         outcome
     }
 
-    /// The same source with a function that nothing calls: clang's back end leaves out all variables of one without.
+    /// The job's source with a function that nothing calls: clang's back end leaves out all variables of one without.
     fn with_a_function(&self) -> Self {
         let hash = crc32fast::hash(self.input.as_bytes());
         Self {

@@ -15,7 +15,7 @@ pub enum LanguageVersion {
 }
 
 impl LanguageVersion {
-    /// As clang spells it after `-cl-std=`.
+    /// The version as clang spells it after `-cl-std=`.
     pub fn clang_name(self) -> &'static str {
         match self {
             Self::C(100) => "CL1.0",

@@ -164,7 +164,7 @@ mod tests {
         assert!(compile(source, "-Werror", &[]).spirv.is_none());
     }
 
-    /// Of bytes there would be four and eight times the iterations, each with a store of a part of a word.
+    /// Loops over bytes would have four and eight times the iterations, each with a store of a part of a word.
     #[test]
     fn loops_that_move_and_clear_elements_access_elements() {
         let module = compiles(
@@ -190,7 +190,7 @@ mod tests {
         );
     }
 
-    /// As in hashcat, whose modules hold a library of which kernels use a little: 26 s became 1 s.
+    /// Modules of hashcat hold a library of which kernels use a little: 26 s became 1 s.
     #[test]
     fn what_no_kernel_reaches_is_left_out_of_long_programs() {
         let mut source = String::from("int used(int x);\n");

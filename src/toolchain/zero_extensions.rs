@@ -77,7 +77,7 @@ impl Vector {
         Self::parse_inside(text.strip_prefix('<')?)
     }
 
-    /// The same behind the first bracket.
+    /// The vector type that a text begins with, its first bracket left out, and what follows.
     fn parse_inside(text: &str) -> Option<(Self, &str)> {
         let (inside, rest) = text.split_once('>')?;
         let (lanes, bits) = inside.split_once(" x i")?;

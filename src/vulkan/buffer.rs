@@ -36,7 +36,7 @@ const DEDICATED_BYTES: u64 = 32 << 20;
 pub enum MemoryKind {
     /// The device's own memory; host-visible too where that costs nothing (unified memory).
     Device,
-    /// As `Device`; the device may read it through [`super::Texture`] too.
+    /// Memory of [`MemoryKind::Device`] that the device may read through [`super::Texture`] too.
     Texels,
     /// Host memory that the device reads: staging on the way to the device, arguments.
     Upload,
@@ -53,7 +53,7 @@ pub struct Buffer {
     device: Arc<Device>,
     pub(super) memory: Memory,
     size_bytes: u64,
-    /// Of the first byte that the owner asked for.
+    /// The device's address of the first byte that the owner asked for.
     pub(super) address: u64,
     /// Bytes before the first byte that the owner asked for (imported memory starts at a page).
     offset_bytes: u64,
@@ -190,7 +190,7 @@ impl Device {
         Ok(allocate(requirements)?)
     }
 
-    /// Of the types in `bits`, those of the device's own memory that the host writes over the bus.
+    /// The memory types in `bits` that are the device's own memory, which the host writes over the bus.
     fn window_types(&self, bits: u32) -> u32 {
         let types = self.info().memory_types.iter().enumerate();
         types
@@ -199,7 +199,7 @@ impl Device {
             .fold(0_u32, |bits, (index, _)| bits | (1 << index))
     }
 
-    /// Of the types in `bits`, those that suit `kind` best; `bits` itself when none does.
+    /// The memory types in `bits` that suit `kind` best; `bits` itself when none does.
     pub(super) fn preferred_types(&self, bits: u32, kind: MemoryKind) -> u32 {
         let types = &self.info().memory_types;
         let select = |wanted: &dyn Fn(&super::info::MemoryType) -> bool| {
@@ -397,7 +397,7 @@ impl Buffer {
         self.host_cached && self.mapped.is_some()
     }
 
-    /// As asked for at creation.
+    /// The size that was asked for at creation, in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }

@@ -76,7 +76,7 @@ pub(super) fn create_raw(
         .map_err(Error::of("vkCreateDevice"))
 }
 
-/// Of Vulkan 1.0.
+/// The features of Vulkan 1.0 that the device is created with.
 fn core_features(features: &Features) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         shader_int16: flag(features.shader_int16),
@@ -93,7 +93,7 @@ fn core_features(features: &Features) -> vk::PhysicalDeviceFeatures {
     }
 }
 
-/// Of Vulkan 1.1.
+/// The features of Vulkan 1.1 that the device is created with.
 fn features_1_1(features: &Features) -> vk::PhysicalDeviceVulkan11Features<'static> {
     vk::PhysicalDeviceVulkan11Features {
         storage_buffer16_bit_access: flag(features.storage_buffer_16bit),
@@ -104,7 +104,7 @@ fn features_1_1(features: &Features) -> vk::PhysicalDeviceVulkan11Features<'stat
     }
 }
 
-/// Of Vulkan 1.2.
+/// The features of Vulkan 1.2 that the device is created with.
 fn features_1_2(info: &PhysicalDeviceInfo) -> vk::PhysicalDeviceVulkan12Features<'static> {
     let features = &info.features;
     vk::PhysicalDeviceVulkan12Features {
@@ -130,7 +130,7 @@ fn features_1_2(info: &PhysicalDeviceInfo) -> vk::PhysicalDeviceVulkan12Features
     }
 }
 
-/// Of Vulkan 1.3.
+/// The features of Vulkan 1.3 that the device is created with, if it has that version.
 fn features_1_3(info: &PhysicalDeviceInfo) -> vk::PhysicalDeviceVulkan13Features<'static> {
     let features = &info.features;
     vk::PhysicalDeviceVulkan13Features {
@@ -144,7 +144,7 @@ fn features_1_3(info: &PhysicalDeviceInfo) -> vk::PhysicalDeviceVulkan13Features
     }
 }
 
-/// Of the queues, one after the other: all the same but the last ones, where there are enough.
+/// The priorities of the queues, one after the other: all the same but the last ones, where there are enough.
 fn priorities(info: &PhysicalDeviceInfo) -> Vec<f32> {
     let count = info.compute_queues.min(MAX_QUEUES) as usize;
     let mut priorities = vec![0.5_f32; count];

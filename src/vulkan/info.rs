@@ -223,7 +223,7 @@ pub struct PhysicalDeviceInfo {
     pub driver_id: u32,
     pub driver_name: String,
     pub driver_info: String,
-    /// As the driver packs it.
+    /// `driverVersion`, packed as the driver does.
     pub driver_version: u32,
     /// `(major, minor, patch)` of the Vulkan version that the device implements.
     pub api_version: (u32, u32, u32),

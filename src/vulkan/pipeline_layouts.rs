@@ -104,7 +104,7 @@ impl PipelineLayouts {
     /// Destroys all layouts.
     ///
     /// # Safety
-    /// Of a live device, no work of which is under way.
+    /// `raw` is the live device that the layouts were made from, and no work of it is under way.
     pub unsafe fn destroy(&mut self, raw: &ash::Device) {
         let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: made from the device, used by no work, by the caller's word.

@@ -207,8 +207,8 @@ impl Recorder {
         unsafe { raw.cmd_dispatch(self.handle, groups[0], groups[1], groups[2]) };
     }
 
-    /// As [`Recorder::dispatch`], over the numbers of work-groups that lie at `offset_bytes` of `groups` when the
-    /// device gets there: three words, within the device's limits.
+    /// Runs `pipeline` as [`Recorder::dispatch`] does, over the numbers of work-groups that lie at `offset_bytes` of
+    /// `groups` when the device gets there: three words, within the device's limits.
     pub fn dispatch_indirect(
         &mut self,
         pipeline: &Pipeline,

@@ -129,9 +129,9 @@ impl Device {
         self.submit_sharing(queue, recorders, [], signal, value, [&[], &[]])
     }
 
-    /// As [`Device::submit`]. The first recorder begins when all `waits` are reached (each must already be submitted,
-    /// or a single `VkQueue` would wait for itself), and after the first of the `shared` semaphores; the second of
-    /// them are signalled at the end.
+    /// Submits `recorders` as [`Device::submit`] does, with semaphores to wait for and to signal. The first recorder
+    /// begins when all `waits` are reached (each must already be submitted, or a single `VkQueue` would wait for
+    /// itself), and after the first of the `shared` semaphores; the second of them are signalled at the end.
     pub fn submit_sharing<'a>(
         &self,
         queue: usize,

@@ -46,7 +46,7 @@ pub enum TexelNumbers {
 /// What a texture's memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextureDescription {
-    /// Of the first texel in the buffer.
+    /// The offset of the first texel in the buffer.
     pub offset_bytes: u64,
     pub width: u32,
     pub height: u32,

@@ -73,7 +73,7 @@ impl Device {
         unified_pool::create_buffer(self, size_bytes, view)
     }
 
-    /// The same with memory of its own.
+    /// A buffer of `size_bytes` (not 0), with memory of its own, at an address that nothing else of the host uses.
     ///
     /// # Errors
     /// As [`Device::create_unified_buffer`].

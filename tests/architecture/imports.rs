@@ -240,3 +240,34 @@ fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
             && list.is_ok_and(|list| list.tokens.to_string().contains("test"))
     })
 }
+
+/// The names of what a file keeps for the whole process or for a thread, other than for tests.
+pub fn state(text: &str) -> Vec<String> {
+    let tree = syn::parse_file(text).expect("it is Rust");
+    let mut statics = Statics(Vec::new());
+    statics.visit_file(&tree);
+    statics.0
+}
+
+struct Statics(Vec<String>);
+
+impl<'ast> Visit<'ast> for Statics {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_for_tests(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
+        self.0.push(item.ident.to_string());
+    }
+
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        if item.path.is_ident("thread_local") {
+            let text = item.tokens.to_string();
+            let names = text.split("static ").skip(1);
+            let names = names.filter_map(|rest| rest.split([' ', ':']).next());
+            self.0.extend(names.map(str::to_owned));
+        }
+    }
+}

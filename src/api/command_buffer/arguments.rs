@@ -79,7 +79,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// As [`Recording::begin`] for a command with properties and a handle of its own.
+    /// Checks what every recording function is given, for a command that may have properties and a handle.
     pub fn begin_mutable(
         command_buffer: cl_command_buffer_khr,
         command_queue: cl_command_queue,

@@ -29,7 +29,7 @@ impl Dominators {
         Self::of(function, function.reverse_postorder())
     }
 
-    /// Of a part of a function that is entered at `entry` alone: its other blocks count as unreachable.
+    /// The dominators in a part of a function that is entered at `entry` alone: all other blocks count as unreachable.
     pub fn within(function: &Function, entry: Block, inside: &HashSet<Block>) -> Self {
         let mut order = Vec::with_capacity(inside.len());
         let mut seen = HashSet::from([entry]);
@@ -52,7 +52,7 @@ impl Dominators {
         Self::of(function, order)
     }
 
-    /// Of the blocks of `order`, in reverse postorder.
+    /// The dominators among the blocks of `order`, which are in reverse postorder.
     fn of(function: &Function, order: Vec<Block>) -> Self {
         let mut position = vec![NONE; function.block_count()];
         for (index, block) in order.iter().enumerate() {

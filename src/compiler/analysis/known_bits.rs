@@ -19,14 +19,14 @@ pub struct KnownBits {
 }
 
 impl KnownBits {
-    /// Of a value of a function whose local ids are below `local_sizes` ([`Module::most_local_sizes`]).
+    /// What is known of a value of a function whose local ids are below `local_sizes` ([`Module::most_local_sizes`]).
     ///
     /// [`Module::most_local_sizes`]: crate::compiler::ir::Module::most_local_sizes
     pub fn of(function: &Function, local_sizes: [u32; 3], value: Value) -> Self {
         Self::assuming(function, local_sizes, value, &|_| None)
     }
 
-    /// The same where, besides, values are at most what `bound` says.
+    /// What is known of a value ([`Self::of`]) where, besides, values are at most what `bound` says.
     pub fn assuming(
         function: &Function,
         local_sizes: [u32; 3],
@@ -41,7 +41,7 @@ impl KnownBits {
         given.follow(value, DEPTH)
     }
 
-    /// Of a number that is none or all of the bits of `possible`.
+    /// What is known of a number that has no bits but those of `possible`.
     fn within(ty: Type, possible: u64) -> Self {
         Self::bounded(ty, !possible, 0, possible & ty.mask())
     }

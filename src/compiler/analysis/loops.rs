@@ -171,7 +171,7 @@ impl Loops {
         &self.all
     }
 
-    /// Of each of [`Self::all`], whether another is within it.
+    /// For each of [`Self::all`] whether another loop is within it.
     pub fn have_inner(&self) -> Vec<bool> {
         let mut have_inner = vec![false; self.all.len()];
         for parent in self.all.iter().filter_map(|it| it.parent) {

@@ -1,6 +1,6 @@
 //! The block that all ways from a block to the end pass first.
 //!
-//! As [`super::Dominators`], on the edges the other way round, from one end that all returns lead to.
+//! Post-dominators are dominators ([`super::Dominators`]) on the reversed edges, from one end that all returns lead to.
 
 use super::immediate_dominators::immediate_dominators;
 use crate::compiler::ir::{Block, Function};

@@ -162,7 +162,7 @@ mod tests {
         assert_eq!((&sum.terms[..], sum.constant), (&[(value, 1)][..], 0));
     }
 
-    /// Also where factors and constants wrap around.
+    /// A sum has its value's bits where factors and constants wrap around, too.
     #[test]
     fn it_is_the_integer_modulo_its_width() {
         let random = &mut Random(3);

@@ -185,7 +185,7 @@ impl Assembler {
         id
     }
 
-    /// The same with an id given before.
+    /// An instruction with a result whose id is given, in a function's body.
     pub fn result_as(&mut self, id: Id, op: Op, ty: Id, operands: &[u32]) {
         let words = [&[ty, id], operands].concat();
         push_inst(&mut self.functions, op, &words);

@@ -198,7 +198,7 @@ fn map_unary(op: Unary, ty: Type) -> Option<Spelling> {
     }))
 }
 
-/// Of a minimum or maximum of integers, the comparison that holds where it is the first of the two.
+/// The comparison that chooses the first of two integers as their minimum or maximum.
 fn extremum(op: Binary) -> Option<spirv::Op> {
     match op {
         Binary::UMin => Some(spirv::Op::ULessThan),

@@ -34,7 +34,7 @@ pub enum Op {
     DotProduct {
         signed: [bool; 2],
         format: DotFormat,
-        /// Of the first vector, then of the second: one I32 each, or four I8 each.
+        /// Both vectors, the first before the second: one I32 each, or four I8 each.
         operands: Values,
     },
     /// A function of `OpenCL.std` on scalars; gone after `lower_builtins`. Component-wise functions
@@ -131,7 +131,7 @@ pub enum Place {
     Pointer(Value),
     /// At a 64-bit device address (I64).
     Address(Value),
-    /// The same with the address as two I32, once 64-bit integers are legalized.
+    /// At a 64-bit device address as two I32, once 64-bit integers are legalized.
     AddressPair { lo: Value, hi: Value },
     /// At a 64-bit device address (I64) and so many strides (I32, signed) after it.
     Indexed {
@@ -292,7 +292,7 @@ impl Binary {
 /// Integer and pointer comparisons; float ones are ordered (false on NaN) or unordered (true on NaN).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compare {
-    /// Also on booleans and pointers.
+    /// Equality of integers, booleans or pointers.
     Equal,
     NotEqual,
     ULess,
@@ -386,7 +386,7 @@ pub enum WorkItem {
     GlobalSize(u8),
     GlobalOffset(u8),
     LocalId(u8),
-    /// Of this work-group.
+    /// The size of this work-group.
     LocalSize(u8),
     EnqueuedLocalSize(u8),
     GroupId(u8),
@@ -575,7 +575,7 @@ impl Op {
         }
     }
 
-    /// The same, to be changed.
+    /// Where a load, a store or an atomic operation accesses memory, to be changed.
     pub fn place_mut(&mut self) -> Option<&mut Place> {
         match self {
             Self::Load(place, _) | Self::Store(place, ..) | Self::Atomic { place, .. } => {

@@ -22,7 +22,7 @@ pub(super) struct Decorations<'a> {
 pub(super) enum Linkage {
     Import(String),
     Export(String),
-    /// The same, but other modules may hold it too.
+    /// Exported under a name that other modules may define as well (`LinkOnceODR`).
     LinkOnce(String),
 }
 

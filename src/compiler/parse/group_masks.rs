@@ -124,7 +124,7 @@ pub(super) fn find_msb(b: &mut Builder<'_>, mask: Mask) -> Value {
     find(b, mask, GLOp::FindUMsb, [0, 1, 2, 3])
 }
 
-/// Of the words in this order, the last that is not zero has the bit.
+/// The place of the bit that `op` finds in the last word of `order` that is not zero.
 fn find(b: &mut Builder<'_>, mask: Mask, op: GLOp, order: [u32; 4]) -> Value {
     let valid = valid(b);
     let mask = and(b, mask, valid);

@@ -142,7 +142,7 @@ impl<'a> FunctionParser<'_, 'a> {
         self.each_component(inst, op, Some(index))
     }
 
-    /// The same operation on each component of operand 1.
+    /// Applies a group operation to each component of operand 1.
     fn each_component(
         &mut self,
         inst: &Instruction<'a>,

@@ -70,7 +70,7 @@ fn by_magnitude(b: &mut Builder<'_>, x: Value) -> Value {
     b.select(is_negative, negated, number)
 }
 
-/// Of a number from 0 to below 2^64.
+/// Converts a float from 0 to below 2^64 to an I64, word by word.
 fn by_words(b: &mut Builder<'_>, x: Value) -> Value {
     let ty = b.ty(x);
     let format = FloatFormat::of(ty);

@@ -13,7 +13,7 @@ pub fn holds_always(b: &mut Builder<'_>) -> Value {
     holds_always_in(b, 0)
 }
 
-/// The same of the groups in a dimension: those of two dimensions are two conditions to a driver.
+/// A condition that holds in every launch, on the groups in one dimension: two dimensions make two to a driver.
 pub fn holds_always_in(b: &mut Builder<'_>, dimension: u8) -> Value {
     let groups = b.op1(Op::BuiltIn(BuiltIn::NumWorkgroups(dimension)), Type::I32);
     let none = b.i32(0);
@@ -52,7 +52,7 @@ pub fn no_group_count_bit(b: &mut Builder<'_>) -> Value {
 /// Where the zero is found.
 #[derive(Clone, Copy, Debug)]
 pub struct HiddenZero {
-    /// Of the upper word of the address in the argument block.
+    /// The offset of the upper word of a buffer's address in the argument block.
     offset_bytes: u32,
 }
 
@@ -80,7 +80,7 @@ impl HiddenZero {
         Self { offset_bytes }
     }
 
-    /// The same number, as the driver does not know it.
+    /// `value` combined with the zero: the same number, which the driver does not know.
     pub fn added_to(self, b: &mut Builder<'_>, value: Value) -> Value {
         let place = Place::Argument {
             offset_bytes: self.offset_bytes,

@@ -34,7 +34,7 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
     Ok(())
 }
 
-/// The same bits, as the result of integer operations where they were those of a float.
+/// A value's bits, as the result of integer operations where they were those of a float.
 fn hide(b: &mut Builder<'_>, value: Value) -> Value {
     match b.function.op_of(value) {
         Some(&Op::Convert(Convert::Bitcast, from)) if b.ty(from).is_float() => {

@@ -73,7 +73,7 @@ fn rounding(function: &Function, inst: Inst) -> Option<(u32, Value)> {
     }
 }
 
-/// Of a number that is not negative, or of no number.
+/// Rounds a double that is not negative, or NaN, to the nearest integer, halves to the even one.
 fn to_even(b: &mut Builder<'_>, x: Value) -> Value {
     let format = FloatFormat::of(Type::F64);
     let whole_from = b.constant(

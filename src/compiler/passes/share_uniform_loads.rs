@@ -273,7 +273,7 @@ mod tests {
         left_of(places, dimension, place, between)
     }
 
-    /// The same where `index` makes an index of the id and the place.
+    /// How many loads and shuffles are left of a block that loads at what `index` makes of the id and each of `places`.
     fn left_of(
         places: &[i64],
         dimension: u8,

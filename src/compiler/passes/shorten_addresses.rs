@@ -183,7 +183,7 @@ fn group_dimension(function: &Function, value: Value) -> Option<usize> {
 struct ShortSum {
     /// Made of arguments alone.
     arguments: Terms,
-    /// Of any integer type; their sum has 32 bits.
+    /// Terms of any integer type whose sum fits 32 bits.
     short: Terms,
     other: Terms,
     constant: u64,

@@ -126,7 +126,7 @@ impl Allocation {
         self.window_if_shown().filter(|_| is_shown)
     }
 
-    /// The same once all its changes are shown to the host.
+    /// Where the host may touch the first byte once all changes are shown to it ([`Allocation::window`]).
     pub(super) fn window_if_shown(&self) -> Option<NonNull<u8>> {
         let is_named = !self.is_shared.load(Ordering::Acquire) && !self.is_addressed();
         self.buffer.window().filter(|_| is_named)

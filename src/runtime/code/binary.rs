@@ -222,7 +222,7 @@ mod tests {
         );
     }
 
-    /// As if another version of the compiler had written it.
+    /// A binary by another version of the compiler, as it were: its modules are read, its code is not.
     #[test]
     fn code_that_is_written_otherwise_is_not_read() {
         let capabilities = Capabilities::full();

@@ -17,7 +17,7 @@ pub struct FrontEnd {
 }
 
 impl FrontEnd {
-    /// As the configuration says. Nothing is looked for yet.
+    /// A front end as the configuration says. Nothing is looked for yet.
     pub fn new(config: &Config) -> Self {
         let cache = match &config.cache_dir {
             CacheDir::Off => DiskCache::disabled(),

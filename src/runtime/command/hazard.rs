@@ -30,7 +30,7 @@ impl Touch {
         self.id == other.id && (self.write || other.write) && self.overlaps(other)
     }
 
-    /// Of two regions of one allocation.
+    /// Whether the bytes of two regions of one allocation overlap.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }

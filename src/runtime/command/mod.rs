@@ -49,7 +49,7 @@ pub enum Command {
         size_bytes: u64,
         pattern: SmallVec<[u8; 16]>,
     },
-    /// The same for rows and slices; a row is a multiple of the pattern's length.
+    /// Fills rows and slices; a row is a multiple of the pattern's length.
     FillRectangle {
         target: Arc<Allocation>,
         extent: Extent,
@@ -89,10 +89,10 @@ impl Command {
         }
     }
 
-    /// The same transfer between other allocations, which `place` finds for the old ones and their numbers.
+    /// The transfer between other allocations, which `place` finds for the old ones and their numbers.
     ///
     /// # Errors
-    /// Of `place`; `CL_OUT_OF_RESOURCES` for what is no transfer between allocations.
+    /// Those of `place`; `CL_OUT_OF_RESOURCES` for what is no transfer between allocations.
     pub fn with_allocations(
         &self,
         mut place: impl FnMut(usize, &Arc<Allocation>) -> Result<Arc<Allocation>>,

@@ -57,7 +57,7 @@ impl Region<'_> {
         Ok(())
     }
 
-    /// The same, complete in itself.
+    /// The region, complete in itself.
     pub fn to_owned(self) -> DispatchRegion {
         let bytes = SmallVec::from_slice(self.arguments);
         DispatchRegion {

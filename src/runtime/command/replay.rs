@@ -49,7 +49,7 @@ enum Stage {
     Enqueued,
     /// The uses of the allocations count it.
     Begun,
-    /// As far as its memory goes.
+    /// The execution is over as far as its memory goes.
     Ended,
 }
 

@@ -89,7 +89,7 @@ impl CommandBuffer {
         buffer.enqueue_any(queues, waits, wants_event)
     }
 
-    /// The same, whatever devices it runs on, and whether or not it has to be recorded once more.
+    /// Enqueues the command buffer, whatever devices it runs on, and whether or not it has to be recorded once more.
     fn enqueue_any(
         &self,
         queues: &[Arc<Queue>],

@@ -28,7 +28,7 @@ pub struct Instance {
     parts: Vec<RecordedPart>,
     /// Executions of parts enqueued and not yet known to be done.
     executions: Uses,
-    /// Of all that the command buffer names, by executions that have begun.
+    /// Uses of all that the command buffer names, by executions that have begun.
     uses: Arc<Uses>,
     /// Where updates of commands go, by the commands' numbers.
     slots: Mutex<Slots>,
@@ -61,7 +61,7 @@ struct Slot {
     held: KeepAlive,
 }
 
-/// Of one `vkCmdDispatchIndirect`.
+/// What one `vkCmdDispatchIndirect` runs and reads.
 struct SlotRegion {
     pipeline: Arc<Pipeline>,
     /// The argument block of this many bytes, in mapped memory that lives as long as the instance.

@@ -176,7 +176,7 @@ impl CommandBuffer {
         Self::with_lines(Vec::new(), queues, properties, flags)
     }
 
-    /// The same with `lines` besides those of the queues.
+    /// A command buffer with `lines` besides those of the queues. Otherwise as [`CommandBuffer::new`].
     fn with_lines(
         mut lines: Vec<Line>,
         queues: Vec<Arc<Queue>>,

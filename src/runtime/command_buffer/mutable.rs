@@ -20,7 +20,7 @@ pub struct MutableCommand {
     handle: Handle,
     buffer: Weak<CommandBuffer>,
     queue: Arc<Queue>,
-    /// As the application gave it.
+    /// The kernel as the application gave it.
     kernel: Arc<Kernel>,
     properties: Option<Vec<cl_command_properties_khr>>,
     fields: cl_mutable_dispatch_fields_khr,
@@ -73,7 +73,7 @@ impl NewLaunch {
         self.prepare_with(own, buffer)
     }
 
-    /// The same with the kernel that is launched, a duplicate.
+    /// The command that launches `own`, a duplicate of the kernel, and what it launches at first, as [`Self::prepare`].
     fn prepare_with(
         self,
         own: Arc<Kernel>,
@@ -230,7 +230,7 @@ impl MutableCommand {
         }
     }
 
-    /// The same launch as a command of another command buffer, on `queue`.
+    /// What it launches now, as a command of another command buffer, on `queue`.
     pub(super) fn copy_for(
         &self,
         buffer: &Arc<CommandBuffer>,

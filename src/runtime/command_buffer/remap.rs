@@ -121,7 +121,7 @@ impl Node {
     }
 }
 
-/// The same transfer between the copies that the queue's device has of the memory objects.
+/// The transfer that `command` is, between the copies that the queue's device has of the memory objects.
 fn transfer_of(
     command: &Command,
     queue: &Queue,

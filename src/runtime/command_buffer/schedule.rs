@@ -33,7 +33,7 @@ pub struct Line {
 /// The plan of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Of each command.
+    /// The place of each command.
     pub places: Vec<Place>,
     /// In an order in which they can be enqueued; at least one.
     pub parts: Vec<PartPlan>,
@@ -41,7 +41,7 @@ pub struct Schedule {
     pub barriers: u32,
 }
 
-/// Of a command.
+/// The place of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Number of its part.

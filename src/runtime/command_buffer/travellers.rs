@@ -51,7 +51,7 @@ impl Travellers {
         &mut self.list[index]
     }
 
-    /// Of those that still live.
+    /// The uses of those memory objects that still live.
     pub fn uses(&self) -> impl Iterator<Item = Use> + '_ {
         self.list.iter().flat_map(|it| {
             let backing = it.backing.upgrade();

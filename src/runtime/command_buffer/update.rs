@@ -48,7 +48,7 @@ enum New {
     Values(SmallVec<[(usize, Bytes); 2]>),
 }
 
-/// Of an argument.
+/// The bytes of an argument.
 type Bytes = SmallVec<[u8; 16]>;
 
 impl Changes {

@@ -46,7 +46,7 @@ impl Versions {
     /// recording of all of them.
     ///
     /// # Errors
-    /// Of `record`: nothing has changed.
+    /// Those of `record`: nothing has changed then.
     pub fn update<'a, E>(
         &mut self,
         changed: &[usize],

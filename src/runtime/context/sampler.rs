@@ -68,7 +68,7 @@ impl Sampler {
         &self.properties
     }
 
-    /// As generated code knows it.
+    /// The sampler as generated code knows it.
     pub fn word(&self) -> u32 {
         let Settings {
             normalized,

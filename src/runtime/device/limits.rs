@@ -114,8 +114,8 @@ fn max_sub_groups(info: &PhysicalDeviceInfo, max_work_group_size: u32) -> u32 {
     }
 }
 
-/// Of a device that does not make all iterations of long loops: programs that divide their work by the units have shorter
-/// loops so. Each unit is a lane of a vector then, or less.
+/// The compute units of a device that does not make all iterations of long loops: programs that divide their work by
+/// the units have shorter loops so. Each unit is a lane of a vector then, or less.
 const UNITS_FOR_SHORT_LOOPS: u32 = 64;
 
 /// What an extension tells, or the processors of a software device; else the least that is true.

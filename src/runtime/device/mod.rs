@@ -106,7 +106,7 @@ impl Device {
         &self.info
     }
 
-    /// The same in OpenCL's terms.
+    /// The device's limits in OpenCL's terms.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -170,7 +170,7 @@ impl Device {
     /// nothing, and no command has to wait for another because of it.
     ///
     /// # Errors
-    /// As an allocation, kept: later calls fail alike.
+    /// Those of opening the device and allocating the word, kept: later calls fail alike.
     pub fn order_word(&self) -> Result<u64> {
         /// A cache line, so that nothing else is beside it.
         const BYTES: u64 = 256;

@@ -63,7 +63,7 @@ mod tests {
     use crate::runtime::device::limits::tests::software_device;
     use crate::runtime::launch::plan::tests::kernel;
 
-    /// Of a device with sub-groups of 8, 16 and 32 work-items, 16 of them in a work-group.
+    /// The sizes on a device with sub-groups of 8, 16 and 32 work-items, 16 of them in a work-group.
     fn sizes(asked: Option<u32>, uses_subgroups: bool) -> SubGroupSizes {
         let mut kernel = kernel(None);
         kernel.attributes.required_sub_group_size = asked;

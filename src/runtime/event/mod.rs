@@ -423,7 +423,7 @@ impl Event {
         self.finish_once(status, times).unwrap_or_default()
     }
 
-    /// The same; `None` if it was done before.
+    /// Notes that the command is done with `status`, 0 or negative; `None` if it was done before.
     fn finish_once(
         self: &Arc<Self>,
         status: cl_int,

@@ -50,7 +50,7 @@ pub fn is_over() -> bool {
     is_child() || is_ending() && is_over_here()
 }
 
-/// The same once `exit` has begun.
+/// Whether this thread is no place to go on once `exit` has begun.
 #[cold]
 fn is_over_here() -> bool {
     IS_OURS.get() || HAS_ENDED.load(Ordering::Acquire)
@@ -98,7 +98,7 @@ impl AtWork {
         }
     }
 
-    /// The same where there are threads of ours.
+    /// Begins a call of the application where there are threads of ours: nothing unless it comes from one of them.
     #[inline(never)]
     fn begin_call_beside_ours() -> Result<Option<Self>> {
         match IS_OURS.get() {

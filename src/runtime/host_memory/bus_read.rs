@@ -1,6 +1,6 @@
 //! Reads over the bus: of device memory that the host sees and does not cache.
 //!
-//! As `memcpy` does it the processor waits for every load, a microsecond on an H100: 4 KiB take 68 to 138. Several streaming
+//! With `memcpy` the processor waits for every load, a microsecond on an H100: 4 KiB take 68 to 138. Several streaming
 //! loads are under way at once, some sixteen. Of 16 bytes each, 4 KiB take 10 to 14 microseconds, of 32 bytes 5 to 7, of 64
 //! bytes, a whole line, 4.1 (`cargo bench --bench latency`).
 
@@ -19,7 +19,7 @@ pub fn most_bytes() -> usize {
     }
 }
 
-/// The same where a round trip is needed in any case, and the copy is all that is spared.
+/// Bytes that the host reads sooner where a round trip is needed in any case, and the copy is all that is spared.
 pub fn most_bytes_with_round_trip() -> usize {
     match load_bytes() {
         LINE => 2048,

@@ -13,7 +13,7 @@ pub struct Extent {
 /// Where the rectangle lies in one of the two memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Of the first byte.
+    /// Where the rectangle's first byte lies.
     pub offset_bytes: usize,
     pub row_pitch_bytes: usize,
     pub slice_pitch_bytes: usize,
@@ -171,7 +171,7 @@ impl Shape {
         self.merged().extent.slices == 1
     }
 
-    /// The same copy in parts of about `size_bytes`: a plain range is cut, a rectangle between its rows.
+    /// The copy in parts of about `size_bytes`: a plain range is cut, a rectangle between its rows.
     pub fn pieces(&self, size_bytes: usize) -> impl Iterator<Item = Self> + use<> {
         let shape = self.merged();
         let Extent {
@@ -209,7 +209,7 @@ impl Shape {
         })
     }
 
-    /// The same copy with rows and slices joined where there is no gap on either side.
+    /// The copy with rows and slices joined where there is no gap on either side.
     pub fn merged(&self) -> Self {
         let mut shape = *self;
         let Extent {

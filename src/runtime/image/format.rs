@@ -68,7 +68,7 @@ const ORDERS: [Order; 15] = {
     ]
 };
 
-/// Of depth and stencil in one, which no device here has.
+/// The channel type of depth and stencil in one, which no device here has.
 const CL_UNORM_INT24: cl_channel_type = 0x10DF;
 
 /// Every channel type but [`CL_UNORM_INT24`].
@@ -188,7 +188,7 @@ impl Format {
         })
     }
 
-    /// As the application names it.
+    /// The format as the application names it.
     pub fn describe(&self) -> cl_image_format {
         cl_image_format {
             image_channel_order: self.order,
@@ -240,7 +240,7 @@ impl Format {
         if self.is_depth() { 4 } else { 16 }
     }
 
-    /// As generated code knows it.
+    /// The format as generated code knows it.
     pub fn texel_format(&self) -> TexelFormat {
         let order = self.channels();
         TexelFormat::new(

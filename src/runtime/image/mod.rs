@@ -28,7 +28,7 @@ pub struct Image {
     /// Depth, or the number of layers.
     pub depth: usize,
     pub row_pitch_bytes: usize,
-    /// Of slices, or of layers.
+    /// The pitch of slices, or of layers.
     pub slice_pitch_bytes: usize,
     /// Mip levels; 1 where there are no others.
     pub levels: usize,
@@ -72,7 +72,7 @@ impl Image {
         offset_bytes.saturating_add(level.own_bytes())
     }
 
-    /// Of the first level alone.
+    /// Bytes of the first level alone.
     fn own_bytes(&self) -> usize {
         self.slice_pitch_bytes.saturating_mul(self.depth)
     }

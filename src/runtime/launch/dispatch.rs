@@ -41,7 +41,7 @@ pub fn prepare(kernel: &Kernel, queue: &DeviceQueue, range: &NdRange) -> Result<
     Ok(dispatch)
 }
 
-/// The same in place, of an empty one.
+/// Makes `dispatch`, an empty one, the command for a launch that is recorded. Otherwise as [`prepare`].
 ///
 /// # Errors
 /// As [`prepare`].
@@ -107,7 +107,7 @@ pub(in crate::runtime) struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Of nothing yet ([`Launch::prepare`]). `dispatch` is empty, but for where it prints, and `block` as well.
+    /// A launch of nothing yet ([`Launch::prepare`]). `dispatch` is empty, but for where it prints, and so is `block`.
     pub fn new(
         dispatch: &'a mut Dispatch,
         block: &'a mut Block,
@@ -186,7 +186,7 @@ impl<'a> Launch<'a> {
         self.dispatch
     }
 
-    /// The same, for what the batch takes.
+    /// What the launch uses, and what else there is to know of it, for the batch to take from.
     pub fn dispatch_mut(&mut self) -> &mut Dispatch {
         self.dispatch
     }
@@ -279,7 +279,7 @@ pub fn code<'a>(kernel: &'a Kernel, device: &Arc<Device>) -> Result<DeviceCode<'
     })
 }
 
-/// The same launch of `code` with a buffer of its own for what it prints; `None` where it prints nothing.
+/// `dispatch`, a launch of `code`, with a buffer of its own for what it prints; `None` where it prints nothing.
 ///
 /// # Errors
 /// `CL_OUT_OF_RESOURCES`

@@ -168,7 +168,7 @@ impl Kernel {
         self.duplicate_as(Arc::clone(&self.definition))
     }
 
-    /// As [`Kernel::duplicate`], with code that reads its arguments from memory, where such code can be had.
+    /// A duplicate with code that reads its arguments from memory, where such code can be had ([`Kernel::duplicate`]).
     pub fn duplicate_for_updates(&self) -> Arc<Self> {
         let own = &*self.definition;
         let in_memory = |code: &KernelCode| {

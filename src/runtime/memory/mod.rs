@@ -39,7 +39,7 @@ pub struct Memory {
     handle: Handle,
     context: Arc<Context>,
     flags: cl_mem_flags,
-    /// As the application gave it; for a sub-buffer within that of its buffer.
+    /// `host_ptr` as the application gave it; for a sub-buffer within that of its buffer.
     host_ptr: Option<HostPointer>,
     properties: Vec<cl_mem_properties>,
     backing: Arc<Backing>,
@@ -88,7 +88,7 @@ impl Memory {
         unsafe { Self::of_kind(kind, context, flags, size_bytes, host_ptr, properties) }
     }
 
-    /// As [`Memory::buffer`]; `kind` where the flags ask for nothing else.
+    /// A buffer of `kind` where the flags ask for nothing else. Otherwise as [`Memory::buffer`].
     unsafe fn of_kind(
         kind: MemoryKind,
         context: &Arc<Context>,
@@ -312,7 +312,7 @@ impl Memory {
     /// An image in memory that others allocated; otherwise as [`Memory::external`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Memory::external`].
     pub fn external_image(
         context: &Arc<Context>,
         device: &Device,

@@ -140,7 +140,7 @@ impl From<vulkan::Error> for Error {
 }
 
 impl From<CompileError> for Error {
-    /// Of the code that a program was built to: the application has made no mistake any more.
+    /// The error for code that a program was built to: the application has made no mistake any more.
     fn from(error: CompileError) -> Self {
         Self::out_of_resources(error.reason)
     }

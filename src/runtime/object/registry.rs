@@ -187,7 +187,7 @@ impl<T: Object> Drop for Borrowed<T> {
     }
 }
 
-/// As [`lookup`], for the length of the call.
+/// Borrows the object behind `handle`, if it is one of type `T`, for the length of the call.
 #[inline]
 pub fn borrow<T: Object>(handle: *mut c_void) -> Result<Borrowed<T>> {
     let slot = slot_of::<T>(handle)?;

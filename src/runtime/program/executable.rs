@@ -43,9 +43,9 @@ pub struct Executable {
     making_data: Mutex<()>,
     /// The data's start as kernels read it by descriptors; made with the first pipeline of one that does.
     uniforms: OnceLock<Arc<vulkan::UniformBuffer>>,
-    /// The same program with its arguments in memory; `None` when it can't be had.
+    /// The program with its arguments in memory; `None` when it can't be had.
     in_memory: OnceLock<Option<Arc<Executable>>>,
-    /// Of such a program: the one whose data it shares.
+    /// The program whose data this one shares, where its arguments are in memory.
     original: Option<Weak<Executable>>,
 }
 
@@ -106,7 +106,7 @@ impl Executable {
         })
     }
 
-    /// The same program, compiled so that all arguments are read from memory: the device then sees what the host
+    /// The program compiled so that all arguments are read from memory: the device then sees what the host
     /// changes after the launch was recorded. `None` where the code can't be compiled again: a program binary
     /// without the modules it was made of.
     pub fn with_arguments_in_memory(self: &Arc<Self>) -> Option<&Arc<Self>> {
@@ -140,7 +140,7 @@ impl Executable {
         &self.program
     }
 
-    /// As it is stored in a program binary.
+    /// The program as it is stored in a program binary.
     pub fn stored(&self) -> StoredExecutable {
         StoredExecutable {
             modules: (*self.modules).clone(),

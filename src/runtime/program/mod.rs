@@ -87,7 +87,7 @@ pub enum Product {
 #[derive(Clone, Default)]
 pub struct DeviceBuild {
     pub status: BuildStatus,
-    /// As the application gave them.
+    /// The options as the application gave them.
     pub options: String,
     pub log: String,
     pub product: Product,

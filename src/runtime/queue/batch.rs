@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// A full batch is submitted: the device should not wait for the host much longer.
 pub const MOST_COMMANDS: u32 = 1024;
 
-/// Of what a batch holds, so many of the last are looked at before the same is held once more.
+/// A batch looks at so many of the last things that it holds before it holds the same once more.
 const REMEMBERED: usize = 8;
 
 /// One batch, reused over and over. What it holds, it holds until the device is done.
@@ -353,7 +353,8 @@ impl Batch {
         }
     }
 
-    /// As [`Batch::record`], of a launch that the batch has already: it holds what that uses.
+    /// Records a launch that the batch has already: it holds what that uses. The caller has placed the barrier
+    /// that it needs.
     pub fn record_repeat(&mut self, dispatch: &Dispatch) -> Result<()> {
         self.weight += 1;
         self.recorder()?;
@@ -368,7 +369,7 @@ impl Batch {
         Ok(())
     }
 
-    /// As [`Batch::record`], of a launch that lies in its kernel.
+    /// Records a launch that lies in its kernel. Otherwise as [`Batch::record`].
     pub fn record_launch(&mut self, launch: &mut Launch<'_>) -> Result<()> {
         self.weight += 1;
         self.recorder()?;
@@ -379,7 +380,7 @@ impl Batch {
         recorded
     }
 
-    /// As [`Batch::record`], of a command buffer.
+    /// Records the execution of a command buffer.
     pub fn record_replay(&mut self, replay: Replay) -> Result<()> {
         self.weight += 1;
         self.replay(replay)
@@ -672,7 +673,7 @@ fn touch(allocation: &Arc<Allocation>, bytes: Range<u64>, write: bool) -> Touch 
 }
 
 impl Dispatch {
-    /// As [`Command::add_accesses`].
+    /// Adds what the launch reads and writes to a list; whether it may touch more than that.
     pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
         for access in &self.accesses {
             let bytes = access.bytes.clone();

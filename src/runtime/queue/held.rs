@@ -31,7 +31,7 @@ use std::sync::{Arc, Weak};
 pub(in crate::runtime) struct HeldCommands {
     /// By their numbers, in the order in which they were enqueued.
     commands: BTreeMap<u64, Held>,
-    /// Of the next command.
+    /// The number of the next command.
     next: u64,
     /// The numbers of those that all later ones come after.
     barriers: VecDeque<u64>,
@@ -274,7 +274,7 @@ impl Queue {
         self.resolve_for(waits, &mut None)
     }
 
-    /// The same for a held command: where it is not yet, the events tell of it when that may have changed.
+    /// Whether the events allow a command to be recorded now; if not yet, they tell `asker` when that may have changed.
     fn resolve_for(self: &Arc<Self>, waits: &Waits, asker: &mut Option<Asker<'_>>) -> Resolution {
         let mut device = DeviceWaits::new();
         let mut sequence = None;

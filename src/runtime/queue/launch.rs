@@ -232,7 +232,7 @@ kernel void say(global uint *out, uint value) { if (value == 1) printf("never\n"
             Ok(false)
         }
 
-        /// The same so many times.
+        /// Launches `kernel` `COUNT` times; whether the queue had kept it each time.
         fn launches<const COUNT: usize>(&self, kernel: &Arc<Kernel>) -> [bool; COUNT] {
             [(); COUNT].map(|()| self.launch(kernel, &range(64)).unwrap())
         }

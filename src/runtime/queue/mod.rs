@@ -252,7 +252,7 @@ impl Queue {
         Ok(event)
     }
 
-    /// As [`Queue::enqueue`] with the times that the application asks for, whatever the queue. It was called at
+    /// Enqueues `command` with the times that the application asks for, whatever the queue. It was called at
     /// `queued_ns`.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl Queue {
         Ok(event)
     }
 
-    /// As [`Queue::enqueue`]; without `wants_event` no event is made, unless the command is held. The command is taken out
+    /// Enqueues `command`; without `wants_event` no event is made, unless the command is held. The command is taken out
     /// of where it lies: a launch has hundreds of bytes, and to move them from call to call takes longer than the rest.
     ///
     /// # Errors

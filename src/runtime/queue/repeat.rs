@@ -37,7 +37,7 @@ pub(in crate::runtime) struct Repeats {
 /// A launch that may come again.
 #[derive(Default)]
 pub(in crate::runtime) struct Repeat {
-    /// Of none where this is free. Whoever holds it knows that no other kernel has its address.
+    /// The kernel, none where this is free. Whoever holds it knows that no other kernel has its address.
     kernel: Weak<Kernel>,
     /// [`Kernel::version`]
     version: u64,
@@ -167,7 +167,7 @@ impl Queue {
     /// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Queue::enqueue_if`].
     #[inline]
     pub(in crate::runtime) fn enqueue_again(
         self: &Arc<Self>,

@@ -73,7 +73,7 @@ impl Queue {
         self.wait_awake(value, LEAST_SPIN_NS);
     }
 
-    /// The same, awake for so long at most.
+    /// Blocks until the device has reached `value`, awake for `spin_ns` at most.
     fn wait_awake(&self, value: u64, spin_ns: u64) {
         if !self.spin(value, spin_ns) {
             self.sleep(value);

@@ -33,7 +33,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Of a command that may write, or not.
+    /// The mode of a command that may write, or not.
     pub fn of(written: bool) -> Self {
         match written {
             true => Self::Modify,

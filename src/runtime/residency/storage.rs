@@ -17,7 +17,7 @@ const MIRROR_BYTES: usize = 16 << 20;
 #[derive(Clone)]
 pub struct Place {
     pub allocation: Arc<Allocation>,
-    /// Of the memory object's first byte.
+    /// Where the memory object's first byte lies in the allocation.
     pub offset_bytes: usize,
 }
 

@@ -51,7 +51,7 @@ impl Queue {
     /// [`Queue::enqueue_read`] from a memory object, wherever its contents are.
     ///
     /// # Errors
-    /// Also `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`, and as [`Queue::enqueue_read`].
     pub fn read_memory(
         self: &Arc<Self>,
         kind: cl_command_type,
@@ -72,7 +72,7 @@ impl Queue {
     /// [`Queue::enqueue_write`] to a memory object, wherever its contents are.
     ///
     /// # Errors
-    /// Also `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`, and as [`Queue::enqueue_write`].
     #[allow(clippy::too_many_arguments)]
     pub fn write_memory(
         self: &Arc<Self>,
@@ -107,7 +107,7 @@ impl Queue {
     /// `target`. A blocking call returns when the data is there.
     ///
     /// # Errors
-    /// Of a blocking call also `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
+    /// As [`Queue::enqueue`]; of a blocking call also `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
     pub fn enqueue_read(
         self: &Arc<Self>,
         kind: cl_command_type,
@@ -275,7 +275,7 @@ impl Queue {
         self.enqueue_map_region(kind, memory, flags, extent, source, blocking, wait_list)
     }
 
-    /// The same for a region of rows, which the host sees with the pitches of `layout`.
+    /// Where the host sees a region of rows, with the pitches of `layout`, once the event is done.
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_map_region(
         self: &Arc<Self>,

@@ -6,7 +6,7 @@ use crate::compiler::ir::{Op, Type};
 use crate::compiler::parse::parse;
 use crate::compiler::testing::assemble;
 
-/// As the translator from LLVM wrote it in OpenCL 2.0's days.
+/// The translator from LLVM wrote built-ins as imported constant memory in OpenCL 2.0's days.
 #[test]
 fn a_built_in_that_is_imported_constant_memory() {
     let words = assemble(&format!(

@@ -25,7 +25,7 @@ fn truncations(words: &[u32]) -> usize {
     operations.iter().filter(narrow).count()
 }
 
-/// As clang-22 writes it where the high bits do not matter.
+/// clang-22 writes operands that are too wide where the high bits do not matter.
 #[test]
 fn operands_that_are_too_wide_are_narrowed() {
     let words = kernel(
@@ -42,7 +42,7 @@ fn operands_that_are_too_wide_are_narrowed() {
     assert_eq!(truncations(&words), 3);
 }
 
-/// As clang-22 writes it of `mad_hi` of a comparison that became a `short`.
+/// clang-22 leaves an operand of `mad_hi` too wide where it is a comparison that became a `short`.
 #[test]
 fn operands_of_functions_that_are_too_wide_are_narrowed() {
     let words = kernel(
@@ -58,7 +58,7 @@ fn operands_of_functions_that_are_too_wide_are_narrowed() {
     assert_eq!(truncations(&words), 2);
 }
 
-/// As clang-22 writes it of an `llvm.bitreverse.i1`.
+/// clang-22 writes `OpBitReverse` of a boolean for `llvm.bitreverse.i1`.
 #[test]
 fn the_one_bit_of_a_boolean_reversed_is_itself() {
     let words = kernel(

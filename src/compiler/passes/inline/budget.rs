@@ -312,9 +312,9 @@ impl Budget {
 }
 
 struct Sizes {
-    /// Of each function with what is inlined into it.
+    /// The size of each function with what is inlined into it.
     bodies: Vec<u64>,
-    /// Of the kernels.
+    /// The size of the kernels, with the shared bodies that they call.
     total: u64,
 }
 

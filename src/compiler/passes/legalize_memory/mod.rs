@@ -278,7 +278,7 @@ fn to_memory(b: &mut Builder<'_>, value: Value, memory_type: Type) -> Value {
     b.bitcast(value, memory_type)
 }
 
-/// The same bytes as more values of a narrower type.
+/// Splits values into more values of a narrower type, with the same bytes.
 fn split(b: &mut Builder<'_>, values: &[Value], narrow: Type) -> Values {
     let mut parts = Values::new();
     for &value in values {

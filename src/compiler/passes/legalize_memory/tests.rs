@@ -82,7 +82,7 @@ fn words_of(at: u64, size: u64) -> std::ops::Range<u64> {
     at & !3..(at + size).next_multiple_of(4)
 }
 
-/// As bits in an I64 or less: what a test compares.
+/// The bits of values, each in an I64 or less: what a test compares.
 fn bits_of(b: &mut crate::compiler::ir::Builder<'_>, values: &[Value]) -> Values {
     values
         .iter()

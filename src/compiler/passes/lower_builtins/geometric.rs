@@ -71,7 +71,7 @@ impl Lower<'_, '_> {
         }))
     }
 
-    /// Of the first three components; the fourth of four is zero.
+    /// The cross product of the first three components; the fourth of four is zero.
     fn cross(&mut self, args: &[Value], lanes: usize) -> Option<Values> {
         let (a, b) = (args.get(..lanes)?, args.get(lanes..)?);
         let (&[ax, ay, az, ..], &[bx, by, bz, ..]) = (a, b) else {

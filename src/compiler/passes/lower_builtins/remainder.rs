@@ -163,7 +163,7 @@ impl Words<'_, '_> {
         self.op(Binary::Sub, place, top)
     }
 
-    /// Of a number without its sign. Zero, infinity and NaN have some parts too, with a significand that may
+    /// The parts of a number without its sign. Zero, infinity and NaN have some, too, with a significand that may
     /// be divided by.
     fn parts(&mut self, size: Value) -> Parts {
         use Binary::{And, LShr, Or, Shl, Sub};

@@ -49,7 +49,7 @@ const SEPARATE: [&str; 34] = [
     "_Z9__clc_tand",
 ];
 
-/// The same, shared by several functions.
+/// Helpers of several functions, of which a product that is rounded before the sum spoils nothing.
 const SEPARATE_HELPERS: [&str; 3] = ["__clc_ep_log", "__clc_exp_helper", "__clc_sincos_piby4"];
 
 /// Functions that ask what a product lost when it was rounded: the trigonometric functions' reduction of their

@@ -39,7 +39,7 @@ impl Given {
         found
     }
 
-    /// Of a value in the function at `index` of the module.
+    /// Whether a value in the function at `index` of the module is given.
     pub fn is_given(&self, index: usize, function: &Function, value: Value) -> bool {
         let position = || function.params().iter().position(|&param| param == value);
         let parameter = || self.0.get(index)?.get(position()?).copied();

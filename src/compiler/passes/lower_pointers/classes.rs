@@ -28,7 +28,7 @@ pub struct Facts {
     pub unit_bytes: u32,
     /// Size of the widest scalar accessed.
     pub widest_bytes: u32,
-    /// The same as `unit_bytes` for scalars of at least 4 bytes only.
+    /// The largest number of bytes that every access to scalars of at least 4 bytes is made of. 8 without any.
     pub word_unit_bytes: u32,
     /// How many scalars of at least 4 bytes are accessed, and how many narrower ones.
     pub words: u32,

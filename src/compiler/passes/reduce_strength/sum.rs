@@ -40,7 +40,7 @@ impl Extended {
 /// What a summand is, before it is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// The same in all rounds.
+    /// A value that is the same in all iterations.
     Same(Extended),
     /// One of [`Counted::counters`].
     Counter(usize, Extension),

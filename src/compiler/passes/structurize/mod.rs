@@ -140,7 +140,7 @@ fn structurize(
     structurize_in_parts(function, convergent, leave_at_end, None, &mut carried)
 }
 
-/// The same with regions cut into parts that nest no deeper than `most_nested`.
+/// Structures one function as [`structurize`] does, with regions cut into parts that nest no deeper than `most_nested`.
 fn structurize_in_parts(
     function: &mut Function,
     convergent: &HashSet<FuncId>,

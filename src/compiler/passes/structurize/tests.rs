@@ -36,7 +36,7 @@ fn assert_same(original: &Function, structured: &Function) {
     assert_same_with(original, structured, &[]);
 }
 
-/// The same for a structured function that has arrays of its own.
+/// Panics unless the structured function, with `arrays` of its own, does what the original does, for some arguments.
 pub fn assert_same_with(original: &Function, structured: &Function, arrays: &[Array]) {
     let before = module_of(vec![original.clone()]);
     let mut after = module_of(vec![structured.clone()]);

@@ -24,10 +24,10 @@ const JOINED_NS: u64 = 500_000_000;
 
 const NS_OF_INSTRUCTION: u64 = 35_000;
 
-/// Of two scalars in memory.
+/// Nanoseconds that the back end takes for each pair of scalars in memory.
 const NS_OF_SCALARS: u64 = 5_000;
 
-/// Of two uses of a private array.
+/// Nanoseconds that the back end takes for each pair of uses of a private array.
 const NS_OF_USES: u64 = 50;
 
 /// What the back end pays for in some blocks.

@@ -58,15 +58,18 @@ use std::collections::HashSet;
 /// Rounds and instructions, all rounds together, up to which a loop over private memory is unrolled.
 const PRIVATE: (usize, usize) = (64, 2048);
 
-/// The same for a loop that only loads.
+/// Iterations and instructions, all iterations together, up to which a loop that loads is unrolled, unless [`PRIVATE`]
+/// limits it.
 const LOADS: (usize, usize) = (8, 320);
 
-/// The same for one with barriers and no loop within, whose rounds together load so many bytes of device memory at most.
-/// Of more, in a row for each work-item, NVIDIA's driver would load all rows' first quarters, then all rows' second
-/// ones: at a third of the bandwidth, as what the cache held of the lines is gone by then.
+/// Iterations, and instructions and bytes loaded from device memory, all iterations together, up to which a loop with
+/// barriers and no loop within is unrolled. With more bytes, in a row for each work-item, NVIDIA's driver would load
+/// all rows' first quarters, then all rows' second ones: at a third of the bandwidth, as what the cache held of the
+/// lines is gone by then.
 const EXCHANGES: (usize, usize, usize) = (16, 1024, 64);
 
-/// The same for a loop that only computes and is not unrolled as a whole; and how many rounds may become one.
+/// Iterations of a loop that only computes, and instructions of those that become one, up to which they are joined;
+/// [`FACTORS`] is how many may become one.
 const COMPUTES: (usize, usize) = (4096, 160);
 const FACTORS: [usize; 3] = [8, 4, 2];
 
@@ -468,7 +471,7 @@ struct Body {
     loads: bool,
     /// Whether it has barriers, and no loop within.
     exchanges: bool,
-    /// Of device memory, that it loads.
+    /// The bytes of device memory that an iteration loads.
     device_bytes: usize,
     /// Whether it indexes private memory by its counters, and that becomes registers.
     indexes_private: bool,

@@ -136,7 +136,7 @@ struct Step {
 #[derive(Clone, Copy)]
 enum Amount {
     Constant(u64),
-    /// The same in all rounds.
+    /// A value that is the same in all iterations.
     Variable(Value),
 }
 

@@ -14,8 +14,9 @@ use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
 use crate::vulkan::info::DeviceType;
 use crate::vulkan::{Buffer, CopyRegion, Recorder};
 
-/// As in `shaders/rectangles.cl`.
+/// Work-items of a work-group, as in `shaders/rectangles.cl`.
 const GROUP_SIZE: u64 = 128;
+/// Units that a work-item moves, as in `shaders/rectangles.cl`.
 const STEPS: u64 = 4;
 
 /// Units in a dispatch's row, and rows, that the kernels' 32 bits count with room for a tile beyond.
@@ -364,7 +365,7 @@ impl Tiling {
 /// The units that a work-group takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tile {
-    /// Of its work-items, so many lie beside each other.
+    /// The binary logarithm of how many work-items lie beside each other.
     log_lanes: u32,
     /// Whether the units of a work-item lie in one row.
     along_row: bool,

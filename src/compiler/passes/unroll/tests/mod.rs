@@ -23,7 +23,7 @@ fn kernel(
     kernel_by(ty, first, (Binary::Add, step), again, body)
 }
 
-/// The same with a counter that becomes another by any operation.
+/// A [`kernel`] whose induction variable is updated by any operation, `op` with the constant `by`.
 fn kernel_by(
     ty: Type,
     first: impl FnOnce(&mut Builder<'_>, Value) -> Value,
