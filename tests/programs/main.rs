@@ -8,7 +8,8 @@
 //! private, local or global memory, with elements of several types, in one work-item or many. The words that it writes
 //! must be the host's, bit by bit, or within the program's tolerance; and its first launch must end within a bound of
 //! CPU time, as measured in the process that runs it. What else the machine does can only add to that (caches and memory
-//! are shared): a first launch that exceeds its bound is measured again in a new process, and the least counts.
+//! are shared): long ones are divided by how much slower than at rest the processor is, and a first launch that exceeds its
+//! bound is measured again in a new process, and the least counts.
 //!
 //! The device is the first one that the loader finds, which is told to find only the `libpumice.so` that cargo built;
 //! `PUMICE_TEST_ICD` names another driver's library instead. `--patience SECONDS` gives first launches so many CPU
@@ -40,6 +41,9 @@ const TOLD: usize = 4;
 
 /// Processes that measure a first launch that exceeds its bound.
 const TRIES: usize = 3;
+
+/// How many times slower than at rest a machine may be before first launches are given up that would be within a bound.
+const SLOWEST: f64 = 4.0;
 
 struct Arguments {
     filters: Vec<String>,
@@ -146,7 +150,9 @@ struct Session<'a> {
 
 fn run(arguments: &Arguments, cases: &[Case], folder: &Path) -> ExitCode {
     let bounds = Bounds::read();
-    let patience = arguments.patience.unwrap_or_else(|| bounds.most());
+    let patience = arguments
+        .patience
+        .unwrap_or_else(|| SLOWEST * bounds.most());
     let mut devices = Vec::new();
     for job in 0..arguments.jobs.max(1) {
         let folder = folder.join(job.to_string());
