@@ -35,7 +35,7 @@ pub(super) const TARGET_ARGUMENTS: [&str; 5] = [
 ];
 
 /// The arguments that ask for a SPIR-V module, beside the target and what it is made of.
-pub(super) const EMIT_ARGUMENTS: [&str; 16] = [
+pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     "-mllvm",
     // `printf` formats lie in constant memory; without the first the back end refuses them. The others are
     // what it spells sub_group_rotate, work_group_reduce_mul and the built-ins of other extensions with, what it
@@ -55,12 +55,6 @@ pub(super) const EMIT_ARGUMENTS: [&str; 16] = [
     // What a sum has become at the end of a loop it computes in 33 or 65 bits; of 65 the back end breaks down.
     "-mllvm",
     "-replexitval=never",
-    // Of a loop that moves or clears elements it makes `memmove` or `memset`, and of those, as far as it does not know
-    // their size, a loop over bytes.
-    "-mllvm",
-    "-disable-loop-idiom-memcpy",
-    "-mllvm",
-    "-disable-loop-idiom-memset",
     // The Vulkan driver behind vectorizes for its own registers; wide and odd vectors only have to be
     // taken apart again.
     "-fno-vectorize",

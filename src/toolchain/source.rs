@@ -164,32 +164,6 @@ mod tests {
         assert!(compile(source, "-Werror", &[]).spirv.is_none());
     }
 
-    /// Loops over bytes would have four and eight times the iterations, each with a store of a part of a word.
-    #[test]
-    fn loops_that_move_and_clear_elements_access_elements() {
-        let module = compiles(
-            "kernel void k(global int *a, global long *b, int n) {
-                for (int i = 0; i < n; i++) a[i] = a[i + 1];
-                for (int i = n; i > 0; i--) b[i] = b[i - 1];
-                for (int i = 0; i < n; i++) a[i + n] = 0;
-                for (int i = 0; i < n; i++) b[i + n] = 0;
-            }",
-            "",
-        );
-        // The alignments of what is loaded and stored.
-        let aligned: Vec<u32> = instructions::all(&module)
-            .filter_map(|one| match one.opcode {
-                instructions::opcode::LOAD => one.words.get(5).copied(),
-                instructions::opcode::STORE => one.words.get(4).copied(),
-                _ => None,
-            })
-            .collect();
-        assert!(
-            aligned.contains(&4) && aligned.contains(&8) && !aligned.contains(&1),
-            "{aligned:?}"
-        );
-    }
-
     /// Modules of hashcat hold a library of which kernels use a little: 26 s became 1 s.
     #[test]
     fn what_no_kernel_reaches_is_left_out_of_long_programs() {

@@ -1,6 +1,7 @@
 //! Moves within one array: source and target overlap, in either direction.
 //!
-//! clang makes `memmove` of structures that go through a copy; a small one is one instruction of SPIR-V.
+//! clang makes `memmove` of loops that move elements and of structures that go through a copy; a small one is one
+//! instruction of SPIR-V.
 
 use super::Test;
 use super::harness::{Launch, session};
@@ -61,7 +62,7 @@ fn moves(element_bytes: usize) -> (Vec<Move>, usize) {
 }
 
 impl Move {
-    /// OpenCL C for it: a loop, or a call by name.
+    /// OpenCL C for it: a loop that the compiler can know for a move, or a call by name.
     fn source(&self, by_name: bool) -> String {
         let Self { to, from, count } = *self;
         match (by_name, to > from) {

@@ -34,6 +34,11 @@ impl Elements {
         self.loads * LOAD + self.stores * STORE + parts * PART
     }
 
+    /// How many accesses to local memory they are, where a part is stored by two.
+    pub fn accesses_to_local_memory(&self) -> u64 {
+        self.loads + self.stores + self.part_stores
+    }
+
     /// What they cost in local memory, where a part is stored by two atomic operations.
     fn cost_in_local_memory(&self) -> u64 {
         self.cost() + self.part_stores * STORE
@@ -53,6 +58,12 @@ impl AccessWidths {
         for (ty, align) in aligned(types, access) {
             self.add_scalar(ty, align, is_store);
         }
+    }
+
+    /// Whether no access is noted.
+    pub fn is_empty(&self) -> bool {
+        let mut counts = self.loads.iter().chain(&self.stores).flatten();
+        counts.all(|&count| count == 0)
     }
 
     /// Notes an access to one scalar.

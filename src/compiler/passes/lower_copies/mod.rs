@@ -3,7 +3,7 @@
 //! After it no `Op::Copy` is left. A copy of a small constant size becomes straight code, any other a loop.
 //! Both move as many bytes at once as alignment and size allow, up to 16 (four words).
 //!
-//! **Overlap.** What is copied is what lay at the source before, whichever bytes both have: a compiler may make
+//! **Overlap.** What is copied is what lay at the source before, whichever bytes both have: clang makes
 //! `memmove` of `for (j = n; j > 0; j--) a[j] = a[j - 1];`, and copies of it. Where [`overlap`] can't show that the
 //! two are apart, straight code loads everything before it stores anything. A loop goes from the end that the copy
 //! leaves behind: upwards if the target is below the source, downwards if it is above. If that is not known, the

@@ -34,8 +34,10 @@ const NS_OF_USES: u64 = 50;
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
     instructions: u64,
-    /// Scalars loaded and stored, other than in private memory.
+    /// Scalars loaded and stored, other than in private and local memory.
     scalars: u64,
+    /// The accesses to local memory, which is taken for one array.
+    local: AccessWidths,
     /// By private array that stays one: the accesses to it. `None`: where it is not known which array it is.
     arrays: HashMap<Option<VariableId>, AccessWidths>,
 }
@@ -63,24 +65,30 @@ impl Cost {
             Op::Atomic { place, .. } => (place, vec![Type::I32], Access::aligned(4), true, true),
             _ => return,
         };
-        let Some(pointer) = private_pointer(function, place) else {
-            self.scalars += types.len() as u64;
-            return;
-        };
-        let variable = variable_of(function, pointer);
-        if variable.is_none_or(|it| !registers.contains(&it)) {
-            let widths = self.arrays.entry(variable).or_default();
-            for is_store in [false, true] {
-                if if is_store { stores } else { loads } {
-                    widths.add(types.iter().copied(), access, is_store);
+        let widths = match pointer_in(function, place) {
+            Some((AddressSpace::Private, pointer)) => {
+                let variable = variable_of(function, pointer);
+                if variable.is_some_and(|it| registers.contains(&it)) {
+                    return;
                 }
+                self.arrays.entry(variable).or_default()
+            }
+            Some((AddressSpace::Local, _)) => &mut self.local,
+            _ => {
+                self.scalars += types.len() as u64;
+                return;
+            }
+        };
+        for (is_store, is_made) in [(false, loads), (true, stores)] {
+            if is_made {
+                widths.add(types.iter().copied(), access, is_store);
             }
         }
     }
 
     /// Whether there are accesses to memory.
     pub fn accesses_memory(&self) -> bool {
-        self.scalars > 0 || !self.arrays.is_empty()
+        self.scalars > 0 || !self.local.is_empty() || !self.arrays.is_empty()
     }
 
     /// What it is with so many copies of another beside it.
@@ -88,6 +96,7 @@ impl Cost {
         let mut sum = self.clone();
         sum.instructions += copies * other.instructions;
         sum.scalars += copies * other.scalars;
+        sum.local.add_all(&other.local, copies);
         for (&variable, widths) in &other.arrays {
             let all = sum.arrays.entry(variable).or_default();
             all.add_all(widths, copies);
@@ -103,16 +112,24 @@ impl Cost {
             let elements = widths.elements(widths.best(AddressSpace::Private, capabilities));
             of_pairs(elements.cost(), NS_OF_USES)
         });
+        let local = self
+            .local
+            .elements(self.local.best(AddressSpace::Local, capabilities));
+        let scalars = self
+            .scalars
+            .saturating_add(local.accesses_to_local_memory());
         uses.fold(linear, u64::saturating_add)
-            .saturating_add(of_pairs(self.scalars, NS_OF_SCALARS))
+            .saturating_add(of_pairs(scalars, NS_OF_SCALARS))
     }
 }
 
-fn private_pointer(function: &Function, place: &Place) -> Option<Value> {
-    match *place {
-        Place::Pointer(pointer) => {
-            (function.ty(pointer) == Type::Ptr(AddressSpace::Private)).then_some(pointer)
-        }
+/// The pointer of a place, and the address space that it points into.
+fn pointer_in(function: &Function, place: &Place) -> Option<(AddressSpace, Value)> {
+    let &Place::Pointer(pointer) = place else {
+        return None;
+    };
+    match function.ty(pointer) {
+        Type::Ptr(space) => Some((space, pointer)),
         _ => None,
     }
 }
@@ -161,6 +178,7 @@ mod tests {
         Cost {
             instructions,
             scalars,
+            local: AccessWidths::default(),
             arrays: HashMap::from([(None, widths)]),
         }
     }
@@ -178,6 +196,24 @@ mod tests {
         // Each loop of many gets a part.
         assert!(copies(&cost(8, 0, 2), 16) < 10);
         assert_eq!(copies(&cost(100_000, 0, 0), 1), 0);
+    }
+
+    /// One that moves bytes among longs has all of local memory in words.
+    #[test]
+    fn parts_of_words_in_local_memory_are_stored_by_two_accesses() {
+        let device = Capabilities::lavapipe();
+        let local = |types: &[Type]| {
+            let mut cost = cost(8, 0, 0);
+            for is_store in [false, true] {
+                let access = Access::aligned(types[0].size_bytes());
+                cost.local.add(types.iter().copied(), access, is_store);
+            }
+            cost
+        };
+        let before = local(&[Type::I64; 64]);
+        let copies = |body: &Cost| Budget::new(&before, 1, &device).copies(&before, body, 64);
+        let (longs, bytes) = (copies(&local(&[Type::I64])), copies(&local(&[Type::I8])));
+        assert!(bytes > 0 && 2 * bytes < longs, "{bytes}, {longs}");
     }
 
     #[test]
