@@ -30,6 +30,7 @@ use opencl_sys::{
     CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR, cl_mem_flags,
     cl_mem_properties,
 };
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,10 +44,7 @@ pub struct Memory {
     host_ptr: Option<HostPointer>,
     properties: Vec<cl_mem_properties>,
     backing: Arc<Backing>,
-    /// The buffer or image that it is part of.
-    parent: Option<Arc<Self>>,
-    image: Option<Image>,
-    pipe: Option<Pipe>,
+    object: ObjectType,
     mappings: Mutex<Vec<Mapping>>,
     destructors: Mutex<Vec<(MemoryDestructor, UserData)>>,
 }
@@ -58,6 +56,16 @@ unsafe impl Object for Memory {
     fn handle(&self) -> &Handle {
         &self.handle
     }
+}
+
+/// What a memory object is, and what it is made over.
+enum ObjectType {
+    Buffer,
+    /// A part of that buffer.
+    SubBuffer(Arc<Memory>),
+    /// An image with memory of its own, or over that buffer or other image.
+    Image(Image, Option<Arc<Memory>>),
+    Pipe(Pipe),
 }
 
 /// What `clCreatePipe` was given.
@@ -85,34 +93,57 @@ impl Memory {
     ) -> Result<Arc<Self>> {
         let kind = MemoryKind::Device;
         // SAFETY: the caller's promise.
-        unsafe { Self::of_kind(kind, context, flags, size_bytes, host_ptr, properties) }
+        let storage = unsafe { storage(kind, context, flags, size_bytes, host_ptr) }?;
+        Ok(Self::over(
+            context,
+            flags,
+            storage,
+            ObjectType::Buffer,
+            properties,
+        ))
     }
 
-    /// A buffer of `kind` where the flags ask for nothing else. Otherwise as [`Memory::buffer`].
-    unsafe fn of_kind(
-        kind: MemoryKind,
+    /// A memory object with a storage of its own.
+    fn over(
         context: &Arc<Context>,
         flags: cl_mem_flags,
-        size_bytes: usize,
-        host_ptr: Option<NonNull<u8>>,
+        storage: Storage,
+        object: ObjectType,
         properties: Vec<cl_mem_properties>,
-    ) -> Result<Arc<Self>> {
-        let has = |flag: cl_mem_flags| flags & flag != 0;
-        let shares = has(CL_MEM_USE_HOST_PTR);
-        let kind = if has(CL_MEM_ALLOC_HOST_PTR) {
-            MemoryKind::Readback
-        } else {
-            kind
-        };
-        let copies = has(CL_MEM_COPY_HOST_PTR) || shares;
-        let initial = host_ptr.filter(|_| copies).map(|pointer| {
-            // SAFETY: the caller's promise.
-            unsafe { std::slice::from_raw_parts(pointer.as_ptr().cast_const(), size_bytes) }
-        });
-        let shared = host_ptr.filter(|_| shares);
-        Self::allocated(
-            context, flags, size_bytes, kind, shared, initial, properties,
-        )
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(context),
+            flags,
+            host_ptr: storage.shared,
+            properties,
+            backing: Backing::whole(storage),
+            object,
+            mappings: Mutex::default(),
+            destructors: Mutex::default(),
+        })
+    }
+
+    /// A memory object over a part of the bytes of `parent`.
+    fn within(
+        parent: &Arc<Self>,
+        flags: cl_mem_flags,
+        bytes: Range<usize>,
+        object: ObjectType,
+        properties: Vec<cl_mem_properties>,
+    ) -> Arc<Self> {
+        let at_origin = |pointer: HostPointer| HostPointer(pointer.0.wrapping_add(bytes.start));
+        Arc::new(Self {
+            handle: Handle::default(),
+            context: Arc::clone(&parent.context),
+            flags,
+            host_ptr: parent.host_ptr.map(at_origin),
+            properties,
+            backing: parent.backing.part(bytes.start, bytes.len()),
+            object,
+            mappings: Mutex::default(),
+            destructors: Mutex::default(),
+        })
     }
 
     /// A pipe: see [`crate::compiler::pipe`].
@@ -137,78 +168,10 @@ impl Memory {
             host_memory::reserve(&mut contents, size_bytes as usize)?;
             contents.resize(size_bytes as usize, 0);
         }
-        let mut memory = Self::allocated(
-            context,
-            flags,
-            size_bytes as usize,
-            MemoryKind::Device,
-            None,
-            Some(&contents),
-            Vec::new(),
-        )?;
-        // Nobody else has it yet.
-        if let Some(memory) = Arc::get_mut(&mut memory) {
-            memory.pipe = Some(pipe);
-        }
-        Ok(memory)
-    }
-
-    /// Memory of its own, or `shared`, which outlives it. `initial` are its first bytes,
-    /// all of them where there are several devices.
-    fn allocated(
-        context: &Arc<Context>,
-        flags: cl_mem_flags,
-        size_bytes: usize,
-        kind: MemoryKind,
-        shared: Option<NonNull<u8>>,
-        initial: Option<&[u8]>,
-        properties: Vec<cl_mem_properties>,
-    ) -> Result<Arc<Self>> {
-        let svm = shared.and_then(|pointer| {
-            let memory = context.shared().find(pointer.as_ptr() as u64)?;
-            let offset_bytes = (pointer.as_ptr() as u64 - memory.address()) as usize;
-            let serves = kind != MemoryKind::Texels || offset_bytes.is_multiple_of(TEXEL_ALIGNMENT);
-            serves.then_some((memory, offset_bytes))
-        });
-        let base_bytes = svm.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
-        let uses_svm = svm.is_some();
-        let places = match (svm, context.devices()) {
-            (Some((memory, _)), _) => Places::Shared(memory),
-            (None, [device]) => Places::One(allocate(
-                device.vulkan()?,
-                kind,
-                size_bytes,
-                shared,
-                initial,
-            )?),
-            (None, devices) => {
-                let initial = initial.map(host_memory::copy).transpose()?;
-                Places::Several(Residence::new(devices, size_bytes, initial))
-            }
-        };
-        Ok(Arc::new(Self {
-            handle: Handle::default(),
-            context: Arc::clone(context),
-            flags,
-            host_ptr: shared.map(|pointer| HostPointer(pointer.as_ptr())),
-            properties,
-            backing: Backing::whole(Storage {
-                size_bytes,
-                kind,
-                shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
-                base_bytes,
-                uses_svm,
-                is_external: false,
-                places,
-                mirrors: Mutex::default(),
-                written: Mutex::default(),
-            }),
-            parent: None,
-            image: None,
-            pipe: None,
-            mappings: Mutex::default(),
-            destructors: Mutex::default(),
-        }))
+        let (kind, size_bytes) = (MemoryKind::Device, size_bytes as usize);
+        let storage = allocated(context, size_bytes, kind, None, Some(&contents))?;
+        let object = ObjectType::Pipe(pipe);
+        Ok(Self::over(context, flags, storage, object, Vec::new()))
     }
 
     /// An image with memory of its own, of the image's size. Otherwise as [`Memory::buffer`].
@@ -228,13 +191,9 @@ impl Memory {
         let size_bytes = image.size_bytes();
         let kind = MemoryKind::Texels;
         // SAFETY: the caller's promise.
-        let mut memory =
-            unsafe { Self::of_kind(kind, context, flags, size_bytes, host_ptr, properties) }?;
-        // Nobody else has it yet.
-        if let Some(memory) = Arc::get_mut(&mut memory) {
-            memory.image = Some(image);
-        }
-        Ok(memory)
+        let storage = unsafe { storage(kind, context, flags, size_bytes, host_ptr) }?;
+        let object = ObjectType::Image(image, None);
+        Ok(Self::over(context, flags, storage, object, properties))
     }
 
     /// An image over the first bytes of a buffer, or over another image.
@@ -244,27 +203,30 @@ impl Memory {
         image: Image,
         properties: Vec<cl_mem_properties>,
     ) -> Arc<Self> {
-        let mut memory = Self::sub_buffer(parent, flags, 0, image.size_bytes());
-        if let Some(memory) = Arc::get_mut(&mut memory) {
-            memory.image = Some(image);
-            memory.properties = properties;
-        }
-        memory
+        let bytes = 0..image.size_bytes();
+        let object = ObjectType::Image(image, Some(Arc::clone(parent)));
+        Self::within(parent, flags, bytes, object, properties)
     }
 
     /// What makes it an image, if it is one.
     pub fn image(&self) -> Option<&Image> {
-        self.image.as_ref()
+        match &self.object {
+            ObjectType::Image(image, _) => Some(image),
+            _ => None,
+        }
     }
 
     /// What makes it a pipe, if it is one.
     pub fn pipe(&self) -> Option<Pipe> {
-        self.pipe
+        match self.object {
+            ObjectType::Pipe(pipe) => Some(pipe),
+            _ => None,
+        }
     }
 
     /// Whether it is neither an image nor a pipe.
     pub fn is_buffer(&self) -> bool {
-        self.image.is_none() && self.pipe.is_none()
+        matches!(self.object, ObjectType::Buffer | ObjectType::SubBuffer(_))
     }
 
     /// A buffer of memory that others allocated, for one device of the context.
@@ -280,33 +242,14 @@ impl Memory {
         fd: OwnedFd,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let buffer = device
-            .vulkan()?
-            .import_memory_fd(kind, fd, size_bytes as u64)
-            .map_err(|error| Error::invalid_operation(format!("external memory: {error}")))?;
-        Ok(Arc::new(Self {
-            handle: Handle::default(),
-            context: Arc::clone(context),
+        let storage = imported(device, size_bytes, kind, fd)?;
+        Ok(Self::over(
+            context,
             flags,
-            host_ptr: None,
+            storage,
+            ObjectType::Buffer,
             properties,
-            backing: Backing::whole(Storage {
-                size_bytes,
-                kind: MemoryKind::Device,
-                shared: None,
-                base_bytes: 0,
-                uses_svm: false,
-                is_external: true,
-                places: Places::One(Allocation::from_shared_buffer(buffer)),
-                mirrors: Mutex::default(),
-                written: Mutex::default(),
-            }),
-            parent: None,
-            image: None,
-            pipe: None,
-            mappings: Mutex::default(),
-            destructors: Mutex::default(),
-        }))
+        ))
     }
 
     /// An image in memory that others allocated; otherwise as [`Memory::external`].
@@ -323,12 +266,9 @@ impl Memory {
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let size_bytes = image.size_bytes();
-        let mut memory = Self::external(context, device, flags, size_bytes, kind, fd, properties)?;
-        // Nobody else has it yet.
-        if let Some(memory) = Arc::get_mut(&mut memory) {
-            memory.image = Some(image);
-        }
-        Ok(memory)
+        let storage = imported(device, size_bytes, kind, fd)?;
+        let object = ObjectType::Image(image, None);
+        Ok(Self::over(context, flags, storage, object, properties))
     }
 
     /// A sub-buffer: `size_bytes` (not 0) at `origin_bytes` of `parent`, a buffer, within it.
@@ -338,21 +278,9 @@ impl Memory {
         origin_bytes: usize,
         size_bytes: usize,
     ) -> Arc<Self> {
-        Arc::new(Self {
-            handle: Handle::default(),
-            context: Arc::clone(&parent.context),
-            flags,
-            host_ptr: parent
-                .host_ptr
-                .map(|pointer| HostPointer(pointer.0.wrapping_add(origin_bytes))),
-            properties: Vec::new(),
-            backing: parent.backing.part(origin_bytes, size_bytes),
-            parent: Some(Arc::clone(parent)),
-            image: None,
-            pipe: None,
-            mappings: Mutex::default(),
-            destructors: Mutex::default(),
-        })
+        let bytes = origin_bytes..origin_bytes + size_bytes;
+        let object = ObjectType::SubBuffer(Arc::clone(parent));
+        Self::within(parent, flags, bytes, object, Vec::new())
     }
 
     pub fn context(&self) -> &Arc<Context> {
@@ -378,9 +306,13 @@ impl Memory {
         &self.properties
     }
 
-    /// The buffer that a sub-buffer is part of.
+    /// The buffer that a sub-buffer is part of, and what an image without memory of its own is made over.
     pub fn parent(&self) -> Option<&Arc<Self>> {
-        self.parent.as_ref()
+        match &self.object {
+            ObjectType::SubBuffer(parent) => Some(parent),
+            ObjectType::Image(_, parent) => parent.as_ref(),
+            ObjectType::Buffer | ObjectType::Pipe(_) => None,
+        }
     }
 
     /// `CL_MEM_OFFSET`
@@ -395,7 +327,7 @@ impl Memory {
 
     /// Whether it was made from an external handle.
     pub fn is_external(&self) -> bool {
-        self.parent.is_none() && self.storage().is_external
+        self.parent().is_none() && self.storage().is_external
     }
 
     /// Whether commands of `device` can use it: not what another device of the context has imported.
@@ -415,7 +347,7 @@ impl Memory {
     /// the memory itself.
     pub fn texture(&self, device: &ContextDevice, vk_queue: usize) -> Option<Arc<PreparedTexture>> {
         let place = self.place(device).ok()?;
-        let description = self.image?.texture(place.offset_bytes as u64)?;
+        let description = self.image()?.texture(place.offset_bytes as u64)?;
         place.allocation.texture(&description, vk_queue)
     }
 
@@ -496,6 +428,99 @@ impl Memory {
     }
 }
 
+/// The storage of a memory object of `kind`, where the flags ask for nothing else.
+///
+/// # Safety
+/// As [`Memory::buffer`].
+unsafe fn storage(
+    kind: MemoryKind,
+    context: &Arc<Context>,
+    flags: cl_mem_flags,
+    size_bytes: usize,
+    host_ptr: Option<NonNull<u8>>,
+) -> Result<Storage> {
+    let has = |flag: cl_mem_flags| flags & flag != 0;
+    let shares = has(CL_MEM_USE_HOST_PTR);
+    let kind = if has(CL_MEM_ALLOC_HOST_PTR) {
+        MemoryKind::Readback
+    } else {
+        kind
+    };
+    let copies = has(CL_MEM_COPY_HOST_PTR) || shares;
+    let initial = host_ptr.filter(|_| copies).map(|pointer| {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(pointer.as_ptr().cast_const(), size_bytes) }
+    });
+    let shared = host_ptr.filter(|_| shares);
+    allocated(context, size_bytes, kind, shared, initial)
+}
+
+/// A storage with memory of its own, or over `shared`, which outlives it. `initial` are its first bytes, all of them where
+/// there are several devices.
+fn allocated(
+    context: &Arc<Context>,
+    size_bytes: usize,
+    kind: MemoryKind,
+    shared: Option<NonNull<u8>>,
+    initial: Option<&[u8]>,
+) -> Result<Storage> {
+    let svm = shared.and_then(|pointer| {
+        let memory = context.shared().find(pointer.as_ptr() as u64)?;
+        let offset_bytes = (pointer.as_ptr() as u64 - memory.address()) as usize;
+        let serves = kind != MemoryKind::Texels || offset_bytes.is_multiple_of(TEXEL_ALIGNMENT);
+        serves.then_some((memory, offset_bytes))
+    });
+    let base_bytes = svm.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
+    let uses_svm = svm.is_some();
+    let places = match (svm, context.devices()) {
+        (Some((memory, _)), _) => Places::Shared(memory),
+        (None, [device]) => Places::One(allocate(
+            device.vulkan()?,
+            kind,
+            size_bytes,
+            shared,
+            initial,
+        )?),
+        (None, devices) => {
+            let initial = initial.map(host_memory::copy).transpose()?;
+            Places::Several(Residence::new(devices, size_bytes, initial))
+        }
+    };
+    Ok(Storage {
+        size_bytes,
+        kind,
+        shared: shared.map(|pointer| HostPointer(pointer.as_ptr())),
+        base_bytes,
+        uses_svm,
+        is_external: false,
+        places,
+        mirrors: Mutex::default(),
+        written: Mutex::default(),
+    })
+}
+
+/// A storage over memory that others allocated, for one device of a context.
+///
+/// # Errors
+/// `CL_INVALID_OPERATION` when the driver refuses the descriptor.
+fn imported(device: &Device, size_bytes: usize, kind: MemoryFd, fd: OwnedFd) -> Result<Storage> {
+    let buffer = device
+        .vulkan()?
+        .import_memory_fd(kind, fd, size_bytes as u64)
+        .map_err(|error| Error::invalid_operation(format!("external memory: {error}")))?;
+    Ok(Storage {
+        size_bytes,
+        kind: MemoryKind::Device,
+        shared: None,
+        base_bytes: 0,
+        uses_svm: false,
+        is_external: true,
+        places: Places::One(Allocation::from_shared_buffer(buffer)),
+        mirrors: Mutex::default(),
+        written: Mutex::default(),
+    })
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
         let mappings = self.mappings.get_mut();
@@ -518,7 +543,7 @@ impl Drop for Memory {
         };
         // "called when the reference count becomes zero and the object's resources are about to be freed":
         // an application frees its host_ptr there, so commands that use it must be done.
-        match (&self.parent, &self.backing.storage().places) {
+        match (self.parent(), &self.backing.storage().places) {
             (None, Places::One(allocation)) => {
                 allocation.on_release(Box::new(move || drop(calls)));
             }
