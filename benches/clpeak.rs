@@ -136,13 +136,12 @@ fn run(subject: &Subject, options: &[&str]) -> Result<Vec<Figure>> {
     let figures = figures(&text);
     // Another one's figures are worse than none.
     let is_it = matches!(names[..], [name] if subject.name.ends_with(name.trim()));
-    match is_it && output.status.success() && !figures.is_empty() {
-        true => Ok(figures),
-        false => {
-            let error = String::from_utf8_lossy(&output.stderr);
-            let (ran_on, error) = (names.join(", "), error.trim());
-            Err(format!("clpeak ran on \"{ran_on}\", {}: {error}", output.status).into())
-        }
+    if is_it && output.status.success() && !figures.is_empty() {
+        Ok(figures)
+    } else {
+        let error = String::from_utf8_lossy(&output.stderr);
+        let (ran_on, error) = (names.join(", "), error.trim());
+        Err(format!("clpeak ran on \"{ran_on}\", {}: {error}", output.status).into())
     }
 }
 
@@ -190,9 +189,10 @@ fn main() -> Result<()> {
     let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
     let wanted = PARTS.iter().filter(|(part, _)| arguments.wants(part));
     // Without options it does everything, also what has none (half precision).
-    let options = match wanted.clone().count() == PARTS.len() {
-        true => Vec::new(),
-        false => wanted.flat_map(|(_, options)| options.to_vec()).collect(),
+    let options = if wanted.clone().count() == PARTS.len() {
+        Vec::new()
+    } else {
+        wanted.flat_map(|(_, options)| options.to_vec()).collect()
     };
     let mut trusted = Vec::new();
     for subject in &subjects {
@@ -232,9 +232,10 @@ fn main() -> Result<()> {
             if row.is_of_kernels() && !trusted[column] {
                 continue;
             }
-            let table = match row.is_of_a_map() {
-                true => &mut maps,
-                false => &mut figures,
+            let table = if row.is_of_a_map() {
+                &mut maps
+            } else {
+                &mut figures
             };
             table.put(column, &row.name, row.unit, median(values));
         }

@@ -354,9 +354,10 @@ impl Bench {
         let mut input = child.stdin.take().ok_or("clang has no input")?;
         input.write_all(source.as_bytes())?;
         drop(input);
-        match child.wait_with_output()?.status.success() {
-            true => Ok(()),
-            false => Err("clang failed".into()),
+        if child.wait_with_output()?.status.success() {
+            Ok(())
+        } else {
+            Err("clang failed".into())
         }
     }
 
@@ -499,9 +500,10 @@ fn main() -> Result<()> {
             clang.push((size, front));
             ours.push((size, back));
             worst = worst.max(back / front);
-            let driver = match arguments.driver {
-                true => format!("{:.1}", least(|| bench.pipelines(&program))?.0 * 1e3),
-                false => String::new(),
+            let driver = if arguments.driver {
+                format!("{:.1}", least(|| bench.pipelines(&program))?.0 * 1e3)
+            } else {
+                String::new()
             };
             let (mut alone, mut cold, mut ratio) = Default::default();
             if arguments.cold {
@@ -512,9 +514,10 @@ fn main() -> Result<()> {
                 cold = format!("{:.1}", by_us * 1e3);
                 ratio = format!("{:.2}", by_us / by_clang);
             }
-            let warm = match arguments.warm {
-                true => format!("{:.2}", warm_build(name, wanted)? * 1e3),
-                false => String::new(),
+            let warm = if arguments.warm {
+                format!("{:.2}", warm_build(name, wanted)? * 1e3)
+            } else {
+                String::new()
             };
             println!(
                 "{name:14}{size:>7}{:>11.1}{:>7}{:>11.1}{:>7}{:>8.2}{driver:>11}{alone:>10}{cold:>10}{ratio:>8}{warm:>11}",

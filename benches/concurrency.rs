@@ -342,9 +342,10 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse(&["overlap", "threads"])?;
     let subjects = subjects(&arguments.names)?;
     let mut columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
-    let raw = match arguments.wants("threads") {
-        true => Raw::all(&subjects[0].name).map(|(raws, _)| raws.into_iter().next()),
-        false => Ok(None),
+    let raw = if arguments.wants("threads") {
+        Raw::all(&subjects[0].name).map(|(raws, _)| raws.into_iter().next())
+    } else {
+        Ok(None)
     };
     let raw = raw.unwrap_or_else(|error| {
         println!("plain Vulkan is left out: {error}");

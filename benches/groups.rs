@@ -44,10 +44,7 @@ struct Load {
 
 impl Load {
     fn of(is_gpu: bool) -> Self {
-        match is_gpu {
-            true => ON_A_GPU,
-            false => ON_A_PROCESSOR,
-        }
+        if is_gpu { ON_A_GPU } else { ON_A_PROCESSOR }
     }
 }
 
@@ -369,11 +366,12 @@ fn assemble(text: &str) -> Result<Vec<u32>> {
     drop(input);
     let output = assembler.wait_with_output()?;
     let words = output.stdout.chunks_exact(4);
-    match output.status.success() {
-        true => Ok(words
+    if output.status.success() {
+        Ok(words
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-            .collect()),
-        false => Err("spirv-as refuses the shader".into()),
+            .collect())
+    } else {
+        Err("spirv-as refuses the shader".into())
     }
 }
 

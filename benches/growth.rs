@@ -533,9 +533,10 @@ fn main() -> Result<()> {
             }
         }
         for quantity in QUANTITIES.iter().filter(|it| arguments.wants(it.name)) {
-            let counts = match arguments.quick {
-                true => quantity.quick_counts,
-                false => quantity.counts,
+            let counts = if arguments.quick {
+                quantity.quick_counts
+            } else {
+                quantity.counts
             };
             for &count in counts {
                 let cost = match in_a_child(quantity.name, count, subject) {

@@ -375,9 +375,10 @@ fn headers_have_any_name_that_an_include_has() {
         let text = name.to_str().expect("text");
         let header = setup.program("#define N 7\n");
         // A name with a quotation mark in it can't stand in such.
-        let (open, close) = match text.contains('"') {
-            true => ('<', '>'),
-            false => ('"', '"'),
+        let (open, close) = if text.contains('"') {
+            ('<', '>')
+        } else {
+            ('"', '"')
         };
         let source = format!("#include {open}{text}{close}\nint seven() {{ return N; }}\n");
         let object = setup.program(&source);

@@ -272,9 +272,10 @@ fn is_nan(ty: Type, bits: u64) -> bool {
 
 /// Zero of the same sign for a denormal.
 fn flush(ty: Type, bits: u64) -> u64 {
-    match ty.is_float() && bits & exponent_mask(ty) == 0 {
-        true => bits & !(ty.mask() >> 1),
-        false => bits,
+    if ty.is_float() && bits & exponent_mask(ty) == 0 {
+        bits & !(ty.mask() >> 1)
+    } else {
+        bits
     }
 }
 
@@ -576,9 +577,12 @@ fn integers() {
         }
         for signed in [false, true] {
             let expected = move |v: &[u64]| {
-                let number = |v| match signed {
-                    true => i128::from(sign(ty, v)) as u128,
-                    false => v.into(),
+                let number = |v| {
+                    if signed {
+                        i128::from(sign(ty, v)) as u128
+                    } else {
+                        v.into()
+                    }
                 };
                 let product = number(v[0]).wrapping_mul(number(v[1]));
                 Some((product >> ty.bits()) as u64)

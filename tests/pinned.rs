@@ -199,8 +199,8 @@ impl Model {
         let buffer_of = &mut self.buffers[buffer];
         // SAFETY: within both.
         let event = unsafe {
-            match is_read {
-                true => queue.enqueue_read_buffer_rect(
+            if is_read {
+                queue.enqueue_read_buffer_rect(
                     buffer_of,
                     CL_NON_BLOCKING,
                     device,
@@ -212,8 +212,9 @@ impl Model {
                     0,
                     host,
                     &waits,
-                ),
-                false => queue.enqueue_write_buffer_rect(
+                )
+            } else {
+                queue.enqueue_write_buffer_rect(
                     buffer_of,
                     CL_NON_BLOCKING,
                     device,
@@ -225,7 +226,7 @@ impl Model {
                     0,
                     host,
                     &waits,
-                ),
+                )
             }
         };
         self.last = Some(event.unwrap());
@@ -233,9 +234,10 @@ impl Model {
             let device = at_device + row * device_pitch..at_device + row * device_pitch + width;
             let host = at_host + row * host_pitch..at_host + row * host_pitch + width;
             let (contents, host_contents) = (&mut self.contents[buffer], &mut self.host_contents);
-            match is_read {
-                true => host_contents[host].copy_from_slice(&contents[device]),
-                false => contents[device].copy_from_slice(&host_contents[host]),
+            if is_read {
+                host_contents[host].copy_from_slice(&contents[device])
+            } else {
+                contents[device].copy_from_slice(&host_contents[host])
             }
         }
     }

@@ -155,9 +155,10 @@ impl Subject {
             self.set(index)?;
             let before = point;
             let waits = graph == Graph::Chain && index > 0;
-            let list = match waits {
-                true => &raw const before,
-                false => ptr::null(),
+            let list = if waits {
+                &raw const before
+            } else {
+                ptr::null()
             };
             let launch = extension.launch.ok_or("no clCommandNDRangeKernelKHR")?;
             // SAFETY: valid handles and arrays.

@@ -155,9 +155,10 @@ fn main() -> Result<()> {
         .filter(|case| arguments.only.is_empty() || arguments.only.iter().any(|o| o == case.name))
         .collect();
     let subjects = subjects(&arguments.names)?;
-    let by_type = match subjects.iter().all(Subject::is_gpu) {
-        true => Size::Gpu,
-        false => Size::Processor,
+    let by_type = if subjects.iter().all(Subject::is_gpu) {
+        Size::Gpu
+    } else {
+        Size::Processor
     };
     let size = arguments.size.unwrap_or(by_type);
     let columns: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
@@ -185,8 +186,9 @@ fn main() -> Result<()> {
     for (file, svg) in plots {
         save_plot(&file, &svg)?;
     }
-    match all_right {
-        true => Ok(()),
-        false => Err("not every kernel was right on every device".into()),
+    if all_right {
+        Ok(())
+    } else {
+        Err("not every kernel was right on every device".into())
     }
 }

@@ -69,9 +69,10 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse(&["launches", "transfers", "vulkan"])?;
     let subjects = subjects(&arguments.names)?;
     let devices: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
-    let raw = match arguments.wants("vulkan") {
-        true => Raw::all(&subjects[0].name),
-        false => Err("not asked for".into()),
+    let raw = if arguments.wants("vulkan") {
+        Raw::all(&subjects[0].name)
+    } else {
+        Err("not asked for".into())
     };
     let mut columns = devices.clone();
     let mut report = Report::default();

@@ -91,9 +91,10 @@ pub fn measure(
     for (ordered, rows) in [(false, FREE), (true, ORDERED)] {
         let mut ways = Vec::new();
         for (column, launcher) in &launchers {
-            let kernel = match ordered {
-                true => &launcher.store,
-                false => &launcher.empty,
+            let kernel = if ordered {
+                &launcher.store
+            } else {
+                &launcher.empty
             };
             ways.push(Way::new(*column, || launcher.launch(kernel, LAUNCHES)));
         }

@@ -55,9 +55,10 @@ pub fn subjects(names: &[String]) -> Result<Vec<Subject>> {
         all = rest;
     }
     let subjects = if names.is_empty() { all } else { chosen };
-    match subjects.is_empty() {
-        true => Err("the loader has no OpenCL device of such a name".into()),
-        false => Ok(subjects),
+    if subjects.is_empty() {
+        Err("the loader has no OpenCL device of such a name".into())
+    } else {
+        Ok(subjects)
     }
 }
 

@@ -70,9 +70,12 @@ pub fn save_plot(file: &Path, svg: &str) -> Result<()> {
 
 /// A title as part of a file's name.
 fn slug(title: &str) -> String {
-    let letters = title.chars().map(|it| match it.is_ascii_alphanumeric() {
-        true => it.to_ascii_lowercase(),
-        false => '-',
+    let letters = title.chars().map(|it| {
+        if it.is_ascii_alphanumeric() {
+            it.to_ascii_lowercase()
+        } else {
+            '-'
+        }
     });
     let text: String = letters.collect();
     let words: Vec<&str> = text.split('-').filter(|word| !word.is_empty()).collect();

@@ -43,9 +43,10 @@ impl Row {
     pub fn ratio(&self, column: usize) -> Option<f64> {
         let first = (*self.values.first()?)?;
         let other = (*self.values.get(column)?)?;
-        Some(match self.unit.less_is_better {
-            true => other / first,
-            false => first / other,
+        Some(if self.unit.less_is_better {
+            other / first
+        } else {
+            first / other
         })
     }
 }

@@ -200,9 +200,10 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Answer {
 
 /// Orders and scopes of atomic operations.
 fn atomic_capabilities(device: &Device) -> cl::cl_device_atomic_capabilities {
-    let sequential = match is_sequentially_consistent(device.info()) {
-        true => cl::CL_DEVICE_ATOMIC_ORDER_SEQ_CST,
-        false => 0,
+    let sequential = if is_sequentially_consistent(device.info()) {
+        cl::CL_DEVICE_ATOMIC_ORDER_SEQ_CST
+    } else {
+        0
     };
     cl::CL_DEVICE_ATOMIC_ORDER_RELAXED
         | cl::CL_DEVICE_ATOMIC_ORDER_ACQ_REL
@@ -333,9 +334,10 @@ fn float_atomics(device: &Device, name: cl_device_info, info: Info) -> Answer {
     const GLOBAL_BIT: u32 = 0;
     const LOCAL_BIT: u32 = 16;
     let has = atomics::float_bits(device.info()).any(|has| has == bits);
-    Answer::Done(info.value::<cl_ulong>(match has {
-        true => ALL << GLOBAL_BIT | ALL << LOCAL_BIT,
-        false => 0,
+    Answer::Done(info.value::<cl_ulong>(if has {
+        ALL << GLOBAL_BIT | ALL << LOCAL_BIT
+    } else {
+        0
     }))
 }
 

@@ -75,12 +75,13 @@ pub fn memory_object(queue: &Queue, memory: cl_mem) -> Result<Arc<Memory>> {
 
 /// "CL_INVALID_CONTEXT if the context associated with command_queue and memobj are not the same"
 pub fn check_context(queue: &Queue, memory: &Memory) -> Result<()> {
-    match Arc::ptr_eq(memory.context(), queue.context()) {
-        true => Ok(()),
-        false => Err(Error::new(
+    if Arc::ptr_eq(memory.context(), queue.context()) {
+        Ok(())
+    } else {
+        Err(Error::new(
             CL_INVALID_CONTEXT,
             "the memory object and command_queue belong to different contexts",
-        )),
+        ))
     }
 }
 

@@ -23,12 +23,13 @@ const MAX_DIMENSIONS: u32 = 3;
 
 /// "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
 pub(super) fn check_context(queue: &Queue, kernel: &Kernel) -> Result<()> {
-    match Arc::ptr_eq(queue.context(), kernel.program().context()) {
-        true => Ok(()),
-        false => Err(Error::new(
+    if Arc::ptr_eq(queue.context(), kernel.program().context()) {
+        Ok(())
+    } else {
+        Err(Error::new(
             CL_INVALID_CONTEXT,
             "command_queue and kernel belong to different contexts",
-        )),
+        ))
     }
 }
 
@@ -118,10 +119,7 @@ impl RangeArguments {
             (count, beyond) = count.overflowing_mul(*global);
             fits &= !beyond && global.checked_add(*offset).is_some();
         }
-        match fits {
-            true => Ok(()),
-            false => Err(too_large(range)),
-        }
+        if fits { Ok(()) } else { Err(too_large(range)) }
     }
 
     /// Whether it is that range, which a launch had before.
@@ -133,9 +131,10 @@ impl RangeArguments {
             && !self.global_work_size.is_null()
             && range.local.is_none() == self.local_work_size.is_null()
             && (0..self.work_dim as usize).all(|dimension| {
-                let offset = match self.global_work_offset.is_null() {
-                    true => 0,
-                    false => read(self.global_work_offset, dimension),
+                let offset = if self.global_work_offset.is_null() {
+                    0
+                } else {
+                    read(self.global_work_offset, dimension)
                 };
                 let local = range.local.map(|local| local[dimension]);
                 range.global[dimension] == read(self.global_work_size, dimension)
@@ -267,9 +266,10 @@ pub fn enqueue_native_kernel(
     }
     // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and
     // num_mem_objects > 0.", "CL_INVALID_VALUE if args is not NULL and cb_args is 0."
-    let fits = match args.is_null() {
-        true => cb_args == 0 && num_mem_objects == 0,
-        false => cb_args > 0,
+    let fits = if args.is_null() {
+        cb_args == 0 && num_mem_objects == 0
+    } else {
+        cb_args > 0
     };
     if !fits {
         return Err(Error::invalid_value("args does not go with its size"));
@@ -319,9 +319,12 @@ mod tests {
             (3, &NONE, &[8, 2, 5], &[8, 1, 1]),
             (3, &NONE, &[8, 2, 5], &[8, 1, 5]),
         ];
-        let pointer = |list: &[usize]| match list.is_empty() {
-            true => std::ptr::null(),
-            false => list.as_ptr(),
+        let pointer = |list: &[usize]| {
+            if list.is_empty() {
+                std::ptr::null()
+            } else {
+                list.as_ptr()
+            }
         };
         let lists = lists.map(|(work_dim, offset, global, local)| {
             // SAFETY: the lists have as many entries.

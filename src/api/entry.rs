@@ -97,11 +97,12 @@ impl Entry {
 
     #[inline]
     fn run<T>(&self, function: impl FnOnce() -> Result<T>) -> Result<T> {
-        let entered = match process::is_over() {
-            false => AtWork::begin_call(),
-            true => Err(Error::out_of_resources(
+        let entered = if !process::is_over() {
+            AtWork::begin_call()
+        } else {
+            Err(Error::out_of_resources(
                 "a child of the process that used OpenCL can't use it, nor can a callback or a destructor at the end",
-            )),
+            ))
         };
         let _at_work = entered?;
         // A panic leaves whatever it was changing half changed; locks of the runtime are poisoned by it

@@ -188,9 +188,10 @@ mod tests {
                         enqueue_acquire(queue, 1, &buffer, events)
                     };
                     let code = acquired.map_err(|error| error.code());
-                    let wanted = match serves {
-                        true => Ok(()),
-                        false => Err(CL_INVALID_COMMAND_QUEUE),
+                    let wanted = if serves {
+                        Ok(())
+                    } else {
+                        Err(CL_INVALID_COMMAND_QUEUE)
                     };
                     assert_eq!(code, wanted);
                     handle::release::<Queue>(queue).unwrap();

@@ -246,9 +246,10 @@ fn parent(
         }
         _ => false,
     };
-    match serves {
-        true => Ok(Some(parent)),
-        false => Err(bad("mem_object is nothing that such an image is made of")),
+    if serves {
+        Ok(Some(parent))
+    } else {
+        Err(bad("mem_object is nothing that such an image is made of"))
     }
 }
 

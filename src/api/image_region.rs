@@ -87,17 +87,18 @@ impl Region {
             .all(|((&start, size), most)| {
                 size != 0 && start.checked_add(size).is_some_and(|end| end <= most)
             });
-        match inside {
-            true => Ok(Self {
+        if inside {
+            Ok(Self {
                 image: *image,
                 level_bytes: 0,
                 origin,
                 size,
-            }),
-            false => Err(Error::invalid_value(format!(
+            })
+        } else {
+            Err(Error::invalid_value(format!(
                 "{size:?} texels at {origin:?} are not inside an image of {:?}",
                 image.region()
-            ))),
+            )))
         }
     }
 }
@@ -131,9 +132,10 @@ impl HostPitches {
         if slice_pitch != 0 && !image.depth_is_used() {
             return invalid("slice_pitch is given for an image without slices");
         }
-        let rows = match image.rows_are_layers() {
-            true => 1,
-            false => region.size[1],
+        let rows = if image.rows_are_layers() {
+            1
+        } else {
+            region.size[1]
         };
         let least_slice = row_bytes
             .checked_mul(rows)
@@ -149,15 +151,16 @@ impl HostPitches {
         if slice_bytes.checked_mul(layers).is_none() {
             return invalid("the region is larger than memory");
         }
-        Ok(match image.rows_are_layers() {
-            true => Self {
+        Ok(if image.rows_are_layers() {
+            Self {
                 row_bytes: slice_bytes,
                 slice_bytes: slice_bytes * region.size[1],
-            },
-            false => Self {
+            }
+        } else {
+            Self {
                 row_bytes,
                 slice_bytes,
-            },
+            }
         })
     }
 

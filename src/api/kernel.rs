@@ -172,20 +172,22 @@ pub(super) unsafe fn argument_value(
         }
         ArgumentClass::Buffer => {
             // "… or if the argument is a memory object and arg_size != sizeof(cl_mem)".
-            let check_size = || match arg_size == size_of::<cl_mem>() {
-                true => Ok(()),
-                false => Err(bad_size(size_of::<cl_mem>())),
+            let check_size = || {
+                if arg_size == size_of::<cl_mem>() {
+                    Ok(())
+                } else {
+                    Err(bad_size(size_of::<cl_mem>()))
+                }
             };
             // "If the argument is declared to be a pointer of a built-in scalar or vector type … the memory
             // object specified as argument value must be a buffer object (or NULL) … the arg_value pointer can
             // be NULL or point to a NULL value in which case a NULL value will be used".
-            let memory = match arg_value.is_null() {
-                true => std::ptr::null_mut(),
-                false => {
-                    check_size()?;
-                    // SAFETY: the caller's promise, and the size of a handle.
-                    unsafe { arg_value.cast::<cl_mem>().read_unaligned() }
-                }
+            let memory = if arg_value.is_null() {
+                std::ptr::null_mut()
+            } else {
+                check_size()?;
+                // SAFETY: the caller's promise, and the size of a handle.
+                unsafe { arg_value.cast::<cl_mem>().read_unaligned() }
             };
             // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value
             // is not a valid memory object."
@@ -279,10 +281,11 @@ pub(super) unsafe fn argument_value(
         ArgumentClass::Sampler => {
             // "CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value
             // is not a valid sampler object."
-            let sampler = match arg_value.is_null() {
-                true => std::ptr::null_mut(),
+            let sampler = if arg_value.is_null() {
+                std::ptr::null_mut()
+            } else {
                 // SAFETY: the caller's promise.
-                false => unsafe { handle_argument(arg_index, arg_size, arg_value) }?,
+                unsafe { handle_argument(arg_index, arg_size, arg_value) }?
             };
             let sampler: Arc<Sampler> = handle::get(sampler)?;
             if !Arc::ptr_eq(sampler.context(), kernel.program().context()) {
@@ -431,9 +434,10 @@ pub(super) unsafe fn set_exec_info(
             )));
         }
     };
-    let size_is_valid = match is_list {
-        true => param_value_size.is_multiple_of(size_of::<u64>()),
-        false => param_value_size == size_of::<cl_bool>(),
+    let size_is_valid = if is_list {
+        param_value_size.is_multiple_of(size_of::<u64>())
+    } else {
+        param_value_size == size_of::<cl_bool>()
     };
     // "To specify that no SVM allocations will be accessed by a kernel other than those set as kernel arguments, specify
     // an empty set by passing param_value_size equal to zero and param_value equal to NULL."

@@ -91,9 +91,10 @@ pub unsafe fn get_kernel_sub_group_info(
                 None => [0; 3],
             };
             let (buffer, size_bytes) = info.buffer();
-            let dimensions = match buffer.is_null() {
-                true => 1,
-                false => (size_bytes / size_of::<usize>()).clamp(1, 3),
+            let dimensions = if buffer.is_null() {
+                1
+            } else {
+                (size_bytes / size_of::<usize>()).clamp(1, 3)
             };
             info.slice::<usize>(sizes.get(..dimensions).unwrap_or(&sizes))
         }

@@ -51,10 +51,11 @@ pub unsafe fn create_program_with_source(
         }
         // "If an element in lengths is zero, its accompanying string is null-terminated. If lengths is NULL,
         // all strings in the strings argument are considered null-terminated."
-        let length = match lengths.is_null() {
-            true => 0,
+        let length = if lengths.is_null() {
+            0
+        } else {
             // SAFETY: `lengths` has `count` entries.
-            false => unsafe { lengths.add(index).read() },
+            unsafe { lengths.add(index).read() }
         };
         let bytes = match length {
             // SAFETY: a terminated string.
@@ -381,11 +382,12 @@ pub unsafe fn set_program_specialization_constant(
 /// # Safety
 /// NULL or a terminated string.
 pub(super) unsafe fn text(string: *const c_char) -> String {
-    match string.is_null() {
-        true => String::new(),
+    if string.is_null() {
+        String::new()
+    } else {
         // SAFETY: the caller's promise.
-        false => unsafe { CStr::from_ptr(string) }
+        unsafe { CStr::from_ptr(string) }
             .to_string_lossy()
-            .into_owned(),
+            .into_owned()
     }
 }

@@ -111,9 +111,10 @@ pub(super) fn check_size(devices: &[Arc<Device>], size_bytes: usize) -> Result<(
 
 /// "CL_INVALID_OPERATION if no devices in the context … support SVM."
 pub(super) fn check_support(context: &Context) -> Result<()> {
-    match context.devices().iter().any(|it| capabilities(it) != 0) {
-        true => Ok(()),
-        false => Err(Error::invalid_operation("no device supports SVM")),
+    if context.devices().iter().any(|it| capabilities(it) != 0) {
+        Ok(())
+    } else {
+        Err(Error::invalid_operation("no device supports SVM"))
     }
 }
 
@@ -367,10 +368,11 @@ pub unsafe fn enqueue_svm_migrate_mem(
     // SAFETY: the caller's promise.
     let pointers = unsafe { std::slice::from_raw_parts(svm_pointers, count) };
     // "sizes may be NULL, indicating that … each of the pointers … must be … allocations".
-    let sizes = match sizes.is_null() {
-        true => &[],
+    let sizes = if sizes.is_null() {
+        &[]
+    } else {
         // SAFETY: the caller's promise.
-        false => unsafe { std::slice::from_raw_parts(sizes, count) },
+        unsafe { std::slice::from_raw_parts(sizes, count) }
     };
     // "CL_INVALID_VALUE if sizes[i] is non-zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not
     // contained within an existing clSVMAlloc allocation."

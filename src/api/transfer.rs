@@ -51,9 +51,10 @@ impl Transfer {
             source.place(queue.context_device())?,
             target.place(queue.context_device())?,
         );
-        let command = match is_empty {
-            true => Command::Nothing,
-            false => Command::Copy {
+        let command = if is_empty {
+            Command::Nothing
+        } else {
+            Command::Copy {
                 shape: Shape {
                     extent,
                     source: from_place.layout(from),
@@ -61,7 +62,7 @@ impl Transfer {
                 },
                 source: from_place.allocation,
                 target: to_place.allocation,
-            },
+            }
         };
         let read = Use::read(source.backing(), from, extent);
         let written = Use::write(target.backing(), to, extent);

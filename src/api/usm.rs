@@ -118,9 +118,10 @@ pub unsafe fn shared_mem_alloc(
     alignment: cl_uint,
 ) -> Result<*mut c_void> {
     let context = context::get(context)?;
-    let place = match device.is_null() {
-        true => None,
-        false => Some(device_of(&context, device)?),
+    let place = if device.is_null() {
+        None
+    } else {
+        Some(device_of(&context, device)?)
     };
     // "CL_INVALID_OPERATION if device is not NULL and CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL and
     // CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL are both zero, indicating that device does not support
@@ -305,9 +306,10 @@ pub(super) fn check_exec_info(context: &Context, param_name: cl_kernel_exec_info
         // Every device has memory of its own.
         _ => return Ok(()),
     };
-    match context.devices().iter().all(|it| capabilities(it) == 0) {
-        true => Err(unsupported("memory of the kind in param_name")),
-        false => Ok(()),
+    if context.devices().iter().all(|it| capabilities(it) == 0) {
+        Err(unsupported("memory of the kind in param_name"))
+    } else {
+        Ok(())
     }
 }
 

@@ -116,13 +116,14 @@ impl Seen {
             return Err(Fault::Malformed("there is no function and no variable"));
         }
         self.defined.sort_unstable();
-        match self
+        if self
             .wanted
             .iter()
             .all(|id| self.defined.binary_search(id).is_ok())
         {
-            true => Ok(()),
-            false => Err(Fault::Malformed("an entry point or symbol is missing")),
+            Ok(())
+        } else {
+            Err(Fault::Malformed("an entry point or symbol is missing"))
         }
     }
 }

@@ -24,9 +24,12 @@ pub fn read(bytes: &[u8]) -> Option<impl ExactSizeIterator<Item = u32>> {
         other if other == MAGIC.swap_bytes() => true,
         _ => return None,
     };
-    Some(chunks.iter().map(move |chunk| match swapped {
-        false => u32::from_le_bytes(*chunk),
-        true => u32::from_be_bytes(*chunk),
+    Some(chunks.iter().map(move |chunk| {
+        if !swapped {
+            u32::from_le_bytes(*chunk)
+        } else {
+            u32::from_be_bytes(*chunk)
+        }
     }))
 }
 

@@ -20,9 +20,10 @@ pub fn prelude(source: &str, elsewhere: bool) -> &'static str {
         "atomic_fetch_",
     ];
     static TEXT: LazyLock<String> = LazyLock::new(text);
-    match elsewhere || NAMES.iter().any(|name| source.contains(name)) {
-        true => &TEXT,
-        false => "",
+    if elsewhere || NAMES.iter().any(|name| source.contains(name)) {
+        &TEXT
+    } else {
+        ""
     }
 }
 
@@ -97,9 +98,10 @@ impl Object {
             )),
             _ => {}
         }
-        match terms.is_empty() {
-            true => "1".into(),
-            false => terms.join(" && "),
+        if terms.is_empty() {
+            "1".into()
+        } else {
+            terms.join(" && ")
         }
     }
 }

@@ -63,9 +63,10 @@ impl Integer {
 pub fn prelude(source: &str, elsewhere: bool, overloads: bool) -> String {
     let mut text = String::new();
     if elsewhere || source.contains("convert_") {
-        match overloads {
-            true => cast_functions(&mut text),
-            false => casts(&mut text),
+        if overloads {
+            cast_functions(&mut text)
+        } else {
+            casts(&mut text)
         }
         if elsewhere || source.contains("_sat") {
             saturations(&mut text);

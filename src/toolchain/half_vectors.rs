@@ -7,9 +7,10 @@
 /// What a source needs; empty for one that does not use the function. `elsewhere` says that more of the
 /// program comes from other files.
 pub fn prelude(source: &str, elsewhere: bool) -> &'static str {
-    match elsewhere || source.contains("vloada_half3") {
-        true => "#define vloada_half3(offset, p) vload_half3(0, (p) + 4 * (size_t)(offset))\n",
-        false => "",
+    if elsewhere || source.contains("vloada_half3") {
+        "#define vloada_half3(offset, p) vload_half3(0, (p) + 4 * (size_t)(offset))\n"
+    } else {
+        ""
     }
 }
 

@@ -31,9 +31,10 @@ pub(super) fn with_definitions<'a>(request: &CompileRequest<'a>) -> Cow<'a, str>
         // Writing to a string does not fail.
         let _ = writeln!(text, "#define {name} {value}");
     }
-    match text.is_empty() {
-        true => Cow::Borrowed(request.source),
-        false => Cow::Owned(text + request.source),
+    if text.is_empty() {
+        Cow::Borrowed(request.source)
+    } else {
+        Cow::Owned(text + request.source)
     }
 }
 
@@ -52,9 +53,10 @@ pub(super) fn input(request: &CompileRequest<'_>, declared: Option<&BuiltIns>) -
         request.target.has_extension(extension)
     }));
     let source = request.source;
-    match prelude.is_empty() {
-        true => format!("# 1 \"{SOURCE_NAME}\"\n{source}\n"),
-        false => format!("# 1 \"{ADDED_NAME}\" 3\n{prelude}# 1 \"{SOURCE_NAME}\"\n{source}\n"),
+    if prelude.is_empty() {
+        format!("# 1 \"{SOURCE_NAME}\"\n{source}\n")
+    } else {
+        format!("# 1 \"{ADDED_NAME}\" 3\n{prelude}# 1 \"{SOURCE_NAME}\"\n{source}\n")
     }
 }
 

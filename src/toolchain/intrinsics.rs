@@ -77,9 +77,10 @@ impl<'a> Declaration<'a> {
         let start = line.len() - rest.len() - "@llvm.".len();
         let (name, parameters) = line[start..].split_once('(')?;
         let parameter = parameters.split([',', ')']).next()?;
-        let end = match parameter.starts_with('<') {
-            true => parameter.find('>')? + 1,
-            false => parameter.find(' ').unwrap_or(parameter.len()),
+        let end = if parameter.starts_with('<') {
+            parameter.find('>')? + 1
+        } else {
+            parameter.find(' ').unwrap_or(parameter.len())
         };
         Some(Self {
             line,

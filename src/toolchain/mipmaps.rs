@@ -75,9 +75,10 @@ pub fn prelude(source: &str, elsewhere: bool) -> &'static str {
         arguments.is_some_and(|rest| commas(rest.trim_start()) >= 3)
     };
     let mentions = source.contains("mipmap") && accesses().next().is_some();
-    match elsewhere || mentions || accesses().any(names_level) {
-        true => DECLARATIONS,
-        false => "",
+    if elsewhere || mentions || accesses().any(names_level) {
+        DECLARATIONS
+    } else {
+        ""
     }
 }
 

@@ -58,10 +58,7 @@ pub fn prelude(source: &str, elsewhere: bool) -> &'static str {
     // Macros may put names together.
     let mentions = source.contains("_overflow")
         || (source.contains("overflow") && source.contains("__builtin"));
-    match elsewhere || mentions {
-        true => WIDE,
-        false => "",
-    }
+    if elsewhere || mentions { WIDE } else { "" }
 }
 
 #[cfg(test)]

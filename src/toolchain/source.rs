@@ -33,16 +33,17 @@ fn compile_within(
     request: &CompileRequest<'_>,
     limit: Duration,
 ) -> SourceOutcome {
-    let headers = match includes(request) {
-        false => None,
-        true => match HeaderDirectory::new(&headers::with_own(request.headers)) {
+    let headers = if !includes(request) {
+        None
+    } else {
+        match HeaderDirectory::new(&headers::with_own(request.headers)) {
             Ok(directory) => Some(directory),
             Err(error) => {
                 return SourceOutcome::failed(format!(
                     "error: the embedded headers can't be written to a temporary directory: {error}\n"
                 ));
             }
-        },
+        }
     };
     let job = Job::new(clang, request, headers.as_ref(), limit);
     let text = job.text(request);

@@ -323,13 +323,12 @@ fn scalar_bits(ty: &Type, text: &str) -> Option<u64> {
 
 /// The bits of the float that a double was made of. Those of NaN are its upper ones.
 fn single_bits(wide: f64) -> u32 {
-    match wide.is_nan() {
-        true => {
-            let bits = wide.to_bits();
-            let sign = (bits >> 32) as u32 & 0x8000_0000;
-            sign | 0x7f80_0000 | (bits >> 29) as u32 & 0x007f_ffff
-        }
-        false => (wide as f32).to_bits(),
+    if wide.is_nan() {
+        let bits = wide.to_bits();
+        let sign = (bits >> 32) as u32 & 0x8000_0000;
+        sign | 0x7f80_0000 | (bits >> 29) as u32 & 0x007f_ffff
+    } else {
+        (wide as f32).to_bits()
     }
 }
 

@@ -122,9 +122,10 @@ impl Device {
             .contains(vk::MemoryPropertyFlags::HOST_CACHED);
         let mapped = allocation.mapped_ptr().map(NonNull::cast);
         let is_small = kind == MemoryKind::Device && size_bytes <= WINDOW_BYTES;
-        match is_small && (hidden || !buffer.host_cached) {
-            true => buffer.window = mapped,
-            false => buffer.mapped = mapped.filter(|_| !hidden),
+        if is_small && (hidden || !buffer.host_cached) {
+            buffer.window = mapped
+        } else {
+            buffer.mapped = mapped.filter(|_| !hidden)
         }
         // SAFETY: the memory was allocated for this buffer's requirements and is bound to it only.
         let bound = unsafe {

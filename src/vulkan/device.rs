@@ -127,9 +127,10 @@ impl Device {
             .collect::<Vec<_>>();
         let queue_clients = QueueClients::new(queues.len());
 
-        let mut textures = match info.features.sampled_image_arrays {
-            true => Some(TextureDescriptors::new(raw)?),
-            false => None,
+        let mut textures = if info.features.sampled_image_arrays {
+            Some(TextureDescriptors::new(raw)?)
+        } else {
+            None
         };
         let set = textures.as_ref().map(|textures| textures.layout);
         let pipeline_layouts = PipelineLayouts::new(info.limits.max_push_constant_bytes, set);

@@ -63,9 +63,10 @@ impl QueueClients {
 
 /// How many of so many `VkQueue`s are of the usual priority.
 fn usual(queues: usize) -> usize {
-    match queues > UNUSUAL.len() {
-        true => queues - UNUSUAL.len(),
-        false => queues,
+    if queues > UNUSUAL.len() {
+        queues - UNUSUAL.len()
+    } else {
+        queues
     }
 }
 

@@ -269,9 +269,10 @@ impl Drop for Texture {
 }
 
 fn map_sampler(settings: &SamplerSettings) -> vk::SamplerCreateInfo<'static> {
-    let filter = match settings.linear {
-        true => vk::Filter::LINEAR,
-        false => vk::Filter::NEAREST,
+    let filter = if settings.linear {
+        vk::Filter::LINEAR
+    } else {
+        vk::Filter::NEAREST
     };
     let mode = match settings.address {
         AddressMode::Border => vk::SamplerAddressMode::CLAMP_TO_BORDER,
@@ -288,9 +289,10 @@ fn map_sampler(settings: &SamplerSettings) -> vk::SamplerCreateInfo<'static> {
         .address_mode_v(mode)
         // Unused, and bound to be what unnormalized coordinates allow.
         .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
-        .border_color(match settings.opaque_border {
-            true => vk::BorderColor::FLOAT_OPAQUE_BLACK,
-            false => vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+        .border_color(if settings.opaque_border {
+            vk::BorderColor::FLOAT_OPAQUE_BLACK
+        } else {
+            vk::BorderColor::FLOAT_TRANSPARENT_BLACK
         })
         .unnormalized_coordinates(!settings.normalized)
 }

@@ -397,9 +397,10 @@ fn what_devices_cannot_do_by_themselves_is_refused_on_demand() {
     };
     let flags = cl::CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR;
     let (error, _) = pair.setup.create_of(&pair.queues(), flags);
-    let expected = match pair.differ {
-        true => cl::CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
-        false => 0,
+    let expected = if pair.differ {
+        cl::CL_INCOMPATIBLE_COMMAND_QUEUE_KHR
+    } else {
+        0
     };
     assert_eq!(error, expected);
     // Each queue is replaced by one of its own device.

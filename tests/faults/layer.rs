@@ -280,9 +280,10 @@ unsafe extern "system" fn device_address(
     }
     // SAFETY: a device exists, so it was set.
     let next = unsafe { next_address(&DEVICE_ADDRESS, device, name) };
-    match next.is_null() {
-        true => next,
-        false => replacement(text, next as usize).unwrap_or(next),
+    if next.is_null() {
+        next
+    } else {
+        replacement(text, next as usize).unwrap_or(next)
     }
 }
 

@@ -204,12 +204,13 @@ fn kernel(
     let [width, height, _] = region;
     let of = |at: &str| format!("read_image{suffix}(image, {sampler}{at}{coordinate})");
     let bits = |value: &str| texel.replace("TEXEL", value);
-    let outside = match sampler.is_empty() {
-        true => String::new(),
-        false => format!(
+    let outside = if sampler.is_empty() {
+        String::new()
+    } else {
+        format!(
             "out[n] = as_uint4({});\n",
             bits(&of("((int4)(-1, 0, 0, 0))"))
-        ),
+        )
     };
     s.kernel(&format!(
         "kernel void test(read_only {name} image, write_only {name} copy, global uint4 *out) {{\n\
@@ -240,9 +241,10 @@ fn output(numbers: Numbers, words: &[u32]) -> [f64; 4] {
 fn assert_read(format: cl_image_format, got: [f64; 4], wanted: [f64; 4]) {
     for (component, (got, wanted)) in got.into_iter().zip(wanted).enumerate() {
         // "… must be within 0.5 ulp of the original sRGB value": of 8 bits. Others within 1.5 ulp.
-        let (error, limit) = match is_srgb(format) && component < 3 {
-            true => ((srgb_of_linear(got) - wanted).abs(), 0.5 / 255.0),
-            false => ((got - wanted).abs(), wanted.abs() * 2e-7),
+        let (error, limit) = if is_srgb(format) && component < 3 {
+            ((srgb_of_linear(got) - wanted).abs(), 0.5 / 255.0)
+        } else {
+            ((got - wanted).abs(), wanted.abs() * 2e-7)
         };
         assert!(
             error <= limit,
@@ -313,20 +315,19 @@ fn check_format(
     let size = texel_bytes(format);
     let bytes = contents(format, texels);
     // Over a buffer, an image has no memory of its own.
-    let [mut image, copy] = match desc.buffer.is_null() {
-        true => [
+    let [mut image, copy] = if desc.buffer.is_null() {
+        [
             s.image_of(order, channel_type, desc, &bytes),
             s.empty_image(order, channel_type, desc),
-        ],
-        false => {
-            let of = |bytes: &[u8]| -> (Buffer<u8>, Image) {
-                let buffer = s.buffer_of(bytes);
-                let desc = over(&buffer, CL_MEM_OBJECT_IMAGE1D_BUFFER, region);
-                let image = s.empty_image(order, channel_type, &desc);
-                (buffer, image)
-            };
-            [of(&bytes).1, of(&vec![0; bytes.len()]).1]
-        }
+        ]
+    } else {
+        let of = |bytes: &[u8]| -> (Buffer<u8>, Image) {
+            let buffer = s.buffer_of(bytes);
+            let desc = over(&buffer, CL_MEM_OBJECT_IMAGE1D_BUFFER, region);
+            let image = s.empty_image(order, channel_type, &desc);
+            (buffer, image)
+        };
+        [of(&bytes).1, of(&vec![0; bytes.len()]).1]
     };
     assert_eq!(image.element_size().map_err(|error| error.0), Ok(size));
     let out = s.buffer_of(&vec![0_u32; 4 * (texels + 1)]);
@@ -393,9 +394,10 @@ fn every_listed_format_is_read_written_and_filled() {
                 .entry(numbers)
                 .or_insert_with(|| kernel(&s, name, swizzle, numbers, region));
             let some = s.buffer_of(&[0_u8; 1]);
-            let desc = match has_border {
-                true => describe(image_type, size),
-                false => over(&some, image_type, size),
+            let desc = if has_border {
+                describe(image_type, size)
+            } else {
+                over(&some, image_type, size)
             };
             check_format(&s, kernel, format, &desc, region, has_border);
         }

@@ -69,9 +69,10 @@ fn depth_is_one_number() {
 
 /// OpenCL specification, section 8.3.1.1.
 pub fn srgb_of_linear(c: f64) -> f64 {
-    match c < 0.003_130_8 {
-        true => 12.92 * c,
-        false => 1.055 * c.powf(1.0 / 2.4) - 0.055,
+    if c < 0.003_130_8 {
+        12.92 * c
+    } else {
+        1.055 * c.powf(1.0 / 2.4) - 0.055
     }
 }
 
@@ -105,9 +106,10 @@ fn colours_are_read_and_written_on_the_srgb_curve() {
             // Alpha is linear. "The resulting floating-point value, if converted back to an sRGB value without
             // rounding to a 8-bit unsigned integer value, must be within 0.5 ulp of the original sRGB value" (OpenCL C
             // specification, Conversion Rules for sRGBA and sBGRA Images).
-            let (unorm, limit) = match is_curved && index % 4 != 3 {
-                true => (srgb_of_linear(got), 0.5),
-                false => (got, 0.25),
+            let (unorm, limit) = if is_curved && index % 4 != 3 {
+                (srgb_of_linear(got), 0.5)
+            } else {
+                (got, 0.25)
             };
             let error = (unorm * 255.0 - f64::from(byte)).abs();
             let what = format!("{byte} of component {}, read {part}", index % 4);

@@ -114,18 +114,20 @@ impl Contents<'_> {
 
     /// The coordinates along the axes in texels, and the layer.
     fn place(&self, sampler: Sampler, at: &[f32]) -> (Vec<f64>, usize) {
-        let scale = |(&c, &size): (&f32, &usize)| match sampler.normalized {
-            true => f64::from(c) * size as f64,
-            false => f64::from(c),
+        let scale = |(&c, &size): (&f32, &usize)| {
+            if sampler.normalized {
+                f64::from(c) * size as f64
+            } else {
+                f64::from(c)
+            }
         };
         let axes = self.kind.axes;
         let place = at.iter().zip(self.sizes).take(axes).map(scale).collect();
-        let layer = match self.kind.is_array {
-            true => {
-                let last = self.sizes[axes] as f64 - 1.0;
-                f64::from(at[axes]).round_ties_even().clamp(0.0, last) as usize
-            }
-            false => 0,
+        let layer = if self.kind.is_array {
+            let last = self.sizes[axes] as f64 - 1.0;
+            f64::from(at[axes]).round_ties_even().clamp(0.0, last) as usize
+        } else {
+            0
         };
         (place, layer)
     }
@@ -167,9 +169,10 @@ impl Contents<'_> {
     pub fn fetch(&self, addressing: u32, at: &[i32]) -> [f64; 4] {
         let axes = self.kind.axes;
         let index: Vec<i64> = at[..axes].iter().map(|&i| i.into()).collect();
-        let layer = match self.kind.is_array {
-            true => at[axes].clamp(0, self.sizes[axes] as i32 - 1) as usize,
-            false => 0,
+        let layer = if self.kind.is_array {
+            at[axes].clamp(0, self.sizes[axes] as i32 - 1) as usize
+        } else {
+            0
         };
         self.texel(&index, layer, addressing)
     }

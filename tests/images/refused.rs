@@ -160,9 +160,10 @@ fn functions_of_version_1_0_refuse_sizes_and_pitches_by_one_code() {
         status
     };
     let flat = |[width, height]: [usize; 2], pitch, host: *mut c_void| {
-        let flags = match host.is_null() {
-            true => CL_MEM_READ_WRITE,
-            false => CL_MEM_COPY_HOST_PTR,
+        let flags = if host.is_null() {
+            CL_MEM_READ_WRITE
+        } else {
+            CL_MEM_COPY_HOST_PTR
         };
         let mut status = 0;
         // SAFETY: host memory for the largest of these images.
@@ -193,9 +194,10 @@ fn functions_of_version_1_0_refuse_sizes_and_pitches_by_one_code() {
     assert_eq!(flat([4, 4], 18, host), CL_INVALID_IMAGE_SIZE);
 
     let deep = |depth, pitches: [usize; 2], host: *mut c_void| {
-        let flags = match host.is_null() {
-            true => CL_MEM_READ_WRITE,
-            false => CL_MEM_COPY_HOST_PTR,
+        let flags = if host.is_null() {
+            CL_MEM_READ_WRITE
+        } else {
+            CL_MEM_COPY_HOST_PTR
         };
         let [row, slice] = pitches;
         let mut status = 0;

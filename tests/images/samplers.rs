@@ -74,9 +74,10 @@ fn places(contents: &Contents<'_>, sampler: Sampler) -> Vec<[f32; 4]> {
                 CL_ADDRESS_NONE if !is_layer => 0.5 + number * (size - 1.0),
                 _ => (number * 3.0 - 1.0) * size,
             };
-            place[axis] = match sampler.normalized && !is_layer {
-                true => texels / size,
-                false => texels,
+            place[axis] = if sampler.normalized && !is_layer {
+                texels / size
+            } else {
+                texels
             };
         }
         if !contents.is_between(sampler, &place) {
@@ -341,9 +342,10 @@ fn samplers_that_repeat_have_normalized_coordinates() {
     for mode in MODES {
         for normalized in [0, 1] {
             let repeats = [CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT].contains(&mode);
-            let expected = match repeats && normalized == 0 {
-                true => CL_INVALID_VALUE,
-                false => CL_SUCCESS,
+            let expected = if repeats && normalized == 0 {
+                CL_INVALID_VALUE
+            } else {
+                CL_SUCCESS
             };
             let mut status = 1;
             let context = s.context.get();

@@ -138,9 +138,10 @@ impl Session {
     }
 
     pub fn sampler(&self, normalized: bool, addressing: u32, linear: bool) -> Sampler {
-        let filter = match linear {
-            true => CL_FILTER_LINEAR,
-            false => CL_FILTER_NEAREST,
+        let filter = if linear {
+            CL_FILTER_LINEAR
+        } else {
+            CL_FILTER_NEAREST
         };
         let properties = [
             [CL_SAMPLER_NORMALIZED_COORDS, normalized.into()],

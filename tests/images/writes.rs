@@ -61,9 +61,10 @@ fn floats() -> Vec<[f32; 4]> {
 
 /// "The preferred rounding mode is round to nearest even"; "an implementation … must be within 0.6" of the exact.
 fn assert_normalized(got: f64, value: f32, least: f64, most: f64) {
-    let exact = match value.is_nan() {
-        true => 0.0,
-        false => f64::from(value).clamp(least, 1.0) * most,
+    let exact = if value.is_nan() {
+        0.0
+    } else {
+        f64::from(value).clamp(least, 1.0) * most
     };
     assert!((got - exact).abs() <= 0.6, "{value} became {got} of {most}");
 }

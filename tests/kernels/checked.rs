@@ -35,9 +35,10 @@ fn numbers() -> Vec<i64> {
 /// A number as one of a type.
 fn wrapped(number: i128, (_, bits, signed): (&str, u32, bool)) -> i128 {
     let cut = number & ((1 << bits) - 1);
-    match signed && cut >> (bits - 1) != 0 {
-        true => cut - (1 << bits),
-        false => cut,
+    if signed && cut >> (bits - 1) != 0 {
+        cut - (1 << bits)
+    } else {
+        cut
     }
 }
 

@@ -65,9 +65,12 @@ fn the_summary_counts_them() {
         let title = document.lines().next().unwrap_or_default();
         let rows = rows(document);
         let functions: BTreeSet<&str> = rows.iter().map(|row| row.word).collect();
-        let all = |device: usize| match rows.iter().all(|row| row.columns[device] == "yes") {
-            true => "all",
-            false => "unseen",
+        let all = |device: usize| {
+            if rows.iter().all(|row| row.columns[device] == "yes") {
+                "all"
+            } else {
+                "unseen"
+            }
         };
         let count = functions.len().to_string();
         let line = summary

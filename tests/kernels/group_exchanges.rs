@@ -19,12 +19,11 @@ fn shuffles() {
     }
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         let rotates = has("cl_khr_subgroup_rotate");
-        let more = match rotates {
-            true => {
-                "o[5] = sub_group_rotate(x, 3); o[6] = sub_group_clustered_rotate(x, 1, 4);
-                 o[7] = sub_group_rotate(x, -1);"
-            }
-            false => "",
+        let more = if rotates {
+            "o[5] = sub_group_rotate(x, 3); o[6] = sub_group_clustered_rotate(x, 1, 4);
+             o[7] = sub_group_rotate(x, -1);"
+        } else {
+            ""
         };
         // Whole sub-groups only: what an absent work-item holds is not defined.
         let (global, local) = (&[128usize], &[64usize]);
@@ -125,9 +124,10 @@ fn exchanges_in_branches() {
             let values: Vec<T> = (0..count)
                 .map(|i| {
                     let one = T::small(&mut random);
-                    match i / local[0] % 2 == 0 && i % 50 != 0 {
-                        true => T::identity("mul"),
-                        false => one,
+                    if i / local[0] % 2 == 0 && i % 50 != 0 {
+                        T::identity("mul")
+                    } else {
+                        one
                     }
                 })
                 .collect();
@@ -229,11 +229,12 @@ fn broadcast_vectors<T: Scalar>(
         );
         at += width;
     }
-    let body = match call.contains("non_uniform") {
-        true => format!(
+    let body = if call.contains("non_uniform") {
+        format!(
             "if (branch[i] < 2) {{ uint last = sub_group_ballot_find_msb(sub_group_ballot(1)); {body} }}"
-        ),
-        false => body,
+        )
+    } else {
+        body
     };
     let source = format!(
         "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *branch,

@@ -88,9 +88,10 @@ fn code(prefix: &str, ty: &str, exchanged: &str, calls: &[Call], total: usize) -
         } = call;
         let name = format!("__spirv_{prefix}{}", instruction(call.op, ty));
         let clustered = KINDS[*kind] == "clustered";
-        let (parameter, cluster) = match clustered {
-            true => (", uint", format!(", {CLUSTER}u")),
-            false => ("", String::new()),
+        let (parameter, cluster) = if clustered {
+            (", uint", format!(", {CLUSTER}u"))
+        } else {
+            ("", String::new())
         };
         let _ = writeln!(
             declarations,

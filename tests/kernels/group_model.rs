@@ -187,9 +187,10 @@ pub(super) fn arithmetic<T: Scalar>(
         })
         .collect();
     // The same code in branches that must not become one.
-    let body = match prefix.contains("non_uniform") {
-        true => format!("if (branch[i] == 0) {{ {body} }} else if (branch[i] == 1) {{ {body} }}"),
-        false => body,
+    let body = if prefix.contains("non_uniform") {
+        format!("if (branch[i] == 0) {{ {body} }} else if (branch[i] == 1) {{ {body} }}")
+    } else {
+        body
     };
     let source = format!(
         "{HALVES}kernel void test(global uint4 *place, global const {exchanged} *in, global const uint *branch,
@@ -258,9 +259,10 @@ pub(super) const BASIC: [&str; 3] = ["add", "min", "max"];
 
 /// The operations of cl_khr_subgroup_non_uniform_arithmetic on a type.
 pub(super) fn operations(ty: &str) -> &'static [&'static str] {
-    match is_float(ty) {
-        true => &["add", "mul", "min", "max"],
-        false => &["add", "mul", "min", "max", "and", "or", "xor"],
+    if is_float(ty) {
+        &["add", "mul", "min", "max"]
+    } else {
+        &["add", "mul", "min", "max", "and", "or", "xor"]
     }
 }
 

@@ -37,14 +37,16 @@ fn work_group_arithmetic() {
 
 fn uniform_arithmetic() {
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
-        let ops: &[&str] = match is_float(ty) {
-            true => &["mul"],
-            false => &["mul", "and", "or", "xor"],
+        let ops: &[&str] = if is_float(ty) {
+            &["mul"]
+        } else {
+            &["mul", "and", "or", "xor"]
         };
         // Products of few of the numbers are exact.
-        let sizes: (&[usize], &[usize]) = match is_float(ty) {
-            true => (&[45], &[9]),
-            false => (&[154], &[77]),
+        let sizes: (&[usize], &[usize]) = if is_float(ty) {
+            (&[45], &[9])
+        } else {
+            (&[154], &[77])
         };
         arithmetic::<T>(ty, exchanged, "work_group_", ops, sizes, |places, _, i| {
             (0..places.len())

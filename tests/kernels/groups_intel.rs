@@ -150,9 +150,10 @@ fn check_shuffles<T: Scalar>(ty: &str, exchanged: &str, shuffles: &[(Shuffle, us
         let (first, lane) = (i / size * size, i % size);
         for ((_, source), width) in shuffles {
             let source = source(lane, size);
-            let (values, item) = match source < size {
-                true => (&a, first + source),
-                false => (&b, first + source - size),
+            let (values, item) = if source < size {
+                (&a, first + source)
+            } else {
+                (&b, first + source - size)
             };
             expected.extend_from_slice(&values[item * 16..][..*width]);
         }

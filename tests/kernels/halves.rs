@@ -84,9 +84,10 @@ fn round(x: f64, rounding: Rounding) -> u16 {
         _ => false,
     };
     // The largest half not above; 0x7c00 for infinity only.
-    let low = match size.is_infinite() {
-        true => 0x7c00,
-        false => finite().partition_point(|&finite| finite <= size) as u16 - 1,
+    let low = if size.is_infinite() {
+        0x7c00
+    } else {
+        finite().partition_point(|&finite| finite <= size) as u16 - 1
     };
     if low == 0x7c00 || value(low) == size {
         return sign | low;
@@ -345,9 +346,12 @@ fn to_half() {
         for x in all {
             expected.extend(ROUNDINGS.map(|mode| round(x, mode)));
         }
-        expected.extend(ROUNDINGS.map(|mode| match doubles {
-            true => round(wide, mode),
-            false => round(f.into(), Rounding::Nearest),
+        expected.extend(ROUNDINGS.map(|mode| {
+            if doubles {
+                round(wide, mode)
+            } else {
+                round(f.into(), Rounding::Nearest)
+            }
         }));
     }
     let found = launch(&source)

@@ -131,9 +131,10 @@ impl Session {
 
     /// C++ for OpenCL, as [`Launch::cxx`].
     pub fn build_cxx(&self, source: &str) -> Program {
-        match self.takes_cxx() {
-            true => self.build_source(source, CXX),
-            false => self.build_module(&cxx_module(source), ""),
+        if self.takes_cxx() {
+            self.build_source(source, CXX)
+        } else {
+            self.build_module(&cxx_module(source), "")
         }
     }
 
@@ -308,9 +309,10 @@ impl Launch {
 
     /// C++ for OpenCL with a kernel named `test`, for a driver that takes it or one that takes SPIR-V.
     pub fn cxx(source: &str) -> Self {
-        match session().is_some_and(Session::takes_cxx) {
-            true => Self::new(source).only_options(CXX),
-            false => Self::module(source, cxx_module(source)),
+        if session().is_some_and(Session::takes_cxx) {
+            Self::new(source).only_options(CXX)
+        } else {
+            Self::module(source, cxx_module(source))
         }
     }
 

@@ -36,9 +36,12 @@ fn words() -> Vec<u32> {
 }
 
 fn dot(x: u32, y: u32, signed: [bool; 2]) -> i32 {
-    let value = |signed: bool, byte: u8| match signed {
-        true => i32::from(byte as i8),
-        false => i32::from(byte),
+    let value = |signed: bool, byte: u8| {
+        if signed {
+            i32::from(byte as i8)
+        } else {
+            i32::from(byte)
+        }
     };
     let pairs = x.to_le_bytes().into_iter().zip(y.to_le_bytes());
     pairs

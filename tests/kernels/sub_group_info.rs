@@ -234,9 +234,10 @@ fn required_sub_groups() {
         };
         session.queue().finish().expect("the kernel ends");
         let found = launched.map(drop).map_err(|error| error.0);
-        let expected = match accepted {
-            true => Ok(()),
-            false => Err(CL_INVALID_WORK_GROUP_SIZE),
+        let expected = if accepted {
+            Ok(())
+        } else {
+            Err(CL_INVALID_WORK_GROUP_SIZE)
         };
         assert_eq!(found, expected, "{local} work-items");
     }

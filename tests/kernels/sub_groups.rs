@@ -364,14 +364,13 @@ fn divergent_branches() {
 
 fn sub_group_votes() {
     let extended = has("cl_khr_subgroup_non_uniform_vote");
-    let more = match extended {
-        true => {
-            "if (in[i] % 2) out[i].hi = (int4)(sub_group_elect() != 0, sub_group_non_uniform_all(in[i] > 1) != 0,
-                sub_group_non_uniform_any(in[i] == 5) != 0, sub_group_non_uniform_all_equal(in[i]) != 0);
-             else out[i].hi = (int4)(sub_group_elect() != 0, sub_group_non_uniform_all(in[i] > 1) != 0,
-                sub_group_non_uniform_any(in[i] == 6) != 0, sub_group_non_uniform_all_equal(in[i] * 0.5f) != 0);"
-        }
-        false => "",
+    let more = if extended {
+        "if (in[i] % 2) out[i].hi = (int4)(sub_group_elect() != 0, sub_group_non_uniform_all(in[i] > 1) != 0,
+            sub_group_non_uniform_any(in[i] == 5) != 0, sub_group_non_uniform_all_equal(in[i]) != 0);
+         else out[i].hi = (int4)(sub_group_elect() != 0, sub_group_non_uniform_all(in[i] > 1) != 0,
+            sub_group_non_uniform_any(in[i] == 6) != 0, sub_group_non_uniform_all_equal(in[i] * 0.5f) != 0);"
+    } else {
+        ""
     };
     let (global, local) = SIZES[3];
     let count = global[0];

@@ -196,9 +196,10 @@ fn tangle_group() {
                 rounds += all.iter().filter(|&&j| outcome.values[j] % 4 >= k).count();
             }
             assert_eq!(found[29], rounds as i32, "a loop left one by one");
-            match x < 12 {
-                true => assert_eq!(found[19..29], model(i, &|y| y < 12), "together again"),
-                false => assert_eq!(found[19], inner[9]),
+            if x < 12 {
+                assert_eq!(found[19..29], model(i, &|y| y < 12), "together again")
+            } else {
+                assert_eq!(found[19], inner[9])
             }
         }
     }

@@ -81,9 +81,10 @@ fn compile(source: &str, stem: &Path) -> Result<Compiled, String> {
     let symbol = |name: &CStr| {
         // SAFETY: a library that stays open, or null, which means the whole process.
         let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-        match library.is_null() || address.is_null() {
-            true => Err(format!("{name:?} is missing from {path:?}")),
-            false => Ok(address),
+        if library.is_null() || address.is_null() {
+            Err(format!("{name:?} is missing from {path:?}"))
+        } else {
+            Ok(address)
         }
     };
     let (run, bytes) = (symbol(c"host")?, symbol(c"work_bytes")?);

@@ -114,9 +114,10 @@ fn main() -> ExitCode {
     let cases: Vec<Case> = all.into_iter().filter(chosen).collect();
     if arguments.list || arguments.source {
         for case in &cases {
-            match arguments.source {
-                true => println!("{}", case.device_source()),
-                false => println!("{}: test", case.name),
+            if arguments.source {
+                println!("{}", case.device_source())
+            } else {
+                println!("{}: test", case.name)
             }
         }
         return ExitCode::SUCCESS;
@@ -195,9 +196,10 @@ fn run(arguments: &Arguments, cases: &[Case], folder: &Path) -> ExitCode {
         let told = report.times.iter().filter(|(_, s)| *s >= times::TOLD_FROM);
         told.for_each(|(name, seconds)| println!("{name}\t{seconds:.1}"));
     }
-    match report.failed.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if report.failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

@@ -88,9 +88,10 @@ impl Type {
             Self::Int { bytes, signed } => {
                 let unused = 64 - 8 * bytes as u32;
                 let raw = u64::from_le_bytes(wide);
-                match signed {
-                    true => ((raw << unused) as i64 >> unused).to_string(),
-                    false => raw.to_string(),
+                if signed {
+                    ((raw << unused) as i64 >> unused).to_string()
+                } else {
+                    raw.to_string()
                 }
             }
             Self::Float => f32::from_bits(u64::from_le_bytes(wide) as u32).to_string(),
@@ -126,13 +127,14 @@ impl Words {
             };
             bytes.extend(ty.element(element)?.repeat(count));
         }
-        match bytes.is_empty() {
-            true => Err("there are no elements".into()),
-            false => Ok(Self {
+        if bytes.is_empty() {
+            Err("there are no elements".into())
+        } else {
+            Ok(Self {
                 ty,
                 bytes,
                 tolerance,
-            }),
+            })
         }
     }
 
@@ -202,9 +204,10 @@ impl Report {
         }
         let is_looked_at =
             |argument: &Argument| matches!(argument, Argument::Buffer { last: Some(_), .. });
-        match report.refused.is_some() || report.arguments.iter().any(is_looked_at) {
-            true => Ok(report),
-            false => Err("nothing is looked at".into()),
+        if report.refused.is_some() || report.arguments.iter().any(is_looked_at) {
+            Ok(report)
+        } else {
+            Err("nothing is looked at".into())
         }
     }
 

@@ -200,10 +200,11 @@ fn kernels_work_in_every_memory_that_the_device_has() {
     for (name, memory, is_seen_by_host) in allocated.chain(own) {
         let words: Vec<u32> = (0..COUNT as u32).map(|i| i * 5).collect();
         let slots = memory.cast::<u32>();
-        match is_seen_by_host {
+        if is_seen_by_host {
             // SAFETY: as many words, which nothing else uses now.
-            true => unsafe { slots.copy_from_nonoverlapping(words.as_ptr(), COUNT) },
-            false => bench.put(memory, &words),
+            unsafe { slots.copy_from_nonoverlapping(words.as_ptr(), COUNT) }
+        } else {
+            bench.put(memory, &words)
         }
         let mut expected: Vec<u32> = (0..COUNT as u32).map(|i| i * 6 + 1).collect();
         bench.run(&plain, &[memory], COUNT);
@@ -212,10 +213,11 @@ fn kernels_work_in_every_memory_that_the_device_has() {
             expected[0] += (0..COUNT as u32).sum::<u32>();
         }
         bench.queue.finish().expect("an end");
-        let found = match is_seen_by_host {
-            // SAFETY: as above.
-            true => unsafe { std::slice::from_raw_parts(slots, COUNT) }.to_vec(),
-            false => bench.get(memory, COUNT),
+        let found = if is_seen_by_host {
+            // SAFETY: as many words, which nothing else uses now.
+            unsafe { std::slice::from_raw_parts(slots, COUNT) }.to_vec()
+        } else {
+            bench.get(memory, COUNT)
         };
         assert_eq!(found, expected, "{name:#x}");
         if name != system {

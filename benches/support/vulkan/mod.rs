@@ -511,9 +511,10 @@ impl Raw {
     }
 
     fn record_one(&self, around: Around) -> Result<()> {
-        self.begin(match around.reused {
-            true => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
-            false => vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
+        self.begin(if around.reused {
+            vk::CommandBufferUsageFlags::SIMULTANEOUS_USE
+        } else {
+            vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT
         })?;
         let (device, buffer, queries) = (&self.device, self.buffer, self.queries);
         // SAFETY: recording, within the pool.

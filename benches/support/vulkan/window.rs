@@ -57,9 +57,10 @@ impl Window {
             let start = Instant::now();
             // SAFETY: mapped, and both are at least as long.
             unsafe {
-                match streams {
-                    true => bus_read::copy(&shape, self.0, to),
-                    false => self.0.copy_to_nonoverlapping(to, size_bytes),
+                if streams {
+                    bus_read::copy(&shape, self.0, to)
+                } else {
+                    self.0.copy_to_nonoverlapping(to, size_bytes)
                 }
             }
             std::hint::black_box(&target);

@@ -92,11 +92,12 @@ impl Recording {
         // command_queue is NULL and command_buffer was created with more than one queue, or command_queue is not
         // NULL and not a command-queue listed on command_buffer creation."
         let queues = buffer.queues();
-        let found = match command_queue.is_null() {
-            true => (queues.len() == 1).then_some(0),
-            false => queues
+        let found = if command_queue.is_null() {
+            (queues.len() == 1).then_some(0)
+        } else {
+            queues
                 .iter()
-                .position(|queue| handle::existing(&**queue) == command_queue),
+                .position(|queue| handle::existing(&**queue) == command_queue)
         };
         let (queue_index, queue) = found
             .and_then(|index| Some((index, Arc::clone(queues.get(index)?))))

@@ -60,34 +60,32 @@ pub unsafe fn command_nd_range_kernel(
         )
     }?;
     let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
-    let new = match recording.wants_handle() || !kernel.has_all_arguments() || prints(code) {
+    let changes = recording.wants_handle() || !kernel.has_all_arguments() || prints(code);
+    let new = if !changes {
         // It is always launched as it is now.
-        false => {
-            let dispatch = dispatch::prepare(&kernel, recording.queue.device_queue(), &range)?;
-            let kernel = kernel.duplicate();
-            let memories = kernel.memories().into_iter().map(|it| it as _);
-            NewCommand {
-                attached: memories.collect(),
-                ..NewCommand::new(
-                    Command::Dispatch(dispatch),
-                    Origin::Launch { kernel, range },
-                )
-            }
-        }
-        true => {
-            let launch = NewLaunch {
-                queue: Arc::clone(&recording.queue),
-                kernel,
-                properties: (!properties.is_null()).then(|| flatten(&pairs)),
-                fields,
-                range,
-            };
-            let (command, first) = launch.prepare(&recording.buffer)?;
-            NewCommand::new(
-                first.map_or(Command::Nothing, Command::Dispatch),
-                Origin::Mutable(command),
+        let dispatch = dispatch::prepare(&kernel, recording.queue.device_queue(), &range)?;
+        let kernel = kernel.duplicate();
+        let memories = kernel.memories().into_iter().map(|it| it as _);
+        NewCommand {
+            attached: memories.collect(),
+            ..NewCommand::new(
+                Command::Dispatch(dispatch),
+                Origin::Launch { kernel, range },
             )
         }
+    } else {
+        let launch = NewLaunch {
+            queue: Arc::clone(&recording.queue),
+            kernel,
+            properties: (!properties.is_null()).then(|| flatten(&pairs)),
+            fields,
+            range,
+        };
+        let (command, first) = launch.prepare(&recording.buffer)?;
+        NewCommand::new(
+            first.map_or(Command::Nothing, Command::Dispatch),
+            Origin::Mutable(command),
+        )
     };
     let wait_list = recording.wait_list()?;
     // "CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by

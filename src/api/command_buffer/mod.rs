@@ -133,15 +133,17 @@ pub unsafe fn create_command_buffer(
 /// CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR": a device has itself there. Without the flag the host synchronizes them.
 fn check_synchronization(queues: &[Arc<Queue>], flags: cl_command_buffer_flags_khr) -> Result<()> {
     let only_devices = flags & CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR != 0;
-    match queues
+    if !queues
         .iter()
         .all(|queue| Arc::ptr_eq(queue.device(), queues[0].device()))
+        && only_devices
     {
-        false if only_devices => Err(Error::new(
+        Err(Error::new(
             CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
             "the queues belong to different devices, which don't synchronize by themselves",
-        )),
-        _ => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

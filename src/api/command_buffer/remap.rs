@@ -75,9 +75,10 @@ pub unsafe fn remap_command_buffer(
         .find(|pair| pair[0] == CL_COMMAND_BUFFER_FLAGS_KHR)
         .map_or(0, |pair| pair[1]);
     check_synchronization(&queues, flags)?;
-    let targets: Vec<usize> = match automatic {
-        false => (0..queues.len()).collect(),
-        true => assign(buffer.queues(), &queues),
+    let targets: Vec<usize> = if !automatic {
+        (0..queues.len()).collect()
+    } else {
+        assign(buffer.queues(), &queues)
     };
     let target = |number: usize| targets.get(number).copied().unwrap_or(0);
     // "Any error relating to device support that can be returned by a command recording entry-point may also be
@@ -115,9 +116,10 @@ fn command_of(
 /// The handle of a copied command, which may be asked for twice.
 fn handle_of(command: &Arc<MutableCommand>) -> cl_mutable_command_khr {
     let known = handle::existing(&**command);
-    match known.is_null() {
-        true => handle::create(Arc::clone(command)),
-        false => known,
+    if known.is_null() {
+        handle::create(Arc::clone(command))
+    } else {
+        known
     }
 }
 

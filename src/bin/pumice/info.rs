@@ -28,9 +28,10 @@ pub fn command(mut arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
     compiler(&mut text, Config::of_process())?;
     icd_files(&mut text)?;
     crate::print(&text);
-    Ok(match usable {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if usable {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

@@ -22,9 +22,10 @@ pub fn command(mut arguments: lexopt::Parser) -> Result<ExitCode, Failure> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let directory = match system {
-        true => PathBuf::from(SYSTEM),
-        false => user_directory()?,
+    let directory = if system {
+        PathBuf::from(SYSTEM)
+    } else {
+        user_directory()?
     };
     let file = directory.join(FILE);
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());

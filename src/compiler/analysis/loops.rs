@@ -115,9 +115,10 @@ impl Loops {
                 if !dominators.is_reachable(predecessor) {
                     continue;
                 }
-                let sources = match dominators.dominates(header, predecessor) {
-                    true => &mut latches,
-                    false => &mut entries,
+                let sources = if dominators.dominates(header, predecessor) {
+                    &mut latches
+                } else {
+                    &mut entries
                 };
                 if !sources.contains(&predecessor) {
                     sources.push(predecessor);

@@ -25,12 +25,11 @@ impl PostDominators {
         let mut following = vec![Vec::new()];
         following.extend(order.iter().map(|&block| {
             let successors = function.successors(block);
-            match successors.is_empty() {
-                true => vec![END],
-                false => {
-                    let node = |successor: &Block| nodes[successor.index()];
-                    successors.iter().filter_map(node).collect()
-                }
+            if successors.is_empty() {
+                vec![END]
+            } else {
+                let node = |successor: &Block| nodes[successor.index()];
+                successors.iter().filter_map(node).collect()
             }
         }));
         let idom = immediate_dominators(&following);

@@ -41,9 +41,10 @@ impl ArgumentReads {
         let mut members = Vec::new();
         let mut offset_bytes = 0;
         while offset_bytes < self.words * 4 {
-            let ty = match self.longs.contains(&offset_bytes) {
-                true => Type::I64,
-                false => Type::I32,
+            let ty = if self.longs.contains(&offset_bytes) {
+                Type::I64
+            } else {
+                Type::I32
             };
             members.push((offset_bytes, ty));
             offset_bytes += ty.size_bytes();
@@ -76,19 +77,16 @@ impl Emitter<'_> {
             None => self.declare_arguments()?,
         };
         let variable = block.variable;
-        let (indices, (start, ty)) = match block.members.is_empty() {
-            true => {
-                let zero = self.const_u32(0);
-                let word = self.const_u32(offset_bytes / 4);
-                (vec![zero, word], (offset_bytes, Type::I32))
-            }
-            false => {
-                let after = block
-                    .members
-                    .partition_point(|&(start, _)| start <= offset_bytes);
-                let member = after.saturating_sub(1);
-                (vec![self.const_u32(member as u32)], block.members[member])
-            }
+        let (indices, (start, ty)) = if block.members.is_empty() {
+            let zero = self.const_u32(0);
+            let word = self.const_u32(offset_bytes / 4);
+            (vec![zero, word], (offset_bytes, Type::I32))
+        } else {
+            let after = block
+                .members
+                .partition_point(|&(start, _)| start <= offset_bytes);
+            let member = after.saturating_sub(1);
+            (vec![self.const_u32(member as u32)], block.members[member])
         };
         self.push_constants = Some(block);
         let pointee = self.ty(ty)?;
@@ -103,23 +101,21 @@ impl Emitter<'_> {
 
     /// `struct { uint words[N]; }`, or one member after the other where some are of 64 bits.
     fn declare_arguments(&mut self) -> Result<ArgumentBlock, CompileError> {
-        let members = match self.arguments.longs.is_empty() {
-            true => Vec::new(),
-            false => self.arguments.members(),
+        let members = if self.arguments.longs.is_empty() {
+            Vec::new()
+        } else {
+            self.arguments.members()
         };
-        let (types, offsets): (Vec<Id>, Vec<u32>) = match members.is_empty() {
-            true => {
-                let uint = self.uint();
-                let length = self.const_u32(self.arguments.words.max(1));
-                let words = self.asm.new_type(Op::TypeArray, &[uint, length]);
-                self.asm.decorate(words, Decoration::ArrayStride, &[4]);
-                (vec![words], vec![0])
-            }
-            false => {
-                let types = members.iter().map(|&(_, ty)| self.ty(ty));
-                let types = types.collect::<Result<_, _>>()?;
-                (types, members.iter().map(|&(offset, _)| offset).collect())
-            }
+        let (types, offsets): (Vec<Id>, Vec<u32>) = if members.is_empty() {
+            let uint = self.uint();
+            let length = self.const_u32(self.arguments.words.max(1));
+            let words = self.asm.new_type(Op::TypeArray, &[uint, length]);
+            self.asm.decorate(words, Decoration::ArrayStride, &[4]);
+            (vec![words], vec![0])
+        } else {
+            let types = members.iter().map(|&(_, ty)| self.ty(ty));
+            let types = types.collect::<Result<_, _>>()?;
+            (types, members.iter().map(|&(offset, _)| offset).collect())
         };
         let block = self.asm.new_type(Op::TypeStruct, &types);
         self.asm.decorate(block, Decoration::Block, &[]);

@@ -26,9 +26,10 @@ pub fn emit_function(
         ids: vec![None; function.value_count()],
         labels: vec![None; function.block_count()],
         pointers: HashMap::new(),
-        fields: match emitter.capabilities.extracts_fields {
-            true => fields(function),
-            false => HashMap::new(),
+        fields: if emitter.capabilities.extracts_fields {
+            fields(function)
+        } else {
+            HashMap::new()
         },
         function,
         emitter,
@@ -206,9 +207,10 @@ impl FunctionEmitter<'_, '_> {
         match data.merge {
             Some(Merge::Loop { merge, continues }) => {
                 let keeps = self.emitter.capabilities.marks_loops || data.keeps_loop;
-                let control = match keeps {
-                    true => LoopControl::DONT_UNROLL,
-                    false => LoopControl::NONE,
+                let control = if keeps {
+                    LoopControl::DONT_UNROLL
+                } else {
+                    LoopControl::NONE
                 };
                 let operands = [self.label(merge), self.label(continues), control.bits()];
                 self.emitter.asm.inst(spirv::Op::LoopMerge, &operands);

@@ -120,13 +120,14 @@ impl Emitter<'_> {
     pub fn declare_local_size(&mut self, entry: Id) {
         let linear = self.module.kernels.iter().any(|k| k.linear_groups);
         let required = self.required_local_size.unwrap_or([1; 3]);
-        let size = match linear {
-            true => [
+        let size = if linear {
+            [
                 required.iter().fold(1u32, |a, b| a.saturating_mul(*b)),
                 1,
                 1,
-            ],
-            false => required,
+            ]
+        } else {
+            required
         };
         self.asm
             .execution_mode(entry, ExecutionMode::LocalSize, &size);

@@ -324,17 +324,19 @@ impl FunctionEmitter<'_, '_> {
         if self.emitter.capabilities.vulkan_memory_model && storage == ArrayStorage::Workgroup {
             bits |= MemoryAccess::NON_PRIVATE_POINTER;
         }
-        match bits.is_empty() {
-            true => Vec::new(),
-            false => vec![bits.bits()],
+        if bits.is_empty() {
+            Vec::new()
+        } else {
+            vec![bits.bits()]
         }
     }
 
     fn check_element(&self, inst: Inst, array: ArrayId, value: Value) -> Result<(), CompileError> {
         let array = self.emitter.module.arrays.get(array.index());
-        match array.is_some_and(|array| array.element == self.function.ty(value)) {
-            true => Ok(()),
-            false => Err(self.unexpected(inst)),
+        if array.is_some_and(|array| array.element == self.function.ty(value)) {
+            Ok(())
+        } else {
+            Err(self.unexpected(inst))
         }
     }
 
@@ -347,9 +349,10 @@ impl FunctionEmitter<'_, '_> {
     ) -> Result<Option<Id>, CompileError> {
         let lanes = self.emitter.array_vectors.lanes(array);
         let ty = self.emitter.module.array(array).element;
-        match lanes > 1 && array_vectors::is_vector(ty, count, access) == Some(lanes) {
-            true => self.emitter.vector_type(ty, lanes).map(Some),
-            false => Ok(None),
+        if lanes > 1 && array_vectors::is_vector(ty, count, access) == Some(lanes) {
+            self.emitter.vector_type(ty, lanes).map(Some)
+        } else {
+            Ok(None)
         }
     }
 
@@ -511,9 +514,10 @@ impl FunctionEmitter<'_, '_> {
         }
         if let (AtomicOp::FAdd, &[value], &[result]) = (op, values, results) {
             let ty = self.function.ty(value);
-            return match ty.is_float() && self.function.ty(result) == ty {
-                true => Ok(ty),
-                false => Err(self.unexpected(inst)),
+            return if ty.is_float() && self.function.ty(result) == ty {
+                Ok(ty)
+            } else {
+                Err(self.unexpected(inst))
             };
         }
         let ty = values

@@ -142,9 +142,10 @@ impl Emitter<'_> {
     }
 
     fn finish(self, entry: Id) -> Vec<u32> {
-        let model = match self.capabilities.vulkan_memory_model {
-            true => MemoryModel::Vulkan,
-            false => MemoryModel::GLSL450,
+        let model = if self.capabilities.vulkan_memory_model {
+            MemoryModel::Vulkan
+        } else {
+            MemoryModel::GLSL450
         };
         self.asm.finish(entry, model)
     }

@@ -166,9 +166,10 @@ impl FunctionEmitter<'_, '_> {
         operands: [Value; 2],
         results: [Value; 2],
     ) -> Result<(), CompileError> {
-        let op = match signed {
-            true => spirv::Op::SMulExtended,
-            false => spirv::Op::UMulExtended,
+        let op = if signed {
+            spirv::Op::SMulExtended
+        } else {
+            spirv::Op::UMulExtended
         };
         let scalar = self.ty(operands[0])?;
         let operands = self.values(&operands)?;

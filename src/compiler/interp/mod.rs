@@ -203,12 +203,11 @@ impl<'a> Interpreter<'a> {
             &Op::MulExtended { signed, a, b } => {
                 let from = function.ty(a);
                 let (a, b) = (frame.get(a)?, frame.get(b)?);
-                let product = match signed {
-                    true => {
-                        let a = i128::from(scalar::signed(from, a));
-                        (a * i128::from(scalar::signed(from, b))) as u128
-                    }
-                    false => u128::from(a) * u128::from(b),
+                let product = if signed {
+                    let a = i128::from(scalar::signed(from, a));
+                    (a * i128::from(scalar::signed(from, b))) as u128
+                } else {
+                    u128::from(a) * u128::from(b)
                 };
                 let low = product as u64 & from.mask();
                 let high = (product >> from.bits()) as u64 & from.mask();
@@ -227,9 +226,12 @@ impl<'a> Interpreter<'a> {
                         .collect(),
                     DotFormat::Components => values.iter().map(|&byte| byte as u8).collect(),
                 };
-                let value = |signed: bool, byte: u8| match signed {
-                    true => i64::from(byte as i8),
-                    false => i64::from(byte),
+                let value = |signed: bool, byte: u8| {
+                    if signed {
+                        i64::from(byte as i8)
+                    } else {
+                        i64::from(byte)
+                    }
                 };
                 let (x, y) = bytes.split_at(bytes.len() / 2);
                 let products = x.iter().zip(y);

@@ -133,9 +133,10 @@ impl<'a> FunctionParser<'_, 'a> {
         class: Class,
     ) -> Result<Rc<[Value]>, CompileError> {
         let values = self.operand(inst, index)?;
-        match values.iter().all(|&value| class.holds(self.ty(value))) {
-            true => Ok(values),
-            false => Err(inst.error(format!("operand {} is of the wrong type", index + 1))),
+        if values.iter().all(|&value| class.holds(self.ty(value))) {
+            Ok(values)
+        } else {
+            Err(inst.error(format!("operand {} is of the wrong type", index + 1)))
         }
     }
 
@@ -150,9 +151,10 @@ impl<'a> FunctionParser<'_, 'a> {
             && a.iter()
                 .zip(b)
                 .all(|(&a, &b)| class.holds(self.ty(a)) && self.ty(a) == self.ty(b));
-        match same {
-            true => Ok(()),
-            false => Err(inst.error("the operands' types do not match")),
+        if same {
+            Ok(())
+        } else {
+            Err(inst.error("the operands' types do not match"))
         }
     }
 
@@ -238,9 +240,10 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => (x, y),
         };
         self.check_same(inst, class, &x, &y)?;
-        let y = match op == Compare::NotEqual && self.source.is_by_llvm {
-            true => self.sign_of_product(&x, y),
-            false => y,
+        let y = if op == Compare::NotEqual && self.source.is_by_llvm {
+            self.sign_of_product(&x, y)
+        } else {
+            y
         };
         let (x, y) = if swap { (y, x) } else { (x, y) };
         self.each(inst, x.len(), |b, lane| b.compare(op, x[lane], y[lane]))

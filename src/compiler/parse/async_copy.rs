@@ -60,9 +60,10 @@ impl<'a> FunctionParser<'_, 'a> {
         b.switch_to(body);
         let packed = b.binary_const(Binary::Mul, index, layout.size_bytes);
         let strided = b.binary(Binary::Mul, packed, stride);
-        let (to_offset, from_offset) = match to_local {
-            true => (packed, strided),
-            false => (strided, packed),
+        let (to_offset, from_offset) = if to_local {
+            (packed, strided)
+        } else {
+            (strided, packed)
         };
         let to = b.ptr_add(to, to_offset);
         let from = b.ptr_add(from, from_offset);

@@ -168,9 +168,10 @@ impl<'a> FunctionParser<'_, 'a> {
         ty: Type,
     ) -> Result<Value, CompileError> {
         let value = self.scalar(inst, index)?;
-        match self.ty(value) == ty {
-            true => Ok(value),
-            false => Err(inst.error("the value's type is not what the pointer points to")),
+        if self.ty(value) == ty {
+            Ok(value)
+        } else {
+            Err(inst.error("the value's type is not what the pointer points to"))
         }
     }
 

@@ -80,9 +80,10 @@ impl<'a> FunctionParser<'_, 'a> {
     }
 
     fn check_type(&self, inst: &Instruction<'a>, a: Id, b: Id) -> Result<(), CompileError> {
-        match a == b {
-            true => Ok(()),
-            false => Err(inst.error("the types do not match")),
+        if a == b {
+            Ok(())
+        } else {
+            Err(inst.error("the types do not match"))
         }
     }
 

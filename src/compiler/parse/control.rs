@@ -154,10 +154,13 @@ impl<'a> FunctionParser<'_, 'a> {
                 }
             }
             Op::Switch => self.switch(inst)?,
-            Op::Return => match self.source.types.is_void(self.result) {
-                true => Terminator::Return(Values::new()),
-                false => return Err(inst.error("the function returns a value")),
-            },
+            Op::Return => {
+                if self.source.types.is_void(self.result) {
+                    Terminator::Return(Values::new())
+                } else {
+                    return Err(inst.error("the function returns a value"));
+                }
+            }
             Op::ReturnValue => {
                 let (ty, values) = self.values(inst.id(0)?)?;
                 if !self.source.types.interchangeable(ty, self.result) {
@@ -206,13 +209,14 @@ impl<'a> FunctionParser<'_, 'a> {
             cases.push((literal, self.edge(inst, at + literal_words)?));
             at += literal_words + 1;
         }
-        Ok(match cases.is_empty() {
-            true => Terminator::Jump(default),
-            false => Terminator::Switch {
+        Ok(if cases.is_empty() {
+            Terminator::Jump(default)
+        } else {
+            Terminator::Switch {
                 value,
                 cases,
                 default,
-            },
+            }
         })
     }
 

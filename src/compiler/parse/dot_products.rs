@@ -31,28 +31,26 @@ impl<'a> FunctionParser<'_, 'a> {
             return Err(inst.error("the result is not an integer"));
         }
         let vectors = self.dot_operands(inst, if saturates { 3 } else { 2 })?;
-        let accumulator = match saturates {
-            true => {
-                let value = self.integer(inst, 2)?;
-                if self.ty(value) != ty {
-                    return Err(inst.error("the accumulator is not of the result's type"));
-                }
-                Some(value)
+        let accumulator = if saturates {
+            let value = self.integer(inst, 2)?;
+            if self.ty(value) != ty {
+                return Err(inst.error("the accumulator is not of the result's type"));
             }
-            false => None,
+            Some(value)
+        } else {
+            None
         };
         let mut b = self.build();
         let mut result = dot(&mut b, &vectors, signed, ty);
         if let Some(accumulator) = accumulator {
             // The accumulator has the sign of the product: only two unsigned vectors have none.
-            result = match signed[0] {
-                true => saturating_signed(&mut b, result, accumulator),
-                false => {
-                    let sum = b.binary(Binary::Add, result, accumulator);
-                    let overflows = b.compare(Compare::ULess, sum, accumulator);
-                    let most = b.constant(ty, u64::MAX);
-                    b.select(overflows, most, sum)
-                }
+            result = if signed[0] {
+                saturating_signed(&mut b, result, accumulator)
+            } else {
+                let sum = b.binary(Binary::Add, result, accumulator);
+                let overflows = b.compare(Compare::ULess, sum, accumulator);
+                let most = b.constant(ty, u64::MAX);
+                b.select(overflows, most, sum)
             };
         }
         self.define(inst, &[result])?;

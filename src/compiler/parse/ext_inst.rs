@@ -55,10 +55,13 @@ impl<'a> FunctionParser<'_, 'a> {
             }
             cross | distance | length | normalize | fast_distance | fast_length
             | fast_normalize => self.geometric(inst, function),
-            _ => match self.vector_memory(inst, function)? {
-                true => Ok(()),
-                false => self.component_wise(inst, function),
-            },
+            _ => {
+                if self.vector_memory(inst, function)? {
+                    Ok(())
+                } else {
+                    self.component_wise(inst, function)
+                }
+            }
         }
     }
 

@@ -159,9 +159,10 @@ impl<'a> FunctionParser<'_, 'a> {
     /// The value of operand `index`, which must be an integer.
     pub fn integer(&mut self, inst: &Instruction<'a>, index: usize) -> Result<Value, CompileError> {
         let value = self.scalar(inst, index)?;
-        match self.function.ty(value).is_int() {
-            true => Ok(value),
-            false => Err(inst.error(format!("operand {} is not an integer", index + 1))),
+        if self.function.ty(value).is_int() {
+            Ok(value)
+        } else {
+            Err(inst.error(format!("operand {} is not an integer", index + 1)))
         }
     }
 

@@ -83,9 +83,10 @@ impl<'a> FunctionParser<'_, 'a> {
             | GroupOp::ExclusiveScan(_) => matches!(scope, Scope::Workgroup | Scope::Subgroup),
             _ => scope == Scope::Subgroup,
         };
-        match fits {
-            true => Ok(Group { op, scope }),
-            false => Err(inst.error(format!("the scope {scope:?} is not one of this operation"))),
+        if fits {
+            Ok(Group { op, scope })
+        } else {
+            Err(inst.error(format!("the scope {scope:?} is not one of this operation")))
         }
     }
 

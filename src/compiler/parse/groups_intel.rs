@@ -71,9 +71,10 @@ impl<'a> FunctionParser<'_, 'a> {
             return Err(inst.error("the two values are of different types"));
         }
         let down = direction == Binary::Add;
-        let (current, other) = match down {
-            true => (first, second),
-            false => (second, first),
+        let (current, other) = if down {
+            (first, second)
+        } else {
+            (second, first)
         };
         let delta = self.integer(inst, 2)?;
         let mut b = self.build();
@@ -81,9 +82,10 @@ impl<'a> FunctionParser<'_, 'a> {
         let size = max_size(&mut b);
         let lane = lane(&mut b);
         let index = b.binary(direction, lane, delta);
-        let inside = match down {
-            true => b.compare(Compare::ULess, index, size),
-            false => b.compare(Compare::ULessEqual, delta, lane),
+        let inside = if down {
+            b.compare(Compare::ULess, index, size)
+        } else {
+            b.compare(Compare::ULessEqual, delta, lane)
         };
         // Sizes are powers of two.
         let mask = b.binary_const(Binary::Sub, size, 1);

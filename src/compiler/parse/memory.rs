@@ -113,9 +113,10 @@ impl<'a> FunctionParser<'_, 'a> {
         size_bytes: u64,
     ) -> Result<(), CompileError> {
         self.private_bytes = self.private_bytes.saturating_add(size_bytes);
-        match self.private_bytes > MAX_PRIVATE_BYTES {
-            true => Err(inst.error("the function's variables are too large")),
-            false => Ok(()),
+        if self.private_bytes > MAX_PRIVATE_BYTES {
+            Err(inst.error("the function's variables are too large"))
+        } else {
+            Ok(())
         }
     }
 

@@ -55,9 +55,10 @@ impl<'a> FunctionParser<'_, 'a> {
         let Some(form) = map_form(inst.op) else {
             return Ok(false);
         };
-        let (scope, first) = match form.of_group {
-            true => (self.scope(inst, 0)?, 1),
-            false => (Scope::Invocation, 0),
+        let (scope, first) = if form.of_group {
+            (self.scope(inst, 0)?, 1)
+        } else {
+            (Scope::Invocation, 0)
         };
         if form.of_group && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
             return Err(inst.error("the scope is neither the work-group nor the sub-group"));

@@ -100,18 +100,20 @@ impl<'a> FunctionParser<'_, 'a> {
 
     fn integer_result(&self, inst: &Instruction<'a>) -> Result<Type, CompileError> {
         let ty = self.source.types.scalar(inst.result_type()?)?;
-        match ty.is_int() {
-            true => Ok(ty),
-            false => Err(inst.error("the result is not an integer")),
+        if ty.is_int() {
+            Ok(ty)
+        } else {
+            Err(inst.error("the result is not an integer"))
         }
     }
 
     fn two_pointers(&mut self, inst: &Instruction<'a>) -> Result<(Value, Value), CompileError> {
         let (x, _) = self.pointer(inst, 0)?;
         let (y, _) = self.pointer(inst, 1)?;
-        match self.ty(x) == self.ty(y) {
-            true => Ok((x, y)),
-            false => Err(inst.error("the pointers are to different address spaces")),
+        if self.ty(x) == self.ty(y) {
+            Ok((x, y))
+        } else {
+            Err(inst.error("the pointers are to different address spaces"))
         }
     }
 

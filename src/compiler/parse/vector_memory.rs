@@ -29,9 +29,10 @@ impl<'a> FunctionParser<'_, 'a> {
         let Some(function) = map_function(function) else {
             return Ok(false);
         };
-        match function.store {
-            true => self.vector_store(inst, function)?,
-            false => self.vector_load(inst, function)?,
+        if function.store {
+            self.vector_store(inst, function)?
+        } else {
+            self.vector_load(inst, function)?
         }
         Ok(true)
     }
@@ -49,9 +50,10 @@ impl<'a> FunctionParser<'_, 'a> {
             self.vector_place(inst, FIRST_ARGUMENT, element, slots.len(), function)?;
         let loaded = self.load_slots(pointer, &consecutive(element, slots.len()), access)?;
         self.each(inst, slots.len(), |b, lane| {
-            match b.ty(loaded[lane]) == to {
-                true => loaded[lane],
-                false => b.convert(Convert::FloatToFloat(None), loaded[lane], to),
+            if b.ty(loaded[lane]) == to {
+                loaded[lane]
+            } else {
+                b.convert(Convert::FloatToFloat(None), loaded[lane], to)
             }
         })
     }
@@ -71,21 +73,25 @@ impl<'a> FunctionParser<'_, 'a> {
             return Err(inst.error("the data is not of floats"));
         }
         let element = if function.half { Type::F16 } else { from };
-        let rounding = match function.rounding {
-            true => match FPRoundingMode::from_u32(inst.word(FIRST_ARGUMENT + 3)?) {
+        let rounding = if function.rounding {
+            match FPRoundingMode::from_u32(inst.word(FIRST_ARGUMENT + 3)?) {
                 Some(mode) => super::conversions::map_rounding(mode),
                 None => return Err(inst.error("the rounding mode is unknown")),
-            },
-            false => Rounding::Rte,
+            }
+        } else {
+            Rounding::Rte
         };
         let (pointer, access) =
             self.vector_place(inst, FIRST_ARGUMENT + 1, element, data.len(), function)?;
         let mut b = self.build();
         let values: Values = data
             .iter()
-            .map(|&value| match from == element {
-                true => value,
-                false => b.convert(Convert::FloatToFloat(Some(rounding)), value, element),
+            .map(|&value| {
+                if from == element {
+                    value
+                } else {
+                    b.convert(Convert::FloatToFloat(Some(rounding)), value, element)
+                }
             })
             .collect();
         self.store_slots(pointer, &consecutive(element, data.len()), &values, access)
@@ -105,9 +111,10 @@ impl<'a> FunctionParser<'_, 'a> {
         // structure for one to its first element.
         let (pointer, _) = self.pointer(inst, index + 1)?;
         let size = element.size_bytes();
-        let padded = match function.aligned {
-            true => lanes.next_power_of_two(),
-            false => lanes,
+        let padded = if function.aligned {
+            lanes.next_power_of_two()
+        } else {
+            lanes
         } as u32;
         let access = Access {
             align_bytes: if function.aligned {

@@ -36,9 +36,10 @@ fn convert(module: &mut Module) -> Result<(), CompileError> {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             };
             b.flags = InstFlags::default();
-            let result = match signed {
-                true => by_magnitude(b, x),
-                false => by_words(b, x),
+            let result = if signed {
+                by_magnitude(b, x)
+            } else {
+                by_words(b, x)
             };
             Ok(Rewrite::Replace(smallvec![result]))
         })?;
@@ -100,9 +101,10 @@ mod tests {
 
     fn converted(ty: Type, signed: bool) -> Module {
         let (rounding, saturate) = (None, false);
-        let op = match signed {
-            true => Convert::FloatToSigned { rounding, saturate },
-            false => Convert::FloatToUnsigned { rounding, saturate },
+        let op = if signed {
+            Convert::FloatToSigned { rounding, saturate }
+        } else {
+            Convert::FloatToUnsigned { rounding, saturate }
         };
         let mut module = module_of(&[ty], |b, p| smallvec![b.convert(op, p[0], Type::I64)]);
         convert(&mut module).unwrap();
@@ -148,9 +150,12 @@ mod tests {
                 all.push(-(2f64.powi(63)));
             }
             for number in all {
-                let expected = |number: f64| match signed {
-                    true => number as i64 as u64,
-                    false => number as u64,
+                let expected = |number: f64| {
+                    if signed {
+                        number as i64 as u64
+                    } else {
+                        number as u64
+                    }
                 };
                 let found = Evaluator::new(&doubles).call(FuncId(0), &[number.to_bits()]);
                 assert_eq!(found, [expected(number)], "{number}");

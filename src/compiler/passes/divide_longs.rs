@@ -86,9 +86,10 @@ impl Pass {
             Binary::SDiv => (Binary::UDiv, b.binary(Binary::Xor, x_sign, y_sign)),
             _ => (Binary::URem, x_sign),
         };
-        let result = match by_driver {
-            true => b.binary(op, x, y),
-            false => self.unsigned(b, op, x, y),
+        let result = if by_driver {
+            b.binary(op, x, y)
+        } else {
+            self.unsigned(b, op, x, y)
         };
         negated_if(b, result, sign)
     }

@@ -477,9 +477,10 @@ fn shifted_somehow(b: &mut Builder<'_>, value: Value, zero: HiddenZero) -> Value
     match b.function.op_of(value).cloned() {
         Some(Op::Binary(Binary::And, x, y)) => {
             let [x, y] = [x, y].map(|value| {
-                match shifts_by_a_byte(b.function, value, Binary::Shl, BYTE_DEPTH) {
-                    true => shifted_somehow(b, value, zero),
-                    false => value,
+                if shifts_by_a_byte(b.function, value, Binary::Shl, BYTE_DEPTH) {
+                    shifted_somehow(b, value, zero)
+                } else {
+                    value
                 }
             });
             b.binary(Binary::And, x, y)

@@ -40,9 +40,10 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
     } = module;
     for (index, function) in functions.iter_mut().enumerate() {
         // Functions may be called where no work-item is.
-        let reached = match kernel == Some(index) {
-            true => blocks_always_reached(function),
-            false => HashSet::new(),
+        let reached = if kernel == Some(index) {
+            blocks_always_reached(function)
+        } else {
+            HashSet::new()
         };
         let hides = |function: &Function, block: Block, inst: Inst| {
             !reached.contains(&block) && loads_shared(function, arrays, inst)

@@ -111,9 +111,12 @@ mod tests {
     }
 
     fn expected(signed: [bool; 2], x: [u8; 4], y: [u8; 4]) -> u32 {
-        let value = |signed: bool, byte: u8| match signed {
-            true => i32::from(byte as i8),
-            false => i32::from(byte),
+        let value = |signed: bool, byte: u8| {
+            if signed {
+                i32::from(byte as i8)
+            } else {
+                i32::from(byte)
+            }
         };
         let products = x.iter().zip(y);
         products

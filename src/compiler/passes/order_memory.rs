@@ -116,9 +116,10 @@ impl Ordering<'_> {
                     semantics: self.semantics(semantics),
                 };
                 let result = b.op1(atomic, ty);
-                Ok(Rewrite::Replace(match is_store {
-                    true => Values::new(),
-                    false => smallvec![result],
+                Ok(Rewrite::Replace(if is_store {
+                    Values::new()
+                } else {
+                    smallvec![result]
                 }))
             }
             _ => Ok(Rewrite::Keep),

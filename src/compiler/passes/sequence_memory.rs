@@ -101,9 +101,10 @@ fn reach_of(function: &Function, inst: Inst) -> Option<Reach> {
         _ => return None,
     };
     let is_wide = matches!(scope, Scope::Device | Scope::CrossDevice);
-    (is_wide && semantics.has(Semantics::SEQUENTIALLY_CONSISTENT)).then_some(match is_local {
-        true => Reach::WorkGroup,
-        false => Reach::Device,
+    (is_wide && semantics.has(Semantics::SEQUENTIALLY_CONSISTENT)).then_some(if is_local {
+        Reach::WorkGroup
+    } else {
+        Reach::Device
     })
 }
 

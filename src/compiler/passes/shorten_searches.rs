@@ -89,12 +89,11 @@ mod tests {
         let [yes, no] = [0; 2].map(|_| function.add_block());
         let mut b = Builder::new(&mut function, entry);
         let place = Place::Argument { offset_bytes: 8 };
-        let mut value = match from_memory {
-            false => b.load1(place, Type::I32, Access::aligned(4)),
-            true => {
-                let address = b.load1(place, Type::I64, Access::aligned(8));
-                b.load1(Place::Address(address), Type::I32, Access::aligned(4))
-            }
+        let mut value = if !from_memory {
+            b.load1(place, Type::I32, Access::aligned(4))
+        } else {
+            let address = b.load1(place, Type::I64, Access::aligned(8));
+            b.load1(Place::Address(address), Type::I32, Access::aligned(4))
         };
         for _ in 0..steps {
             let scaled = b.binary_const(Binary::Mul, value, 5);

@@ -132,9 +132,12 @@ fn store(b: &mut Builder<'_>, array: ArrayId, choice: &Choice, values: &[Value],
         let after = values
             .iter()
             .zip(before)
-            .map(|(&value, before)| match is_yes {
-                true => b.select(choice.condition, value, before),
-                false => b.select(choice.condition, before, value),
+            .map(|(&value, before)| {
+                if is_yes {
+                    b.select(choice.condition, value, before)
+                } else {
+                    b.select(choice.condition, before, value)
+                }
             })
             .collect();
         let index = b.i32(first);

@@ -133,9 +133,10 @@ impl Binary {
             )),
             opencl_sys::CL_PROGRAM_BINARY_TYPE_EXECUTABLE => {
                 let (modules, code) = postcard::take_from_bytes(payload).map_err(damaged)?;
-                let program = match print == fingerprint(kind, capabilities) {
-                    true => postcard::from_bytes(code).map_err(damaged)?,
-                    false => None,
+                let program = if print == fingerprint(kind, capabilities) {
+                    postcard::from_bytes(code).map_err(damaged)?
+                } else {
+                    None
                 };
                 Ok(Self::Executable(StoredExecutable { modules, program }))
             }

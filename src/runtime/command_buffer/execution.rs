@@ -132,9 +132,10 @@ impl CommandBuffer {
 
     /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.
     fn prepare_execution(&self, state: &mut State) -> Result<Option<Leftovers>> {
-        match state.needs_recording() {
-            true => self.bring_up_to_date(state, &[], false).map(Some),
-            false => Ok(None),
+        if state.needs_recording() {
+            self.bring_up_to_date(state, &[], false).map(Some)
+        } else {
+            Ok(None)
         }
     }
 

@@ -339,9 +339,10 @@ impl Recording {
     }
 
     fn finish(mut self, commands: usize) -> Result<RecordedPart> {
-        match self.for_host {
-            true => self.recorder.end()?,
-            false => self.recorder.end_unseen()?,
+        if self.for_host {
+            self.recorder.end()?
+        } else {
+            self.recorder.end_unseen()?
         }
         // In order, commands that ran at the same time still print one after the other.
         self.prints.sort_by_key(|(number, _)| *number);

@@ -233,14 +233,13 @@ fn an_update_that_fails_changes_nothing() {
             for (command, change) in steps {
                 changes.make(command, change);
             }
-            match last_is_wrong {
+            if last_is_wrong {
                 // Of what is made only when all changes are known.
-                true => {
-                    let (command, change) = change(&without, &too_large);
-                    changes.make(command, change);
-                    Ok(())
-                }
-                false => Err(Error::invalid_value("found by who makes them")),
+                let (command, change) = change(&without, &too_large);
+                changes.make(command, change);
+                Ok(())
+            } else {
+                Err(Error::invalid_value("found by who makes them"))
             }
         });
         assert!(failed.is_err());
@@ -374,9 +373,10 @@ fn a_replaced_argument_is_let_go() {
     let held = |which: usize| allocations[which].strong_count() > 0;
     // Another thread may see their end.
     for _ in 0..2000 {
-        match (0..3).any(held) {
-            true => std::thread::sleep(Duration::from_millis(5)),
-            false => break,
+        if (0..3).any(held) {
+            std::thread::sleep(Duration::from_millis(5))
+        } else {
+            break;
         }
     }
     assert_eq!(

@@ -235,11 +235,12 @@ impl CommandBuffer {
 
     /// "CL_INVALID_OPERATION if command_buffer has not been finalized."
     pub fn check_finalized(&self) -> Result<()> {
-        match self.lock().finalized {
-            true => Ok(()),
-            false => Err(Error::invalid_operation(
+        if self.lock().finalized {
+            Ok(())
+        } else {
+            Err(Error::invalid_operation(
                 "the command buffer has not been finalized",
-            )),
+            ))
         }
     }
 
@@ -434,9 +435,10 @@ impl CommandBuffer {
         if versions.current().is_some() && !rescheduled {
             return versions.update(changed, dispatch, record);
         }
-        match nodes.iter().any(Node::is_incomplete) {
-            true => Ok(Leftovers::default()),
-            false => Ok(versions.start(record()?)),
+        if nodes.iter().any(Node::is_incomplete) {
+            Ok(Leftovers::default())
+        } else {
+            Ok(versions.start(record()?))
         }
     }
 
@@ -532,11 +534,12 @@ impl Node {
 
 impl State {
     fn check_recording(&self) -> Result<()> {
-        match self.finalized {
-            false => Ok(()),
-            true => Err(Error::invalid_operation(
+        if !self.finalized {
+            Ok(())
+        } else {
+            Err(Error::invalid_operation(
                 "the command buffer has been finalized",
-            )),
+            ))
         }
     }
 

@@ -66,9 +66,10 @@ impl NewLaunch {
         self,
         buffer: &Arc<CommandBuffer>,
     ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
-        let own = match buffer.is_mutable() {
-            true => self.kernel.duplicate_for_updates(),
-            false => self.kernel.duplicate(),
+        let own = if buffer.is_mutable() {
+            self.kernel.duplicate_for_updates()
+        } else {
+            self.kernel.duplicate()
         };
         self.prepare_with(own, buffer)
     }
@@ -79,16 +80,15 @@ impl NewLaunch {
         own: Arc<Kernel>,
         buffer: &Arc<CommandBuffer>,
     ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
-        let first = match own.has_all_arguments() {
-            true => Some(dispatch::prepare(
+        let first = if own.has_all_arguments() {
+            Some(dispatch::prepare(
                 &own,
                 self.queue.device_queue(),
                 &self.range,
-            )?),
-            false => {
-                check_range(&own, &self.queue, &self.range)?;
-                None
-            }
+            )?)
+        } else {
+            check_range(&own, &self.queue, &self.range)?;
+            None
         };
         let command = Arc::new(MutableCommand {
             handle: Handle::default(),

@@ -65,10 +65,11 @@ impl CommandBuffer {
             }
             state.finalized
         };
-        match finalized {
-            true => copy.finalize()?,
+        if finalized {
+            copy.finalize()?;
+        } else {
             // What is recorded to the copy is in lines of its own: it comes after all that was copied.
-            false => drop(copy.add_barrier(0, &[])?),
+            copy.add_barrier(0, &[])?;
         }
         Ok((copy, handles))
     }

@@ -120,9 +120,10 @@ const UNITS_FOR_SHORT_LOOPS: u32 = 64;
 
 /// What an extension tells, or the processors of a software device; else the least that is true.
 fn compute_units(info: &PhysicalDeviceInfo) -> u32 {
-    let least = match capabilities(info).has(Defects::LIMITS_LOOP_ROUNDS) {
-        true => UNITS_FOR_SHORT_LOOPS,
-        false => 1,
+    let least = if capabilities(info).has(Defects::LIMITS_LOOP_ROUNDS) {
+        UNITS_FOR_SHORT_LOOPS
+    } else {
+        1
     };
     known_compute_units(info).max(least)
 }

@@ -49,9 +49,10 @@ impl SubGroupSizes {
     /// a multiple of" their size.
     pub fn are_full(&self, local_size: [u32; 3]) -> bool {
         let [x, y, z] = local_size.map(u64::from);
-        let row = match self.in_a_row {
-            true => x.saturating_mul(y).saturating_mul(z),
-            false => x,
+        let row = if self.in_a_row {
+            x.saturating_mul(y).saturating_mul(z)
+        } else {
+            x
         };
         self.tells_full && row.is_multiple_of(self.size.into())
     }

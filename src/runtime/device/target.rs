@@ -73,9 +73,10 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         counts_addresses: info.driver_id == nvidia::ID,
         indexes_addresses: info.driver_id == nvidia::ID,
         extracts_fields: info.driver_id == nvidia::ID,
-        textures: match features.sampled_image_arrays {
-            true => TEXTURES,
-            false => 0,
+        textures: if features.sampled_image_arrays {
+            TEXTURES
+        } else {
+            0
         },
         names_dynamic_indexing: info.driver_id != swiftshader::ID,
         memory_order: memory_order(info),
@@ -184,18 +185,20 @@ fn map_float_controls(controls: info::FloatControls) -> FloatControls {
 
 /// Work-items in the sub-groups that OpenCL sees.
 pub fn subgroup_size(subgroup: &info::SubgroupInfo) -> u32 {
-    match map_subgroup(subgroup).is_sufficient() {
-        true => subgroup.max_size.max(subgroup.size).max(1),
-        false => 1,
+    if map_subgroup(subgroup).is_sufficient() {
+        subgroup.max_size.max(subgroup.size).max(1)
+    } else {
+        1
     }
 }
 
 /// The smallest that a kernel may ask for.
 pub fn min_subgroup_size(subgroup: &info::SubgroupInfo) -> u32 {
     let size = subgroup_size(subgroup);
-    match subgroup.size_control {
-        true => subgroup.min_size.clamp(1, size),
-        false => size,
+    if subgroup.size_control {
+        subgroup.min_size.clamp(1, size)
+    } else {
+        size
     }
 }
 

@@ -92,20 +92,22 @@ impl AtWork {
     #[inline]
     pub fn begin_call() -> Result<Option<Self>> {
         // A thread of ours sees what it has stored itself.
-        match HAS_OWN_THREADS.load(Ordering::Relaxed) {
-            false => Ok(None),
-            true => Self::begin_call_beside_ours(),
+        if !HAS_OWN_THREADS.load(Ordering::Relaxed) {
+            Ok(None)
+        } else {
+            Self::begin_call_beside_ours()
         }
     }
 
     /// Begins a call of the application where there are threads of ours: nothing unless it comes from one of them.
     #[inline(never)]
     fn begin_call_beside_ours() -> Result<Option<Self>> {
-        match IS_OURS.get() {
-            false => Ok(None),
-            true => Self::try_begin()
+        if !IS_OURS.get() {
+            Ok(None)
+        } else {
+            Self::try_begin()
                 .map(Some)
-                .ok_or_else(|| Error::out_of_resources("the process ends")),
+                .ok_or_else(|| Error::out_of_resources("the process ends"))
         }
     }
 

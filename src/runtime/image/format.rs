@@ -167,9 +167,10 @@ impl Format {
             order,
             channel_type,
             layout,
-            numbers: match is_srgb {
-                true => ChannelNumbers::Srgb,
-                false => numbers,
+            numbers: if is_srgb {
+                ChannelNumbers::Srgb
+            } else {
+                numbers
             },
             texel_bytes,
         })

@@ -88,10 +88,8 @@ impl Image {
                 .unwrap_or(usize::MAX);
             // "Each successively smaller mipmap level is half the size of the previous level … rounded down".
             let axes = self.dimension.axes();
-            let half = |size: usize, axis: usize| match axis < axes {
-                true => (size / 2).max(1),
-                false => size,
-            };
+            let half =
+                |size: usize, axis: usize| if axis < axes { (size / 2).max(1) } else { size };
             let size = [
                 half(level.width, 0),
                 half(level.height, 1),

@@ -61,9 +61,10 @@ pub fn prepare_in(
         launch.prepare(&mut state, &addressed)?;
         launch.complete();
     }
-    match range.is_empty() {
-        true => Ok(()),
-        false => finish_textures(kernel, queue),
+    if range.is_empty() {
+        Ok(())
+    } else {
+        finish_textures(kernel, queue)
     }
 }
 

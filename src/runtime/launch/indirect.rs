@@ -36,9 +36,10 @@ impl Indirect {
 
     /// Whether the kernel may use any allocation of a kind, none of which goes from device to device.
     pub fn set_flag(&mut self, name: cl_kernel_exec_info, value: bool) {
-        match value {
-            true => drop(self.said.insert(name, Vec::new())),
-            false => drop(self.said.remove(&name)),
+        if value {
+            drop(self.said.insert(name, Vec::new()))
+        } else {
+            drop(self.said.remove(&name))
         }
     }
 

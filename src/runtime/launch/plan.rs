@@ -92,9 +92,10 @@ pub fn local_size(
             Some(work_items) => [work_items, 1, 1],
             None => {
                 let uniform = kernel.uniform_work_groups && kernel.sees_work_groups;
-                return Ok(match uniform {
-                    true => choose_local_size(range.global, limits),
-                    false => choose_any_local_size(range.global, limits),
+                return Ok(if uniform {
+                    choose_local_size(range.global, limits)
+                } else {
+                    choose_any_local_size(range.global, limits)
                 });
             }
         },
@@ -165,9 +166,10 @@ fn executed_size(
     limits: &WorkLimits,
 ) -> [u32; 3] {
     let work_items: u32 = local.iter().product();
-    match takes_any_size(kernel) && work_items < limits.subgroup_size {
-        true => choose_any_local_size(range.global, limits),
-        false => local,
+    if takes_any_size(kernel) && work_items < limits.subgroup_size {
+        choose_any_local_size(range.global, limits)
+    } else {
+        local
     }
 }
 
@@ -404,13 +406,14 @@ fn argument_constants(
                     let samples = fields
                         .iter()
                         .any(|(field, _)| *field == ImageField::Texture);
-                    let format = match samples
+                    let format = if samples
                         && memory
                             .texture(queue.context_device(), queue.vk_queue())
                             .is_some()
                     {
-                        true => format.textured(image.is_fetched_through_texture()),
-                        false => format,
+                        format.textured(image.is_fetched_through_texture())
+                    } else {
+                        format
                     };
                     constants.push((*spec_id, format.0));
                 }

@@ -374,10 +374,9 @@ impl Memory {
                 let is_owner =
                     |device: &Device| device.vulkan().is_ok_and(|it| Arc::ptr_eq(it, owner));
                 let address = allocation.device_address() + offset_bytes;
-                let addresses = devices.iter().map(|device| match is_owner(device) {
-                    true => address,
-                    false => 0,
-                });
+                let addresses = devices
+                    .iter()
+                    .map(|device| if is_owner(device) { address } else { 0 });
                 return Ok(addresses.collect());
             }
             Places::Shared(memory) => {

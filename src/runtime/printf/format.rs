@@ -131,9 +131,10 @@ impl Conversion {
             }
             reader.at += 1;
         }
-        let mut width = match reader.accept(b"*") {
-            true => star(),
-            false => reader.number().unwrap_or(0),
+        let mut width = if reader.accept(b"*") {
+            star()
+        } else {
+            reader.number().unwrap_or(0)
         };
         if width < 0 {
             // "A negative field width argument is taken as a - flag followed by a positive field width."
@@ -142,9 +143,10 @@ impl Conversion {
         }
         let mut precision = -1;
         if reader.accept(b".") {
-            precision = match reader.accept(b"*") {
-                true => star(),
-                false => reader.number().unwrap_or(0),
+            precision = if reader.accept(b"*") {
+                star()
+            } else {
+                reader.number().unwrap_or(0)
             };
         }
         if reader.accept(b"v") {

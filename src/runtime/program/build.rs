@@ -197,10 +197,7 @@ fn run(program: &Program, devices: &[usize], task: &Task) -> Result<()> {
         }
         program.finish(*index, built);
     }
-    match failed {
-        true => Err(task.failure()),
-        false => Ok(()),
-    }
+    if failed { Err(task.failure()) } else { Ok(()) }
 }
 
 fn build_for(program: &Program, index: usize, task: &Task, sources: &mut SourceMemo) -> Built {

@@ -257,11 +257,12 @@ impl Executable {
                 ArgumentKind::Image { .. } | ArgumentKind::Sampler { .. }
             )
         };
-        let fixed = match kernel.arguments.iter().any(decides_formats)
+        let fixed = if kernel.arguments.iter().any(decides_formats)
             && !folds_specialization(self.device.info())
         {
-            true => key.constants.clone(),
-            false => Constants::new(),
+            key.constants.clone()
+        } else {
+            Constants::new()
         };
         let module = match state.modules.entry(fixed) {
             Entry::Occupied(module) => module.into_mut(),

@@ -254,9 +254,10 @@ impl Batch {
         if !self.recording {
             return Ok(());
         }
-        match self.for_host {
-            true => self.recorder.end()?,
-            false => self.recorder.end_unseen()?,
+        if self.for_host {
+            self.recorder.end()?
+        } else {
+            self.recorder.end_unseen()?
         }
         let next = match self.spare_recorders.pop() {
             Some(recorder) => recorder,
@@ -469,9 +470,10 @@ impl Batch {
     /// Holds what a launch uses, also where only its first regions could be recorded: those will run.
     fn hold_uses(&mut self, dispatch: &Dispatch) {
         for access in &dispatch.accesses {
-            match access.write {
-                true => self.hold_written(&access.allocation),
-                false => self.hold(&access.allocation),
+            if access.write {
+                self.hold_written(&access.allocation)
+            } else {
+                self.hold(&access.allocation)
             }
         }
         for object in &dispatch.keep_alive {

@@ -442,9 +442,10 @@ impl Queue {
             }
             // A chain within the queue goes on here, into the same batch.
             for told in take(&mut aftermath.told) {
-                match std::ptr::addr_eq(told.queue.as_ptr(), Arc::as_ptr(self)) {
-                    true => state.held.note(&told),
-                    false => others.push(told),
+                if std::ptr::addr_eq(told.queue.as_ptr(), Arc::as_ptr(self)) {
+                    state.held.note(&told)
+                } else {
+                    others.push(told)
                 }
             }
         }

@@ -299,9 +299,10 @@ impl Queue {
     }
 
     pub(super) fn new_event(self: &Arc<Self>, kind: cl_command_type) -> Arc<Event> {
-        let queued_ns = match self.times_commands() {
-            true => host_now_ns(),
-            false => 0,
+        let queued_ns = if self.times_commands() {
+            host_now_ns()
+        } else {
+            0
         };
         Arc::new(self.event_of(kind, queued_ns))
     }
@@ -323,13 +324,12 @@ impl Queue {
         event: Option<&Arc<Event>>,
     ) -> Result<()> {
         let mut rest = Rest::default();
-        match self.record_now(work, waits, order, event, &mut rest)? {
-            true => rest.finish(self),
-            false => {
-                let queue = Arc::clone(self);
-                let event = event.map_or_else(|| queue.new_event(kind), Arc::clone);
-                queue.hold(work.take(), event, std::mem::take(waits), order);
-            }
+        if self.record_now(work, waits, order, event, &mut rest)? {
+            rest.finish(self)
+        } else {
+            let queue = Arc::clone(self);
+            let event = event.map_or_else(|| queue.new_event(kind), Arc::clone);
+            queue.hold(work.take(), event, std::mem::take(waits), order);
         }
         Ok(())
     }
@@ -451,9 +451,10 @@ impl Queue {
         // In order, the command begins when all before it are done, which is later than when the device
         // reads it.
         let after = replay || self.is_in_order();
-        let timestamp = match is_timed {
-            true => Some(batch.stamp_start(after)?),
-            false => None,
+        let timestamp = if is_timed {
+            Some(batch.stamp_start(after)?)
+        } else {
+            None
         };
         let recorded = work.record(batch);
         if let Some(start) = timestamp {
@@ -528,10 +529,7 @@ impl Queue {
         };
         state.repeats.clear();
         // Nobody may ask for the times of others.
-        batch.submitted_ns = match batch.is_timed {
-            true => host_now_ns(),
-            false => 0,
-        };
+        batch.submitted_ns = if batch.is_timed { host_now_ns() } else { 0 };
         let result = batch.close().and_then(|()| self.submit(&batch));
         if let Err(error) = result {
             log::error!("a submission failed: {error}");

@@ -35,10 +35,7 @@ pub enum Mode {
 impl Mode {
     /// The mode of a command that may write, or not.
     pub fn of(written: bool) -> Self {
-        match written {
-            true => Self::Modify,
-            false => Self::Read,
-        }
+        if written { Self::Modify } else { Self::Read }
     }
 
     pub fn writes(self) -> bool {

@@ -96,9 +96,10 @@ impl SharedMemory {
                         .vulkan()?
                         .import_host_memory(range.start(), size_bytes as u64)
                 }?;
-                match buffer.device_address() == address {
-                    true => Ok(Some(Allocation::from_shared_buffer(buffer))),
-                    false => Err(unsupported("an imported buffer has another address")),
+                if buffer.device_address() == address {
+                    Ok(Some(Allocation::from_shared_buffer(buffer)))
+                } else {
+                    Err(unsupported("an imported buffer has another address"))
                 }
             })
             .collect::<Result<Vec<_>>>()?;

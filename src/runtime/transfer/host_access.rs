@@ -42,13 +42,15 @@ impl Queue {
             .filter(|_| allocation.buffer().is_host_cached());
         let waits = blocking && self.is_in_order();
         let size_bytes = shape.extent.size_bytes();
-        let is_worth_it = match waits {
-            true => size_bytes <= bus_read::most_bytes(),
-            false => allocation.window().is_some() && size_bytes <= bus_read::most_bytes_at_once(),
+        let is_worth_it = if waits {
+            size_bytes <= bus_read::most_bytes()
+        } else {
+            allocation.window().is_some() && size_bytes <= bus_read::most_bytes_at_once()
         };
-        let queued_ns = match cached.is_some() || is_worth_it {
-            true => host_now_ns(),
-            false => return Ok(None),
+        let queued_ns = if cached.is_some() || is_worth_it {
+            host_now_ns()
+        } else {
+            return Ok(None);
         };
         match cached {
             Some(_) if waits => self.finish_before()?,

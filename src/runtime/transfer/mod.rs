@@ -134,9 +134,10 @@ impl Queue {
         }
         if let Some(command) = self.read_to_pinned(allocation, &shape, target) {
             let event = self.enqueue_pinned(kind, command, &shape, Waits::on(wait_list))?;
-            match blocking {
-                true => finish_blocking(&event)?,
-                false => pending_host_writes::add(target, &shape, &event, By::Device),
+            if blocking {
+                finish_blocking(&event)?
+            } else {
+                pending_host_writes::add(target, &shape, &event, By::Device)
             }
             return Ok(event);
         }
@@ -296,12 +297,13 @@ impl Queue {
         }
         let turn = takes_turn.then(|| Turn::take([self]));
         if memory.travels() {
-            let used = match overwrites {
-                true => Use::write(memory.backing(), layout, extent),
-                false => Use {
+            let used = if overwrites {
+                Use::write(memory.backing(), layout, extent)
+            } else {
+                Use {
                     mode: Mode::of(flags & CL_MAP_WRITE != 0),
                     ..Use::read(memory.backing(), layout, extent)
-                },
+                }
             };
             self.bring([&used], &mut wait_list)?;
         }
@@ -361,16 +363,17 @@ impl Queue {
             // Where the application sees the region a transfer of before may be under way.
             MappingWay::Staged(staging) if needs_contents && blocking && self.is_in_order() => {
                 self.retire();
-                match staging.is_idle() {
-                    true => self.read_on_host(
+                if staging.is_idle() {
+                    self.read_on_host(
                         kind,
                         &place.allocation,
                         &shape,
                         pointer,
                         blocking,
                         wait_list,
-                    ),
-                    false => Ok(None),
+                    )
+                } else {
+                    Ok(None)
                 }
             }
             _ => Ok(None),

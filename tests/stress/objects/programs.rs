@@ -111,9 +111,10 @@ impl Bench {
             num_args: 1,
             arg_list: arguments.as_ptr(),
             // Now and then another recording.
-            local_work_size: match number.is_multiple_of(2) {
-                true => &local,
-                false => ptr::null(),
+            local_work_size: if number.is_multiple_of(2) {
+                &local
+            } else {
+                ptr::null()
             },
             ..config(command)
         };

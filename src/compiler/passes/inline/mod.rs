@@ -170,9 +170,10 @@ impl Inliner<'_> {
             if !ends_sharing && (is_shared || !is_open && !self.should_inline(module, id)) {
                 return Ok::<_, CompileError>(Rewrite::Keep);
             }
-            let callee = match ends_sharing {
-                true => self.with_shared(module, id)?,
-                false => module.function(id),
+            let callee = if ends_sharing {
+                self.with_shared(module, id)?
+            } else {
+                module.function(id)
             };
             check_call(callee, args.len(), data.results.len())?;
             Ok(Rewrite::Replace(copy::copy_in_place(b, callee, &args)))

@@ -245,9 +245,10 @@ fn convert(x: &mut Expansion<'_>, op: Convert, a: Value, to: Type) -> Expanded {
                 Some(bits) => x.b.constant(Type::I32, bits),
                 None => x.b.resize_int(a, Type::I32, signed),
             };
-            let hi = match signed {
-                true => folding::binary_const(&mut x.b, Binary::AShr, lo, 31),
-                false => x.b.i32(0),
+            let hi = if signed {
+                folding::binary_const(&mut x.b, Binary::AShr, lo, 31)
+            } else {
+                x.b.i32(0)
             };
             smallvec![lo, hi]
         }

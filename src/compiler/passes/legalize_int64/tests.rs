@@ -262,9 +262,10 @@ fn extended_multiplication() {
         });
         legalize(&mut module);
         for (x, y) in pairs(1000) {
-            let product = match signed {
-                true => (i128::from(x as i64) * i128::from(y as i64)) as u128,
-                false => u128::from(x) * u128::from(y),
+            let product = if signed {
+                (i128::from(x as i64) * i128::from(y as i64)) as u128
+            } else {
+                u128::from(x) * u128::from(y)
             };
             let expected = [product as u64, (product >> 64) as u64];
             assert_eq!(call(&module, &[x, y]), expected, "{signed} {x:#x} {y:#x}");
@@ -344,9 +345,10 @@ fn to_float_in_a_direction() {
     };
     for rounding in [Rounding::Rtz, Rounding::Rtp, Rounding::Rtn] {
         for signed in [false, true] {
-            let op = match signed {
-                true => Convert::SignedToFloat(Some(rounding)),
-                false => Convert::UnsignedToFloat(Some(rounding)),
+            let op = if signed {
+                Convert::SignedToFloat(Some(rounding))
+            } else {
+                Convert::UnsignedToFloat(Some(rounding))
             };
             let mut module = module_of(&[Type::I64], |b, p| {
                 smallvec![b.convert(op, p[0], Type::F32)]
@@ -369,15 +371,16 @@ fn to_float_in_a_direction() {
 #[test]
 fn from_float_toward_zero() {
     for signed in [false, true] {
-        let op = match signed {
-            true => Convert::FloatToSigned {
+        let op = if signed {
+            Convert::FloatToSigned {
                 rounding: None,
                 saturate: false,
-            },
-            false => Convert::FloatToUnsigned {
+            }
+        } else {
+            Convert::FloatToUnsigned {
                 rounding: None,
                 saturate: false,
-            },
+            }
         };
         let mut module = module_of(&[Type::F32], |b, p| {
             smallvec![b.convert(op, p[0], Type::I64)]
@@ -386,9 +389,10 @@ fn from_float_toward_zero() {
         let mut random = Random(17);
         for _ in 0..5_000 {
             let x = f32::from_bits(random.next() as u32);
-            let fits = match signed {
-                true => x.abs() < 9.223_372e18,
-                false => (0.0..1.844_674_4e19).contains(&x),
+            let fits = if signed {
+                x.abs() < 9.223_372e18
+            } else {
+                (0.0..1.844_674_4e19).contains(&x)
             };
             if !fits {
                 continue;

@@ -246,9 +246,10 @@ impl Memory<'_> {
             return Place::Address(address);
         }
         // Below the alignment nothing carries; that matters where an addition takes five operations.
-        let op = match offset_bytes < align_bytes && !self.capabilities.int64 {
-            true => Binary::Or,
-            false => Binary::Add,
+        let op = if offset_bytes < align_bytes && !self.capabilities.int64 {
+            Binary::Or
+        } else {
+            Binary::Add
         };
         Place::Address(b.binary_const(op, address, offset_bytes.into()))
     }

@@ -265,9 +265,10 @@ impl SmallInts<'_> {
             Convert::Bitcast if self.has(from) && self.has(to) => {
                 let same = self.of_own_width(x, &Op::Convert(op, a));
                 let same = x.b.op1(same, to);
-                match target == to {
-                    true => same,
-                    false => x.b.resize_int(same, target, false),
+                if target == to {
+                    same
+                } else {
+                    x.b.resize_int(same, target, false)
                 }
             }
             _ => return Err(lacking(&format!("conversion {op:?} from {from} to {to}"))),

@@ -147,9 +147,10 @@ fn unary_operations_and_extended_products() {
                 b.op(op, [ty; 2])
             });
             for &(args, x, y) in &operands {
-                let (x, y) = match signed {
-                    true => (host::extended(x, ty), host::extended(y, ty)),
-                    false => (x as i64, y as i64),
+                let (x, y) = if signed {
+                    (host::extended(x, ty), host::extended(y, ty))
+                } else {
+                    (x as i64, y as i64)
                 };
                 let found = Evaluator::new(&module).call(FuncId(0), &args);
                 let product = (x * y) as u64;

@@ -189,12 +189,11 @@ mod tests {
             } else {
                 assert!(error_ulp(power, exact) <= 3.0, "exp({x}) = {power}");
             }
-            match x > 0.0 {
-                true => {
-                    let error = error_ulp(logarithm, f64::from(x).ln());
-                    assert!(error <= 3.0, "log({x}) = {logarithm}: {error}");
-                }
-                false => assert!(logarithm.is_nan() || x == 0.0, "log({x}) = {logarithm}"),
+            if x > 0.0 {
+                let error = error_ulp(logarithm, f64::from(x).ln());
+                assert!(error <= 3.0, "log({x}) = {logarithm}: {error}");
+            } else {
+                assert!(logarithm.is_nan() || x == 0.0, "log({x}) = {logarithm}")
             }
         }
     }

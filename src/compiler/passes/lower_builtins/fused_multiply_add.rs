@@ -47,9 +47,10 @@ impl Lower<'_, '_> {
             Type::F32 if self.cx.capabilities.float64 => Ok(self.fma_through(x, y, z, Type::F64)),
             Type::F32 => Ok(self.emulated_fma(FMA32, [x, y, z])),
             _ => {
-                let unfused = match self.b.function.control.library {
-                    true => self.unfused(x, y, z),
-                    false => None,
+                let unfused = if self.b.function.control.library {
+                    self.unfused(x, y, z)
+                } else {
+                    None
                 };
                 Ok(unfused.unwrap_or_else(|| self.emulated_fma(FMA64, [x, y, z])))
             }

@@ -26,9 +26,10 @@ pub struct Imports {
 /// The function that a mangled name stands for on this device: our own, if there is one. Those are made for devices
 /// that fuse multiply-adds, where a product and a sum are one instruction.
 pub fn for_device<'a>(name: &'a str, cx: &Context<'a>) -> &'a str {
-    match cx.capabilities.fused_fma32 {
-        true => cx.library.replacement(name).unwrap_or(name),
-        false => name,
+    if cx.capabilities.fused_fma32 {
+        cx.library.replacement(name).unwrap_or(name)
+    } else {
+        name
     }
 }
 

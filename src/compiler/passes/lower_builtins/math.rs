@@ -251,9 +251,10 @@ impl Lower<'_, '_> {
         let floor = self.glsl(glsl::FLOOR, &[x]);
         let rest = self.binary(Binary::FSub, x, floor);
         // Below one, even where the difference rounds up to it.
-        let most = match self.on_halves {
-            true => self.float(ty, 1.0 - 2f64.powi(-11)),
-            false => self.b.constant(ty, FloatFormat::of(ty).power_of_two(0) - 1),
+        let most = if self.on_halves {
+            self.float(ty, 1.0 - 2f64.powi(-11))
+        } else {
+            self.b.constant(ty, FloatFormat::of(ty).power_of_two(0) - 1)
         };
         let rest = self.binary(Binary::FMin, rest, most);
         let zero = self.float(ty, 0.0);

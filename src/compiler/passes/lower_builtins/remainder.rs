@@ -80,21 +80,20 @@ pub fn remainder(rounded: bool) -> Function {
     let far_below = w.is(Compare::SLess, ahead, u64::from(u32::MAX));
     let rest = w.b.select(below, px.significand, double_rest);
     let quotient = w.b.select(below, zero, quotient);
-    let (rest, quotient, turned) = match rounded {
-        false => (rest, quotient, zero),
-        true => {
-            let double = w.con(Shl, rest, 1);
-            let above = w.b.compare(Compare::ULess, double_divisor, double);
-            let half = w.b.compare(Compare::Equal, double_divisor, double);
-            let odd = w.con(And, quotient, 1);
-            let odd = w.is(Compare::NotEqual, odd, 0);
-            let tie_up = w.op(And, half, odd);
-            let up = w.op(Or, above, tie_up);
-            let turned = w.op(Sub, double_divisor, rest);
-            let one = w.one_if(up);
-            let sign = w.con(Shl, one, 31);
-            (w.b.select(up, turned, rest), w.op(Add, quotient, one), sign)
-        }
+    let (rest, quotient, turned) = if !rounded {
+        (rest, quotient, zero)
+    } else {
+        let double = w.con(Shl, rest, 1);
+        let above = w.b.compare(Compare::ULess, double_divisor, double);
+        let half = w.b.compare(Compare::Equal, double_divisor, double);
+        let odd = w.con(And, quotient, 1);
+        let odd = w.is(Compare::NotEqual, odd, 0);
+        let tie_up = w.op(And, half, odd);
+        let up = w.op(Or, above, tie_up);
+        let turned = w.op(Sub, double_divisor, rest);
+        let one = w.one_if(up);
+        let sign = w.con(Shl, one, 31);
+        (w.b.select(up, turned, rest), w.op(Add, quotient, one), sign)
     };
     let size = w.float_bits(rest, py.exponent);
     let sign = w.con(And, x_bits, format.sign());

@@ -490,9 +490,12 @@ fn integers() {
                 let signed = format!("{op:?}").starts_with("s_");
                 let numbers: Vec<i128> = args
                     .iter()
-                    .map(|&bits| match signed {
-                        true => crate::compiler::interp::scalar::signed(ty, bits).into(),
-                        false => bits.into(),
+                    .map(|&bits| {
+                        if signed {
+                            crate::compiler::interp::scalar::signed(ty, bits).into()
+                        } else {
+                            bits.into()
+                        }
                     })
                     .collect();
                 let expected = unsigned(oracle(&numbers, width), width) as u64;

@@ -103,9 +103,10 @@ impl Lower<'_, '_> {
         if inexact == Inexact::Rounded(Rounding::Rte) {
             return near;
         }
-        let back = match self.cx.capabilities.widens_denormals {
-            true => self.plain(near, Type::F64),
-            false => self.double_of_single(near),
+        let back = if self.cx.capabilities.widens_denormals {
+            self.plain(near, Type::F64)
+        } else {
+            self.double_of_single(near)
         };
         let bits = self.bits(near);
         let away = self.binary_const(Binary::Add, bits, 1);

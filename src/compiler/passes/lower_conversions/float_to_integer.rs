@@ -57,9 +57,10 @@ impl Lower<'_, '_> {
     fn truncating(&mut self, x: Value, ty: Type, signed: bool) -> Value {
         let narrow = ty.bits() < 32;
         let (rounding, saturate) = (None, false);
-        let op = match signed || narrow {
-            true => Convert::FloatToSigned { rounding, saturate },
-            false => Convert::FloatToUnsigned { rounding, saturate },
+        let op = if signed || narrow {
+            Convert::FloatToSigned { rounding, saturate }
+        } else {
+            Convert::FloatToUnsigned { rounding, saturate }
         };
         self.b.convert(op, x, if narrow { Type::I32 } else { ty })
     }
@@ -70,12 +71,13 @@ impl Lower<'_, '_> {
         let bits = ty.bits() as i32;
         let format = FloatFormat::of(from);
         // The first number above the range is a power of two, the least one too.
-        let (end, start) = match signed {
-            true => (
+        let (end, start) = if signed {
+            (
                 format.power_of_two(bits - 1),
                 format.power_of_two(bits - 1) | format.sign(),
-            ),
-            false => (format.power_of_two(bits), 0),
+            )
+        } else {
+            (format.power_of_two(bits), 0)
         };
         let (end, start) = (self.b.constant(from, end), self.b.constant(from, start));
         let above = self.b.compare(Compare::FOrdLessEqual, end, x);
@@ -87,9 +89,10 @@ impl Lower<'_, '_> {
         let safe = self.b.select(inside, x, zero);
         let number = self.truncating(safe, ty, signed);
         let wide = self.b.ty(number);
-        let (most, least) = match signed {
-            true => (ty.mask() >> 1, !(ty.mask() >> 1)),
-            false => (ty.mask(), 0),
+        let (most, least) = if signed {
+            (ty.mask() >> 1, !(ty.mask() >> 1))
+        } else {
+            (ty.mask(), 0)
         };
         let (most, least) = (self.b.constant(wide, most), self.b.constant(wide, least));
         let number = self.b.select(above, most, number);

@@ -67,9 +67,10 @@ impl Lower<'_, '_> {
         } else {
             x
         };
-        let op = match signed || narrow {
-            true => Convert::SignedToFloat(None),
-            false => Convert::UnsignedToFloat(None),
+        let op = if signed || narrow {
+            Convert::SignedToFloat(None)
+        } else {
+            Convert::UnsignedToFloat(None)
         };
         self.b.convert(op, x, ty)
     }
@@ -82,9 +83,10 @@ impl Lower<'_, '_> {
         let format = FloatFormat::of(ty);
         let zero = self.b.constant(int, 0);
         // All ones for negative numbers.
-        let sign = match signed {
-            true => self.binary_const(AShr, x, u64::from(width) - 1),
-            false => zero,
+        let sign = if signed {
+            self.binary_const(AShr, x, u64::from(width) - 1)
+        } else {
+            zero
         };
         let flipped = self.binary(Xor, x, sign);
         let magnitude = self.binary(Sub, flipped, sign);

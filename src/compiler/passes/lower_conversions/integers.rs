@@ -69,9 +69,10 @@ impl Lower<'_, '_> {
             // Stays a constant, which is safe to divide by.
             Some(bits) => {
                 let unused = 64 - ty.bits();
-                let extended = match signed {
-                    true => ((bits << unused) as i64 >> unused) as u64,
-                    false => bits,
+                let extended = if signed {
+                    ((bits << unused) as i64 >> unused) as u64
+                } else {
+                    bits
                 };
                 self.b.constant(Type::I32, extended)
             }

@@ -356,9 +356,12 @@ fn integer_operations() {
             });
             for x in numbers(ty).into_iter().step_by(3) {
                 for y in numbers(ty).into_iter().step_by(11) {
-                    let number = |v| match signed {
-                        true => i128::from(scalar::signed(ty, v)) as u128,
-                        false => v.into(),
+                    let number = |v| {
+                        if signed {
+                            i128::from(scalar::signed(ty, v)) as u128
+                        } else {
+                            v.into()
+                        }
                     };
                     let product = number(x).wrapping_mul(number(y));
                     let high = (product >> ty.bits()) as u64 & ty.mask();

@@ -43,9 +43,10 @@ pub fn lower(
             Some(place) => b.i32(place as u32),
             None => b.resize_int(*index, Type::I32, false),
         };
-        let op = match fixed || device.caps.subgroup.broadcast_dynamic_id {
-            true => GroupOp::Broadcast,
-            false => GroupOp::Shuffle,
+        let op = if fixed || device.caps.subgroup.broadcast_dynamic_id {
+            GroupOp::Broadcast
+        } else {
+            GroupOp::Shuffle
         };
         return rest
             .iter()
@@ -57,9 +58,10 @@ pub fn lower(
         (GroupOp::All | GroupOp::Any, &[predicate]) => vote(b, device, op, predicate),
         (GroupOp::AllEqual, &[value]) => {
             let first = moved(b, device, GroupOp::BroadcastFirst, value, None)?;
-            let equal = match b.ty(value).is_float() {
-                true => Compare::FOrdEqual,
-                false => Compare::Equal,
+            let equal = if b.ty(value).is_float() {
+                Compare::FOrdEqual
+            } else {
+                Compare::Equal
             };
             let same = b.compare(equal, value, first);
             vote(b, device, GroupOp::All, same)
@@ -244,9 +246,10 @@ fn arithmetic(
             {
                 // The first work-item's is the wide type's identity.
                 let bound = identity(binary, ty)?;
-                let bound = match signed {
-                    true => crate::compiler::passes::folding::signed(bound, ty) as u64,
-                    false => bound,
+                let bound = if signed {
+                    crate::compiler::passes::folding::signed(bound, ty) as u64
+                } else {
+                    bound
                 };
                 wide = b.binary_const(binary, wide, bound & Type::I32.mask());
             }

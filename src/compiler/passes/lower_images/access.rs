@@ -24,9 +24,10 @@ pub(super) fn read(access: ImageAccess, load: FuncId, textures: bool) -> Functio
         ),
         _ => (None, false),
     };
-    let ty = match float_coordinates {
-        true => Type::F32,
-        false => Type::I32,
+    let ty = if float_coordinates {
+        Type::F32
+    } else {
+        Type::I32
     };
     let coordinates: Vec<Value> = (0..access.dimension.coordinates())
         .map(|_| function.add_param(entry, ty))

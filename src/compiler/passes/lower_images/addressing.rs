@@ -47,9 +47,10 @@ impl Image {
         let mut offset = b.binary(Binary::Shl, place[0], log2_bytes);
         for (index, &at) in place.iter().enumerate().skip(1) {
             let is_row = index == 1 && dimension != ImageDimension::OneArray;
-            let pitch = self.field(match is_row {
-                true => ImageField::RowPitch,
-                false => ImageField::SlicePitch,
+            let pitch = self.field(if is_row {
+                ImageField::RowPitch
+            } else {
+                ImageField::SlicePitch
             });
             let moved = b.binary(Binary::Mul, at, pitch);
             offset = b.binary(Binary::Add, offset, moved);

@@ -29,9 +29,10 @@ pub(super) fn write(access: ImageAccess) -> Function {
     let mut inside = b.bool(true);
     for (index, &at) in place.iter().enumerate() {
         let is_layer = index == access.dimension.axes();
-        let size = match is_layer {
-            true => image.field(ImageField::Depth),
-            false => image.size(index),
+        let size = if is_layer {
+            image.field(ImageField::Depth)
+        } else {
+            image.size(index)
         };
         let within = b.compare(Compare::ULess, at, size);
         inside = b.binary(Binary::And, inside, within);
@@ -172,9 +173,10 @@ fn pack(b: &mut Builder<'_>, format: &Format, channels: &[Value]) -> [Value; 4] 
                     0 => channel,
                     by => b.binary_const(Binary::Shl, channel, by.into()),
                 };
-                packed = match packed == zero {
-                    true => placed,
-                    false => b.binary(Binary::Or, packed, placed),
+                packed = if packed == zero {
+                    placed
+                } else {
+                    b.binary(Binary::Or, packed, placed)
                 };
             }
             packed

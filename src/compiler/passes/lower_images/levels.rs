@@ -54,13 +54,14 @@ pub(super) fn find(dimension: ImageDimension) -> Function {
     let after = b.binary_const(Binary::Add, after, u64::from(LEVEL_ALIGN_BYTES - 1));
     let after = b.binary_const(Binary::And, after, u64::from(!(LEVEL_ALIGN_BYTES - 1)));
     let axes = dimension.axes();
-    let mut half = |size: Value, axis: usize| match axis < axes {
-        true => {
+    let mut half = |size: Value, axis: usize| {
+        if axis < axes {
             let half = b.binary_const(Binary::LShr, size, 1);
             b.binary_const(Binary::UMax, half, 1)
+        } else {
+            // Layers, or what the image does not have.
+            size
         }
-        // Layers, or what the image does not have.
-        false => size,
     };
     let (width, height, depth) = (half(width, 0), half(height, 1), half(depth, 2));
     let row_after = b.binary(Binary::Shl, width, log2_bytes);

@@ -377,9 +377,10 @@ fn levels_are_written() {
         interpreter.run(FuncId(0), &args).unwrap();
         let after = interpreter.bytes(address, 64);
         for at in (0..64).step_by(4) {
-            let wanted = match place == Some(at) {
-                true => &7.5_f32.to_le_bytes()[..],
-                false => &before[at..at + 4],
+            let wanted = if place == Some(at) {
+                &7.5_f32.to_le_bytes()[..]
+            } else {
+                &before[at..at + 4]
             };
             assert_eq!(&after[at..at + 4], wanted, "{x} {level} {at}");
         }

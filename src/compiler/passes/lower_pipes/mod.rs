@@ -31,9 +31,10 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     for id in module.function_ids() {
         let is_kernel = kernels.contains(&id);
         let function = module.function_mut(id);
-        let params: Values = match is_kernel {
-            true => function.params().iter().copied().collect(),
-            false => Values::new(),
+        let params: Values = if is_kernel {
+            function.params().iter().copied().collect()
+        } else {
+            Values::new()
         };
         rewrite_instructions(function, |b, inst| {
             let Op::Pipe(pipe, values) = &b.function.inst(inst).op else {
@@ -123,14 +124,13 @@ impl End {
     /// `read_pipe` and `write_pipe` of one packet.
     fn transfer_one(&self, b: &mut Builder<'_>, pointer: Value) -> Value {
         let one = b.i32(1);
-        let (packet, got) = match self.is_argument {
-            true => self.reserve_together(b),
-            false => {
-                let packets = self.reserve(b, one, false);
-                let none = b.i32(0);
-                let got = b.compare(Compare::NotEqual, packets.count, none);
-                (packets.first, got)
-            }
+        let (packet, got) = if self.is_argument {
+            self.reserve_together(b)
+        } else {
+            let packets = self.reserve(b, one, false);
+            let none = b.i32(0);
+            let got = b.compare(Compare::NotEqual, packets.count, none);
+            (packets.first, got)
         };
         b.only(got, |b| {
             self.copy(b, packet, pointer);
@@ -259,22 +259,18 @@ impl End {
 
         b.switch_to(header);
         let limit = atomic(b, AtomicOp::Load, other, smallvec![], ACQUIRE);
-        let room = match self.pipe.writes {
-            true => {
-                let used = b.binary(Binary::Sub, reserved, limit);
-                b.binary(Binary::Sub, most, used)
-            }
-            false => b.binary(Binary::Sub, limit, reserved),
+        let room = if self.pipe.writes {
+            let used = b.binary(Binary::Sub, reserved, limit);
+            b.binary(Binary::Sub, most, used)
+        } else {
+            b.binary(Binary::Sub, limit, reserved)
         };
-        let (take, enough) = match partly {
-            true => {
-                let take = b.binary(Binary::UMin, wanted, room);
-                (take, take)
-            }
-            false => {
-                let enough = b.compare(Compare::ULessEqual, wanted, room);
-                (wanted, b.select(enough, wanted, none))
-            }
+        let (take, enough) = if partly {
+            let take = b.binary(Binary::UMin, wanted, room);
+            (take, take)
+        } else {
+            let enough = b.compare(Compare::ULessEqual, wanted, room);
+            (wanted, b.select(enough, wanted, none))
         };
         let some = b.compare(Compare::NotEqual, enough, none);
         b.branch(some, attempt, Edge::new(done, [reserved, none]));
@@ -348,9 +344,10 @@ impl End {
         let slot = b.ptr_add(self.base, offset);
         let size_bytes = b.i64(self.pipe.packet_bytes.into());
         let access = Access::aligned(self.pipe.align_bytes);
-        let (to, from) = match self.pipe.writes {
-            true => (slot, pointer),
-            false => (pointer, slot),
+        let (to, from) = if self.pipe.writes {
+            (slot, pointer)
+        } else {
+            (pointer, slot)
         };
         b.op0(Op::Copy {
             to,

@@ -230,10 +230,10 @@ impl Sum {
             }
             Op::Binary(Binary::Mul, a, b) if widens => {
                 let is_constant = |value| function.constant(value).is_some();
-                let (a, b) = match is_constant(a) || !is_constant(b) && counted.is_same(function, a)
-                {
-                    true => (b, a),
-                    false => (a, b),
+                let (a, b) = if is_constant(a) || !is_constant(b) && counted.is_same(function, a) {
+                    (b, a)
+                } else {
+                    (a, b)
                 };
                 if let Some(bits) = function.constant(b) {
                     let bits = extended(bits, function.ty(b), extension);

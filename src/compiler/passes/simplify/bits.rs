@@ -137,9 +137,10 @@ fn piece(sweep: &Sweep<'_>, value: Value, depth: u32) -> Option<Piece> {
             };
             let (start, ones) = (mask.trailing_zeros(), mask.count_ones());
             let is_run = mask != 0 && mask >> start == u64::MAX >> (64 - ones);
-            let part = match is_run {
-                true => piece(sweep, from, depth - 1)?.within(start, start + ones),
-                false => None,
+            let part = if is_run {
+                piece(sweep, from, depth - 1)?.within(start, start + ones)
+            } else {
+                None
             };
             Some(part.unwrap_or(whole))
         }

@@ -396,9 +396,10 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
     }
     if let Type::Ptr(_) = ty {
         let is_null_check = is_equality && constant(sweep, b) == Some(0);
-        return match is_null_check && is_address(sweep, a) {
-            true => truth(sweep, op == Compare::NotEqual),
-            false => None,
+        return if is_null_check && is_address(sweep, a) {
+            truth(sweep, op == Compare::NotEqual)
+        } else {
+            None
         };
     }
     // Zero-extended: compare what was extended, unsigned.
@@ -450,9 +451,10 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
     let wants_equal = op == Compare::Equal;
     if ty == Type::Bool {
         // Compared with a constant: itself or its negation.
-        return match (bits == 1) == wants_equal {
-            true => Some(a),
-            false => Some(make(sweep, Op::Unary(Unary::Not, a), Type::Bool)),
+        return if (bits == 1) == wants_equal {
+            Some(a)
+        } else {
+            Some(make(sweep, Op::Unary(Unary::Not, a), Type::Bool))
         };
     }
     match op_of(sweep, a)? {
@@ -474,9 +476,10 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
             if bits > 1 {
                 return truth(sweep, !wants_equal);
             }
-            let (low, high) = match (bits == 1) == wants_equal {
-                true => (x, sweep.constant(ty, 0)),
-                false => (sweep.constant(ty, ty.mask()), x),
+            let (low, high) = if (bits == 1) == wants_equal {
+                (x, sweep.constant(ty, 0))
+            } else {
+                (sweep.constant(ty, ty.mask()), x)
             };
             Some(make(
                 sweep,
@@ -665,10 +668,13 @@ fn convert(sweep: &mut Sweep<'_>, op: Convert, a: Value, ty: Type) -> Option<Val
     }
     match (op, inner) {
         (Convert::Bitcast, _) if from == ty => Some(a),
-        (Convert::Bitcast, Op::Convert(Convert::Bitcast, x)) => match sweep.ty(x) == ty {
-            true => Some(x),
-            false => Some(make(sweep, Op::Convert(Convert::Bitcast, x), ty)),
-        },
+        (Convert::Bitcast, Op::Convert(Convert::Bitcast, x)) => {
+            if sweep.ty(x) == ty {
+                Some(x)
+            } else {
+                Some(make(sweep, Op::Convert(Convert::Bitcast, x), ty))
+            }
+        }
         (Convert::ZeroExtend, Op::Convert(Convert::ZeroExtend, x))
         | (Convert::SignExtend, Op::Convert(Convert::SignExtend, x)) => {
             Some(make(sweep, Op::Convert(op, x), ty))

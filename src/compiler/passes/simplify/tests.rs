@@ -154,9 +154,10 @@ fn choices_of_constants_compared_with_constants_are_their_conditions() {
                 let condition = b.compare(Compare::SLess, x, y);
                 let (yes, no, constant) = (b.i32(255), b.i32(5), b.i32(constant));
                 let choice = b.select(condition, yes, no);
-                let holds = match choice_first {
-                    true => b.compare(op, choice, constant),
-                    false => b.compare(op, constant, choice),
+                let holds = if choice_first {
+                    b.compare(op, choice, constant)
+                } else {
+                    b.compare(op, constant, choice)
                 };
                 b.terminate(Terminator::Return(smallvec![holds]));
             }));

@@ -57,9 +57,10 @@ impl Shaper<'_> {
     ) -> Result<Dispatch, CompileError> {
         // The follow is needed too where one of the nodes but the last leads to it.
         let mut last = last;
-        let leading = match exits.is_empty() {
-            true => &nodes[..nodes.len().saturating_sub(1)],
-            false => nodes,
+        let leading = if exits.is_empty() {
+            &nodes[..nodes.len().saturating_sub(1)]
+        } else {
+            nodes
         };
         if let Some(follow) = follow
             && leading

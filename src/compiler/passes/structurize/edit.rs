@@ -128,9 +128,10 @@ impl Shaper<'_> {
             if *arg == other || undefined == Some(&other) {
                 continue;
             }
-            *arg = match undefined == Some(arg) {
-                true => other,
-                false => self.append(block, Op::Select(condition, *arg, other), ty),
+            *arg = if undefined == Some(arg) {
+                other
+            } else {
+                self.append(block, Op::Select(condition, *arg, other), ty)
             };
         }
         self.end(block, Terminator::Jump(edge));

@@ -186,9 +186,10 @@ impl Shaper<'_> {
                 Terminator::Branch {
                     then, otherwise, ..
                 } if self.leave_at_end => {
-                    let other = match then.block == head {
-                        true => otherwise.block,
-                        false => then.block,
+                    let other = if then.block == head {
+                        otherwise.block
+                    } else {
+                        then.block
                     };
                     if !blocks.contains(&other) {
                         if usable {
@@ -423,9 +424,10 @@ impl Shaper<'_> {
                             .is_some_and(|tree| tree.dominates(definition, block))
                     });
                     // Where it isn't defined it isn't used either.
-                    let arg = match defined {
-                        true => value,
-                        false => shaper.undefined(shaper.function.ty(value)),
+                    let arg = if defined {
+                        value
+                    } else {
+                        shaper.undefined(shaper.function.ty(value))
                     };
                     edge.args.push(arg);
                 }

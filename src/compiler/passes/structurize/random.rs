@@ -41,9 +41,10 @@ pub fn function(seed: u64, max_blocks: usize) -> Function {
         .chain((1..count).map(|_| f.add_block()))
         .collect();
     for &block in &blocks {
-        let params = match block == f.entry() {
-            true => 2,
-            false => random.below(3),
+        let params = if block == f.entry() {
+            2
+        } else {
+            random.below(3)
         };
         for _ in 0..params {
             f.add_param(block, Type::I32);

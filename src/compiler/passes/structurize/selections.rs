@@ -196,12 +196,11 @@ impl Shaper<'_> {
         }
         let mut any = false;
         // Only where a return is a child may others than what is inside lead to it.
-        let all = match returns.is_empty() {
-            true => {
-                let arms = arms.iter().flat_map(|&arm| region.dominated(arm));
-                [node].iter().chain(arms).copied().collect()
-            }
-            false => region.dominated(node).to_vec(),
+        let all = if returns.is_empty() {
+            let arms = arms.iter().flat_map(|&arm| region.dominated(arm));
+            [node].iter().chain(arms).copied().collect()
+        } else {
+            region.dominated(node).to_vec()
         };
         for from in all {
             let Node {

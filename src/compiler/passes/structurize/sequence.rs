@@ -97,9 +97,10 @@ impl Parts {
             let parent = region.parent(node);
             let siblings = &region.children[parent];
             let meetings = siblings.iter().filter(|&&n| region.is_meeting[n]).count();
-            let is_inside = match region.is_meeting[node] {
-                true => meetings > 1,
-                false => successors[parent].len() > 1 || siblings.len() > 1,
+            let is_inside = if region.is_meeting[node] {
+                meetings > 1
+            } else {
+                successors[parent].len() > 1 || siblings.len() > 1
             };
             depths[node] = depths[parent] + usize::from(is_inside);
             parts.of[node] = parts.of[parent];

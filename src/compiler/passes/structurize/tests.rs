@@ -559,9 +559,10 @@ fn cases_that_share_a_label_are_one_where_that_is_seen() {
                     }
                     _ => None,
                 });
-        let expected: Vec<u64> = match convergent {
-            true => vec![0, 1],
-            false => vec![0, 1, 2, 3, 5],
+        let expected: Vec<u64> = if convergent {
+            vec![0, 1]
+        } else {
+            vec![0, 1, 2, 3, 5]
         };
         assert_eq!(cases, Some(expected));
     }

@@ -34,12 +34,13 @@ impl Round<'_> {
             incoming = self.next.iter().map(resolve).collect();
             redirect(function, from, header, Edge::new(blocks[&header], []));
             if let Some((leaving, onward)) = self.onward {
-                let edge = match onward.block == header {
-                    true => Edge::new(header, []),
-                    false => Edge::new(
+                let edge = if onward.block == header {
+                    Edge::new(header, [])
+                } else {
+                    Edge::new(
                         blocks.get(&onward.block).copied().unwrap_or(onward.block),
                         onward.args.iter().map(resolve),
-                    ),
+                    )
                 };
                 function.block_mut(blocks[&leaving]).terminator = Terminator::Jump(edge);
             }

@@ -294,9 +294,10 @@ fn join_one(
             continue;
         }
         let few = budget.is_some();
-        let copies = match few {
-            true => shape.copies(function, budget, at, several_rounds::FEW.most()),
-            false => usize::MAX,
+        let copies = if few {
+            shape.copies(function, budget, at, several_rounds::FEW.most())
+        } else {
+            usize::MAX
         };
         let most_rounds = |function: &Function, most| {
             rounds::at_most(function, &shape.dominators, found, local_sizes, most)
@@ -416,9 +417,10 @@ fn candidate<'a>(
         return None;
     };
     let continues_if = is_inside(then.block);
-    let (onward, exit) = match continues_if {
-        true => (then, otherwise),
-        false => (otherwise, then),
+    let (onward, exit) = if continues_if {
+        (then, otherwise)
+    } else {
+        (otherwise, then)
     };
     let (onward, exit) = (onward.clone(), exit.clone());
     Some(Candidate {

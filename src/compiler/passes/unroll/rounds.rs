@@ -330,15 +330,17 @@ fn decided(op: Compare, a: (i128, i128), b: (i128, i128), bits: u32) -> Option<b
         // A single number has its bits whatever happened on the way.
         if low == high {
             let bits = low.rem_euclid(limit);
-            let number = match is_unsigned || bits < limit / 2 {
-                true => bits,
-                false => bits - limit,
+            let number = if is_unsigned || bits < limit / 2 {
+                bits
+            } else {
+                bits - limit
             };
             return Some((number, number));
         }
-        let (least, greatest) = match is_unsigned {
-            true => (0, limit - 1),
-            false => (-limit / 2, limit / 2 - 1),
+        let (least, greatest) = if is_unsigned {
+            (0, limit - 1)
+        } else {
+            (-limit / 2, limit / 2 - 1)
         };
         (low >= least && high <= greatest).then_some((low, high))
     };

@@ -233,9 +233,10 @@ fn left_after_this(
         (true, true) => b.binary_const(Binary::Add, counter, 1),
         (true, false) => b.binary_const(Binary::Sub, counter, 1),
     };
-    let (lesser, greater) = match counted.step.goes_up {
-        true => (count, limit),
-        false => (limit, count),
+    let (lesser, greater) = if counted.step.goes_up {
+        (count, limit)
+    } else {
+        (limit, count)
     };
     let left = b.binary(Binary::Sub, greater, lesser);
     match counted.ends {
@@ -264,9 +265,10 @@ fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value 
         let rounds = b.constant(ty, factor);
         return b.compare(Compare::ULess, rounds, left);
     };
-    let (lesser, greater) = match counted.step.goes_up {
-        true => (counter, limit),
-        false => (limit, counter),
+    let (lesser, greater) = if counted.step.goes_up {
+        (counter, limit)
+    } else {
+        (limit, counter)
     };
     // Farther from the limit than all rounds together go, no counter wraps around.
     let is_before = b.compare(compare, lesser, greater);
@@ -359,9 +361,10 @@ fn counted(
             return None;
         };
         let goes_on_if = is_inside(then.block);
-        let (exit, inside) = match goes_on_if {
-            true => (otherwise, then),
-            false => (then, otherwise),
+        let (exit, inside) = if goes_on_if {
+            (otherwise, then)
+        } else {
+            (then, otherwise)
         };
         if is_inside(exit.block) || !is_inside(inside.block) {
             return None;
@@ -395,12 +398,13 @@ fn counted(
             })?;
         let is_short = size <= plan.straight_insts;
         let ends_round = leaving == latch && ways_out(function, found) == 1;
-        let rest = match is_short && ends_round && is_exact(op, goes_on_if, step) {
-            true => Rest::StraightLine {
+        let rest = if is_short && ends_round && is_exact(op, goes_on_if, step) {
+            Rest::StraightLine {
                 counts_next: [a, b].contains(&next.args[counter]),
                 exit: exit.clone(),
-            },
-            false => Rest::Loop,
+            }
+        } else {
+            Rest::Loop
         };
         Some(Counted {
             factor,

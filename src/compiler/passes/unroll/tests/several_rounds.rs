@@ -200,14 +200,16 @@ impl Stepped {
             (None, false) => b.binary(Binary::Sub, counter, step),
         };
         let count = if self.next { next } else { counter };
-        let condition = match self.counter_first() {
-            true => b.compare(self.compare, count, limit),
-            false => b.compare(self.compare, limit, count),
+        let condition = if self.counter_first() {
+            b.compare(self.compare, count, limit)
+        } else {
+            b.compare(self.compare, limit, count)
         };
         let (again, end) = (Edge::new(round, [next, sum]), Edge::new(done, [next, sum]));
-        match self.holds {
-            true => b.branch(condition, again, end),
-            false => b.branch(condition, end, again),
+        if self.holds {
+            b.branch(condition, again, end)
+        } else {
+            b.branch(condition, end, again)
         }
         b.switch_to(done);
         b.terminate(Terminator::Return(results.into_iter().collect()));
@@ -220,14 +222,16 @@ impl Stepped {
         let (mut counter, mut sum) = (first, 0_u32);
         for _ in 0..1000 {
             sum = sum.wrapping_mul(5).wrapping_add(counter);
-            let next = match self.goes_up {
-                true => counter.wrapping_add(step),
-                false => counter.wrapping_sub(step),
+            let next = if self.goes_up {
+                counter.wrapping_add(step)
+            } else {
+                counter.wrapping_sub(step)
             };
             let count = if self.next { next } else { counter };
-            let (a, b) = match self.counter_first() {
-                true => (count, limit),
-                false => (limit, count),
+            let (a, b) = if self.counter_first() {
+                (count, limit)
+            } else {
+                (limit, count)
             };
             let holds = match self.compare {
                 Compare::ULess => a < b,
