@@ -241,12 +241,19 @@ fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// The names of what a file keeps for the whole process or for a thread, other than for tests.
-pub fn state(text: &str) -> Vec<String> {
-    let tree = syn::parse_file(text).expect("it is Rust");
-    let mut statics = Statics(Vec::new());
-    statics.visit_file(&tree);
-    statics.0
+/// What is kept for the whole process or for a thread, other than for tests: the file of each, and its name.
+pub fn state(root: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = BTreeMap::new();
+    read(root, root, &mut files);
+    let of_file = |file: File| {
+        let mut statics = Statics(Vec::new());
+        statics.visit_file(&file.tree);
+        let names = statics.0.into_iter();
+        names
+            .map(|name| (file.path.clone(), name))
+            .collect::<Vec<_>>()
+    };
+    files.into_values().flat_map(of_file).collect()
 }
 
 struct Statics(Vec<String>);

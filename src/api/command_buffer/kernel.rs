@@ -60,8 +60,8 @@ pub unsafe fn command_nd_range_kernel(
         )
     }?;
     let fields = asked.fields.unwrap_or(mutable::CAPABILITIES);
-    let changes = recording.wants_handle() || !kernel.has_all_arguments() || prints(code);
-    let new = if !changes {
+    let may_change = recording.wants_handle() || !kernel.has_all_arguments() || prints(code);
+    let new = if !may_change {
         // It is always launched as it is now.
         let dispatch = dispatch::prepare(&kernel, recording.queue.device_queue(), &range)?;
         let kernel = kernel.duplicate();

@@ -2,7 +2,7 @@
 //!
 //! Each batch has its own chunks, handed out front to back and all free again when the batch is done.
 
-use crate::runtime::object::error::Result;
+use crate::runtime::object::error::{Error, Result};
 use crate::vulkan::{Buffer, Device, MemoryKind};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -63,11 +63,9 @@ impl Arena {
         self.used_bytes = (offset_bytes + size_bytes)
             .next_multiple_of(256)
             .min(chunk.size_bytes());
-        let base = chunk.mapped().ok_or_else(|| {
-            crate::runtime::object::error::Error::out_of_resources(
-                "staging memory is not visible to the host",
-            )
-        })?;
+        let base = chunk
+            .mapped()
+            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
         // SAFETY: the chunk is at least `offset_bytes + size_bytes` long.
         let pointer = unsafe { base.add(offset_bytes as usize) };
         Ok(Piece {

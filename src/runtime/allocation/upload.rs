@@ -3,7 +3,7 @@
 use super::Allocation;
 use crate::runtime::host_memory;
 use crate::runtime::host_memory::layout::Shape;
-use crate::runtime::object::error::Result;
+use crate::runtime::object::error::{Error, Result};
 use crate::vulkan::{CopyRegion, Device, MemoryKind, Pipeline, Recorder, Timeline};
 use std::ops::Range;
 use std::sync::Arc;
@@ -162,9 +162,7 @@ pub fn dispatch_once(
 ) -> Result<()> {
     let mut link = Link::new(device, block.len().max(16), MemoryKind::Upload)?;
     if block.len() > STAGING_BYTES {
-        return Err(crate::runtime::object::error::Error::out_of_resources(
-            "the argument block is too large",
-        ));
+        return Err(Error::out_of_resources("the argument block is too large"));
     }
     if in_memory {
         // SAFETY: staging memory is at least as long as the block, and nothing else uses it.
@@ -205,11 +203,10 @@ impl Link {
     }
 
     fn pointer(&self) -> Result<*mut u8> {
-        let mapped = self.staging.mapped().ok_or_else(|| {
-            crate::runtime::object::error::Error::out_of_resources(
-                "staging memory is not visible to the host",
-            )
-        })?;
+        let mapped = self
+            .staging
+            .mapped()
+            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
         Ok(mapped.as_ptr())
     }
 

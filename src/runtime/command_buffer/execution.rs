@@ -244,7 +244,7 @@ fn enqueue_parts(
         events => join(&distinct, events, queued_ns)?,
     };
     for queue in distinct {
-        if Queue::of(&whole).is_none_or(|own| !Arc::ptr_eq(&own, queue)) {
+        if !queue.completes(&whole) {
             enqueue_marker(queue, std::slice::from_ref(&whole))?;
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use smallvec::SmallVec;
 
-use super::initializers::{self, Initialized};
+use super::initializers;
 use super::pipeline_key::{Constants, PipelineKey};
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{Argument, ArgumentKind, Placement};
@@ -61,20 +61,6 @@ struct CodeState {
     /// By what is fixed in the module itself: nothing, where the driver folds specialization constants.
     modules: HashMap<Constants, vulkan::ShaderModule>,
     pipelines: HashMap<PipelineKey, Arc<vulkan::Pipeline>>,
-}
-
-impl Initialized for Executable {
-    fn device(&self) -> &Device {
-        &self.device
-    }
-
-    fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>> {
-        Executable::pipeline(self, index, key)
-    }
-
-    fn iterations_lost(&self, index: usize) -> Option<&Word> {
-        Executable::iterations_lost(self, index)
-    }
 }
 
 impl Executable {
@@ -207,7 +193,12 @@ impl Executable {
         }
         upload(device, &allocation, 0, &bytes)?;
         clear(device, &allocation, bytes.len() as u64..segment.size_bytes)?;
-        initializers::run(self, &self.program.kernels, &allocation)?;
+        initializers::run(
+            &self.device,
+            &self.program.kernels,
+            &allocation,
+            |index, key| Ok((self.pipeline(index, key)?, self.iterations_lost(index))),
+        )?;
         Ok(Some(allocation))
     }
 

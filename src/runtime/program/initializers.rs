@@ -15,30 +15,17 @@ use crate::vulkan;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What the initializers of a program run with.
-pub trait Initialized {
-    /// The device.
-    fn device(&self) -> &Device;
-
-    /// The pipeline of kernel `index` for a key.
-    ///
-    /// # Errors
-    /// The driver can't make it.
-    fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>>;
-
-    /// The word in which kernel `index` says that it has lost iterations, if it may come to that.
-    fn iterations_lost(&self, index: usize) -> Option<&Word>;
-}
-
-/// Runs the initializers among the kernels of a program over `data`, its segment, and waits for them.
+/// Runs the initializers among the kernels of a program over `data`, its segment, and waits for them. `code` gives the
+/// pipeline of a kernel for a key, and the word in which the kernel says that it has lost iterations, if it may come to that.
 ///
 /// # Errors
 /// No memory, a pipeline that the driver can't make, an initializer that prints, or one that makes more iterations than the
 /// device does.
-pub fn run(
-    executable: &impl Initialized,
+pub fn run<'a>(
+    device: &Device,
     kernels: &[CompiledKernel],
     data: &Allocation,
+    code: impl Fn(usize, &PipelineKey) -> Result<(Arc<vulkan::Pipeline>, Option<&'a Word>)>,
 ) -> Result<()> {
     let kernels = kernels.iter().enumerate();
     for (index, kernel) in kernels.filter(|(_, kernel)| kernel.attributes.is_initializer) {
@@ -46,12 +33,11 @@ pub fn run(
             local_size: kernel.attributes.required_work_group_size.unwrap_or([1; 3]),
             constants: SmallVec::new(),
         };
-        let pipeline = executable.pipeline(index, &key)?;
-        let word = executable.iterations_lost(index);
-        let block = block(kernel, key.local_size, data, executable.device(), word)?;
+        let (pipeline, word) = code(index, &key)?;
+        let block = block(kernel, key.local_size, data, device, word)?;
         let in_memory = kernel.argument_block.placement == Placement::DeviceAddress;
         log::debug!("initializer '{}'", kernel.name);
-        dispatch_once(executable.device().vulkan()?, &pipeline, &block, in_memory)?;
+        dispatch_once(device.vulkan()?, &pipeline, &block, in_memory)?;
         if word.is_some_and(Word::take) {
             return Err(Error::out_of_resources(iterations_word::message(
                 &kernel.name,

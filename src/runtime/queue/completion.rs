@@ -43,4 +43,10 @@ impl Queue {
         let source = Arc::clone(event.source()?);
         source.into_any().downcast().ok()
     }
+
+    /// Whether the queue completes an event. Takes no share of it, as [`Queue::of`] does: each wait list is asked.
+    pub fn completes(&self, event: &Event) -> bool {
+        let source = event.source();
+        source.is_some_and(|source| std::ptr::addr_eq(Arc::as_ptr(source), self))
+    }
 }

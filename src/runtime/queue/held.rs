@@ -292,11 +292,13 @@ impl Queue {
                         value,
                         sequence: number,
                     } => {
-                        let Some(queue) = Self::of(event) else { break };
-                        if Arc::ptr_eq(&queue, self) {
+                        if self.completes(event) {
                             sequence = sequence.max(Some(number));
                             own.push(value);
-                        } else if queue.retired.load(Ordering::Acquire) >= value {
+                            break;
+                        }
+                        let Some(queue) = Self::of(event) else { break };
+                        if queue.retired.load(Ordering::Acquire) >= value {
                             // Done since the event was looked at, or failed.
                             continue;
                         } else if Arc::ptr_eq(&queue.vulkan, &self.vulkan) {
@@ -315,13 +317,14 @@ impl Queue {
         for (at, event) in waits.done.iter().enumerate() {
             let at = waits.events.len() + at;
             loop {
-                match (event.stage(), Self::of(event)) {
-                    (Stage::Done(_), _) => {}
-                    (Stage::Issued { value, .. }, Some(queue)) => {
+                match event.stage() {
+                    Stage::Done(_) => {}
+                    Stage::Issued { value, .. } => {
+                        let Some(queue) = Self::of(event) else { break };
                         not_yet |= await_done(asker, event, at, &queue, value);
                     }
-                    _ if await_move(asker, event, at) => not_yet = true,
-                    _ => continue,
+                    Stage::Held if await_move(asker, event, at) => not_yet = true,
+                    Stage::Held => continue,
                 }
                 break;
             }
