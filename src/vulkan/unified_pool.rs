@@ -50,7 +50,7 @@ fn chunks(device: &Device, view: HostView) -> MutexGuard<'_, Vec<Weak<dyn Any + 
 /// A buffer of `size_bytes` (not 0).
 ///
 /// # Errors
-/// As [`Device::create_whole_unified_buffer`].
+/// Those of [`Device::create_whole_unified_buffer`].
 pub(super) fn create_buffer(
     device: &Arc<Device>,
     size_bytes: u64,

@@ -255,7 +255,7 @@ impl Memory {
     /// An image in memory that others allocated; otherwise as [`Memory::external`].
     ///
     /// # Errors
-    /// As [`Memory::external`].
+    /// Those of [`Memory::external`].
     pub fn external_image(
         context: &Arc<Context>,
         device: &Device,
@@ -430,7 +430,7 @@ impl Memory {
 /// The storage of a memory object of `kind`, where the flags ask for nothing else.
 ///
 /// # Safety
-/// As [`Memory::buffer`].
+/// `host_ptr` is as [`Memory::buffer`] asks.
 unsafe fn storage(
     kind: MemoryKind,
     context: &Arc<Context>,

@@ -167,7 +167,7 @@ impl Queue {
     /// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
     ///
     /// # Errors
-    /// As [`Queue::enqueue_if`].
+    /// Those of [`Queue::enqueue_if`].
     #[inline]
     pub(in crate::runtime) fn enqueue_again(
         self: &Arc<Self>,

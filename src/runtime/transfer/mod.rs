@@ -107,7 +107,7 @@ impl Queue {
     /// `target`. A blocking call returns when the data is there.
     ///
     /// # Errors
-    /// As [`Queue::enqueue`]; of a blocking call also `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
+    /// Those of [`Queue::enqueue`]; of a blocking call also `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
     pub fn enqueue_read(
         self: &Arc<Self>,
         kind: cl_command_type,
