@@ -14,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("masked_counters", masked_counters),
     ("counters_that_end_early", counters_that_end_early),
     ("masked_counters_widened", masked_counters_widened),
+    ("states_of_arguments", states_of_arguments),
 ];
 
 /// More than the 65,535 iterations that llvmpipe makes: of loops of a known number of iterations, of one that is known as the
@@ -242,4 +243,53 @@ fn masked_counters_widened() {
         .output::<u64>(a.len())
         .run(&[a.len()], &[]);
     assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i]));
+}
+
+/// Loops of a few iterations whose state is made of arguments alone, and says where to load from: drivers unroll them, and
+/// llvmpipe looks for what is the same for all work-items along each way through all of their iterations.
+fn states_of_arguments() {
+    const SEEDS: [u32; 6] = [0, 1, 2, 3, 12_345, 0xdead_beef];
+    let states = "
+    uint state = seed % 4;
+    for (uint i = 0; i < 30; i++) {
+        switch (state) {
+            case 0: state = (seed >> i) & 3; break;
+            case 1: state = i % 3; break;
+            case 2: state = 3; break;
+            default: state = (state ^ i) & 3;
+        }
+    }";
+    let local = format!(
+        "kernel void test(global const uint *unused, global uint *out, uint seed) {{
+            local uint squares[4];
+            if (get_local_id(0) < 4) squares[get_local_id(0)] = get_local_id(0) * get_local_id(0);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            {states}
+            out[get_global_id(0)] = get_global_id(0) + squares[state];
+        }}"
+    );
+    let global = format!(
+        "kernel void test(global const uint *squares, global uint *out, uint seed) {{
+            {states}
+            out[get_global_id(0)] = get_global_id(0) + squares[state];
+        }}"
+    );
+    let squares: Vec<u32> = (0..4).map(|i| i * i).collect();
+    for source in [local, global] {
+        for seed in SEEDS {
+            let state = (0..30).fold(seed % 4, |state, i| match state {
+                0 => seed >> i & 3,
+                1 => i % 3,
+                2 => 3,
+                _ => (state ^ i) & 3,
+            });
+            let expected: Vec<u32> = (0..16).map(|gid| gid + state * state).collect();
+            let found = Launch::new(source.as_str())
+                .buffer(&squares)
+                .output::<u32>(16)
+                .value(seed)
+                .run(&[16], &[8]);
+            assert_equal(&found.get(1), &expected, |i| format!("{seed}: item {i}"));
+        }
+    }
 }

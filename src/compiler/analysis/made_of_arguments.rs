@@ -1,8 +1,18 @@
 //! Which values are made of arguments and constants alone, by operations on numbers.
 
-use crate::compiler::ir::{Block, Edge, Function, Op, Place, Value};
+use super::Dominators;
+use crate::compiler::ir::{Block, Edge, Function, Op, Place, Terminator, Value};
+use smallvec::SmallVec;
+use std::collections::HashSet;
+
+/// How many iterations of a loop a driver may unroll.
+const MOST_ITERATIONS: usize = 32;
+
+/// How many blocks are looked at for the conditions that choose a parameter.
+const MOST_DECIDING: usize = 64;
 
 /// The values of a function that are.
+#[derive(Default)]
 pub struct MadeOfArguments {
     /// By value, if it is one: the steps back to all of its arguments and constants.
     steps: Vec<Option<u64>>,
@@ -11,33 +21,51 @@ pub struct MadeOfArguments {
 impl MadeOfArguments {
     /// Parameters of blocks are none of these values: what comes in may depend on the work-item.
     pub fn new(function: &Function) -> Self {
-        let incoming = vec![Vec::new(); function.block_count()];
-        Self::follow(function, &function.reverse_postorder(), &incoming)
-    }
-
-    /// A block's parameter is such a value, too, where all that comes in is, but for a loop's.
-    pub fn through_parameters(function: &Function) -> Self {
         let order = function.reverse_postorder();
-        let mut incoming: Vec<Vec<&Edge>> = vec![Vec::new(); function.block_count()];
-        for &block in &order {
-            for edge in function.block(block).terminator.edges() {
-                incoming[edge.block.index()].push(edge);
-            }
-        }
-        Self::follow(function, &order, &incoming)
+        let unknown = |_: &Self, _: Block, _: usize| None;
+        Self::follow(function, &order, unknown)
     }
 
-    /// `incoming`: by block, the edges that give its parameters. A block without any has parameters of which nothing is known.
-    fn follow(function: &Function, order: &[Block], incoming: &[Vec<&Edge>]) -> Self {
+    /// A block's parameter is such a value, too, where all that comes in is: a driver may make a selection of it, by what the
+    /// branches before it depend on, and copies of a loop's iterations. Once a value takes more than `most` steps it is not
+    /// looked for how many more further iterations make.
+    pub fn through_parameters(function: &Function, most: u64) -> Self {
+        let joins = Joins::new(function);
+        let mut refused = HashSet::new();
+        let mut this = loop {
+            let this = joins.follow(&Self::default(), &refused);
+            let others = joins.not_made_again(&this, &refused);
+            if others.is_empty() {
+                break this;
+            }
+            refused.extend(others);
+        };
+        for _ in 1..MOST_ITERATIONS {
+            if this.most_steps() > most {
+                break;
+            }
+            let next = joins.follow(&this, &refused);
+            if next.steps == this.steps {
+                break;
+            }
+            this = next;
+        }
+        this
+    }
+
+    /// `parameter` says the steps of a block's parameter, of which there may be several.
+    fn follow(
+        function: &Function,
+        order: &[Block],
+        parameter: impl Fn(&Self, Block, usize) -> Option<u64>,
+    ) -> Self {
         let mut this = Self {
             steps: vec![None; function.value_count()],
         };
         for &block in order {
             let data = function.block(block);
             for (at, &param) in data.params.iter().enumerate() {
-                let edges = incoming[block.index()].iter();
-                let args: Vec<Value> = edges.filter_map(|it| it.args.get(at).copied()).collect();
-                this.steps[param.index()] = this.through(&args);
+                this.steps[param.index()] = parameter(&this, block, at);
             }
             for &inst in &data.insts {
                 let inst = function.inst(inst);
@@ -74,6 +102,117 @@ impl MadeOfArguments {
     pub fn most_steps(&self) -> u64 {
         self.steps.iter().flatten().copied().max().unwrap_or(0)
     }
+}
+
+/// Where the ways of a function meet, and what goes into parameters there.
+struct Joins<'a> {
+    function: &'a Function,
+    order: Vec<Block>,
+    /// By block, the edges to it from blocks before it in the order.
+    forward: Vec<Vec<&'a Edge>>,
+    /// By block, those that lead back to it.
+    back: Vec<Vec<&'a Edge>>,
+    /// By block, what decides which of the forward edges is taken.
+    decisions: Vec<Vec<Value>>,
+}
+
+impl<'a> Joins<'a> {
+    fn new(function: &'a Function) -> Self {
+        let dominators = Dominators::new(function);
+        let order = dominators.reverse_postorder().to_vec();
+        let mut forward: Vec<Vec<&Edge>> = vec![Vec::new(); function.block_count()];
+        let mut back = forward.clone();
+        for &block in &order {
+            for edge in function.block(block).terminator.edges() {
+                let is_forward = dominators.position(block) < dominators.position(edge.block);
+                let edges = if is_forward { &mut forward } else { &mut back };
+                edges[edge.block.index()].push(edge);
+            }
+        }
+        let mut decisions = vec![Vec::new(); function.block_count()];
+        let predecessors = function.predecessors();
+        for &block in &order {
+            let params = &function.block(block).params;
+            if !params.is_empty() && forward[block.index()].len() > 1 {
+                decisions[block.index()] =
+                    decisions_before(function, &dominators, block, &predecessors);
+            }
+        }
+        Self {
+            function,
+            order,
+            forward,
+            back,
+            decisions,
+        }
+    }
+
+    /// One more iteration of each loop than there are in `before`, empty at first.
+    fn follow(&self, before: &MadeOfArguments, refused: &HashSet<Value>) -> MadeOfArguments {
+        let parameter = |this: &MadeOfArguments, block: Block, at: usize| {
+            let param = *self.function.block(block).params.get(at)?;
+            if refused.contains(&param) {
+                return None;
+            }
+            let steps = this.through(&arguments(&self.forward[block.index()], at))?;
+            let decisions = self.decisions[block.index()].iter();
+            let made = decisions.filter_map(|value| this.steps[value.index()]);
+            let steps = made.fold(steps, u64::saturating_add);
+            let back = arguments(&self.back[block.index()], at);
+            let again = back
+                .iter()
+                .filter_map(|it| *before.steps.get(it.index())?)
+                .max();
+            Some(steps.max(again.unwrap_or(0)))
+        };
+        MadeOfArguments::follow(self.function, &self.order, parameter)
+    }
+
+    /// The parameters of loops that count as made of arguments, and are not in later iterations.
+    fn not_made_again(&self, this: &MadeOfArguments, refused: &HashSet<Value>) -> Vec<Value> {
+        let mut found = Vec::new();
+        for &block in &self.order {
+            for (at, param) in self.function.block(block).params.iter().enumerate() {
+                let back = arguments(&self.back[block.index()], at);
+                if !refused.contains(param) && back.iter().any(|&value| !this.contains(value)) {
+                    found.push(*param);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What edges give for the parameter number `at`.
+fn arguments(edges: &[&Edge], at: usize) -> Vec<Value> {
+    let args = edges.iter().filter_map(|edge| edge.args.get(at).copied());
+    args.collect()
+}
+
+/// What branches depend on between a block and the one that dominates it, as far as it is looked for.
+fn decisions_before(
+    function: &Function,
+    dominators: &Dominators,
+    block: Block,
+    predecessors: &[SmallVec<[Block; 4]>],
+) -> Vec<Value> {
+    let first = dominators.immediate_dominator(block);
+    let mut seen = HashSet::from([block]);
+    let mut work = predecessors[block.index()].to_vec();
+    let mut found = Vec::new();
+    while let Some(block) = work.pop() {
+        if !dominators.is_reachable(block) || !seen.insert(block) || seen.len() > MOST_DECIDING {
+            continue;
+        }
+        let terminator = &function.block(block).terminator;
+        if let Terminator::Branch { .. } | Terminator::Switch { .. } = terminator {
+            found.extend(terminator.read());
+        }
+        if Some(block) != first {
+            work.extend_from_slice(&predecessors[block.index()]);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -117,7 +256,7 @@ mod tests {
         b.terminate(Terminator::Return(Default::default()));
         for made in [
             MadeOfArguments::new(&function),
-            MadeOfArguments::through_parameters(&function),
+            MadeOfArguments::through_parameters(&function, u64::MAX),
         ] {
             for value in [told, number, constant, sum, negated, less, chosen, long] {
                 assert!(made.contains(value), "{value}\n{function}");
@@ -153,13 +292,14 @@ mod tests {
         b.switch_to(done);
         b.terminate(Terminator::Return(Default::default()));
         let strict = MadeOfArguments::new(&function);
-        let followed = MadeOfArguments::through_parameters(&function);
+        let followed = MadeOfArguments::through_parameters(&function, u64::MAX);
         for value in [both, scaled] {
             assert!(!strict.contains(value) && followed.contains(value));
         }
-        for value in [one, counter, next] {
-            assert!(!strict.contains(value) && !followed.contains(value));
+        for value in [counter, next] {
+            assert!(!strict.contains(value) && followed.contains(value));
         }
+        assert!(!strict.contains(one) && !followed.contains(one));
     }
 
     #[test]
