@@ -7,8 +7,8 @@ run_tests() {
     shift 2
     log=$(mktemp)
     say "Tests on $name"
-    PUMICE_TEST_NEEDS_DEVICE=1 VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation on_driver "$manifest" \
-        cargo test --locked "$@" 2>&1 | tee "$log"
+    PUMICE_TEST_NEEDS_DEVICE=1 PUMICE_TEST_COMPILER=$ROOT/target/release/pumice \
+        VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation on_driver "$manifest" cargo test --locked "$@" 2>&1 | tee "$log"
     if grep -qE 'VUID-|Validation (Error|Warning)' "$log"; then
         echo "The Vulkan validation layer is not silent on $name." >&2
         return 1

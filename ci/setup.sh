@@ -13,7 +13,9 @@ NEWEST_SWIFTSHADER=$ROOT/.cache/swiftshader-153/vk_swiftshader_icd.json
 # libclc for OpenCL as SPIR-V; later packages than 22 have none.
 LIBCLC=/usr/lib/clc/spirv64-mesa3d-.spv
 
-say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+# say TEXT: a heading, with the minutes since the first of these scripts began.
+export PUMICE_CI_BEGAN=${PUMICE_CI_BEGAN:-$(date +%s)}
+say() { printf '\n\033[1m== %s\033[0m  (%d min)\n' "$*" $((($(date +%s) - PUMICE_CI_BEGAN) / 60)); }
 
 # install PACKAGE…: only those that are missing, so that a second run touches nothing.
 install() {
