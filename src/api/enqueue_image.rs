@@ -11,6 +11,7 @@ use super::out::{EventArguments, Out};
 use super::transfer::HostTransfer;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::host_memory::pointer::HostPointer;
+use crate::runtime::transfer::enqueue_map_region;
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
     CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,
@@ -209,7 +210,8 @@ pub unsafe fn enqueue_map_image(
     let wait_list = enqueue::wait_list(&queue, &events)?;
     check_map_access(&memory, map_flags)?;
 
-    let (pointer, event) = queue.enqueue_map_region(
+    let (pointer, event) = enqueue_map_region(
+        &queue,
         CL_COMMAND_MAP_IMAGE,
         &memory,
         map_flags,

@@ -9,6 +9,7 @@ use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::residency::backing::Use;
 use crate::runtime::residency::residence::Mode;
+use crate::runtime::transfer::{enqueue_map, enqueue_unmap};
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT,
     CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS,
@@ -42,7 +43,8 @@ pub fn enqueue_map_buffer(
     enqueue::check_alignment(&queue, &memory)?;
     check_map_access(&memory, map_flags)?;
 
-    let (pointer, event) = queue.enqueue_map(
+    let (pointer, event) = enqueue_map(
+        &queue,
         &memory,
         map_flags,
         offset,
@@ -96,7 +98,7 @@ pub fn enqueue_unmap_mem_object(
     // associated with command_queue and memobj are not the same" comes last.
     let wait_list = enqueue::wait_list(&queue, &events)
         .and_then(|list| enqueue::check_context(&queue, &memory).map(|()| list));
-    let event = queue.enqueue_unmap(&memory, HostPointer(mapped_ptr.cast()), wait_list)?;
+    let event = enqueue_unmap(&queue, &memory, HostPointer(mapped_ptr.cast()), wait_list)?;
     events.give(event);
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::out::EventArguments;
 use super::{enqueue, handle};
 use crate::runtime::device::Device;
 use crate::runtime::memory::Memory;
+use crate::runtime::transfer::shared_commands::enqueue_empty;
 use crate::vulkan::MemoryFd;
 use opencl_sys::{
     CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR, CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
@@ -104,7 +105,7 @@ unsafe fn hand_over(
         }
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let event = queue.enqueue_empty(kind, false, &wait_list)?;
+    let event = enqueue_empty(&queue, kind, false, &wait_list)?;
     events.give(event);
     Ok(())
 }

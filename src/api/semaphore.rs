@@ -7,7 +7,7 @@ use super::{context, device, enqueue, handle};
 use crate::runtime::device::Device;
 use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
-use crate::runtime::semaphore::{Semaphore, Sharing};
+use crate::runtime::semaphore::{self, Semaphore, Sharing};
 use crate::vulkan::SemaphoreFd;
 use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT,
@@ -271,7 +271,7 @@ pub unsafe fn enqueue_signal_semaphores(
     // SAFETY: the caller's promise.
     let semaphores = unsafe { semaphores(&queue, num_sema_objects, sema_objects) }?;
     let wait_list = wait_list(&queue, &events)?;
-    let event = queue.enqueue_signal_semaphores(&semaphores, &wait_list)?;
+    let event = semaphore::signal(&queue, &semaphores, &wait_list)?;
     events.give(event);
     Ok(())
 }
@@ -291,7 +291,7 @@ pub unsafe fn enqueue_wait_semaphores(
     // SAFETY: the caller's promise.
     let semaphores = unsafe { semaphores(&queue, num_sema_objects, sema_objects) }?;
     let wait_list = wait_list(&queue, &events)?;
-    let event = queue.enqueue_wait_semaphores(&semaphores, &wait_list)?;
+    let event = semaphore::wait(&queue, &semaphores, &wait_list)?;
     events.give(event);
     Ok(())
 }

@@ -9,8 +9,13 @@ use crate::runtime::host::process;
 use crate::runtime::object::callback::{SvmFree, UserData};
 use crate::runtime::object::registry::Object;
 use crate::runtime::queue::Queue;
+use crate::runtime::queue::host_commands::enqueue_host_job;
 use crate::runtime::residency::shared::{Access, Origin};
 use crate::runtime::transfer::shared_commands::Job;
+use crate::runtime::transfer::shared_commands::{
+    enqueue_empty, enqueue_shared_copy, enqueue_shared_fill, enqueue_shared_map,
+    enqueue_shared_unmap,
+};
 use opencl_sys::{
     CL_COMMAND_SVM_FREE, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MIGRATE_MEM,
     CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
@@ -190,7 +195,7 @@ pub unsafe fn enqueue_svm_free(
             });
         })),
     };
-    let event = queue.enqueue_host_job(CL_COMMAND_SVM_FREE, job, false, &wait_list)?;
+    let event = enqueue_host_job(&queue, CL_COMMAND_SVM_FREE, job, false, &wait_list)?;
     events.give(event);
     Ok(())
 }
@@ -214,7 +219,8 @@ pub unsafe fn enqueue_svm_memcpy(
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
     check_overlap(dst_ptr, src_ptr, size)?;
-    let event = queue.enqueue_shared_copy(
+    let event = enqueue_shared_copy(
+        &queue,
         CL_COMMAND_SVM_MEMCPY,
         &queue.context().shared().pointed(dst_ptr),
         &queue.context().shared().pointed(src_ptr),
@@ -255,7 +261,8 @@ pub unsafe fn enqueue_svm_mem_fill(
     // SAFETY: the caller's promise.
     let pattern = unsafe { fill_pattern(svm_ptr, pattern, pattern_size, size) }?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let event = queue.enqueue_shared_fill(
+    let event = enqueue_shared_fill(
+        &queue,
         CL_COMMAND_SVM_MEMFILL,
         &queue.context().shared().pointed(svm_ptr),
         size,
@@ -316,7 +323,8 @@ pub fn enqueue_svm_map(
     }
     enqueue_map::check_map_flags(flags)?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let event = queue.enqueue_shared_map(
+    let event = enqueue_shared_map(
+        &queue,
         &queue.context().shared().pointed(svm_ptr),
         size,
         flags,
@@ -340,7 +348,7 @@ pub fn enqueue_svm_unmap(
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
     let target = queue.context().shared().pointed(svm_ptr);
-    let event = queue.enqueue_shared_unmap(&target, &wait_list)?;
+    let event = enqueue_shared_unmap(&queue, &target, &wait_list)?;
     events.give(event);
     Ok(())
 }
@@ -398,7 +406,7 @@ pub unsafe fn enqueue_svm_migrate_mem(
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
     // The memory has one place, which is the right one.
-    let event = queue.enqueue_empty(CL_COMMAND_SVM_MIGRATE_MEM, false, &wait_list)?;
+    let event = enqueue_empty(&queue, CL_COMMAND_SVM_MIGRATE_MEM, false, &wait_list)?;
     events.give(event);
     Ok(())
 }

@@ -11,6 +11,8 @@ use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
 use crate::runtime::residency::backing::Use;
 use crate::runtime::residency::storage::Place;
+use crate::runtime::transfer::using::enqueue_using;
+use crate::runtime::transfer::{read_memory, write_memory};
 use opencl_sys::{
     CL_FALSE, CL_MEM_COPY_OVERLAP, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY,
     CL_MEM_HOST_WRITE_ONLY, cl_bool, cl_command_type,
@@ -94,7 +96,7 @@ impl Transfer {
     ) -> Result<()> {
         let (command, wanted) = (&mut self.command, events.wants_event());
         let uses: SmallVec<[Use; 2]> = self.memories.into_iter().map(|(_, it)| it).collect();
-        let event = queue.enqueue_using(&uses, wanted, kind, command, &mut wait_list)?;
+        let event = enqueue_using(queue, &uses, wanted, kind, command, &mut wait_list)?;
         events.give_if(event);
         Ok(())
     }
@@ -116,7 +118,8 @@ impl HostTransfer {
         // "CL_INVALID_OPERATION if clEnqueueRead… is called on buffer which has been created with
         // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
         let wait_list = self.check(queue, &events, CL_MEM_HOST_WRITE_ONLY)?;
-        let event = queue.read_memory(
+        let event = read_memory(
+            queue,
             self.kind,
             &self.memory,
             self.shape,
@@ -133,7 +136,8 @@ impl HostTransfer {
         // "CL_INVALID_OPERATION if clEnqueueWrite… is called on buffer which has been created with
         // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
         let wait_list = self.check(queue, &events, CL_MEM_HOST_READ_ONLY)?;
-        let event = queue.write_memory(
+        let event = write_memory(
+            queue,
             self.kind,
             &self.memory,
             self.shape,

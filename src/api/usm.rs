@@ -7,6 +7,9 @@ use super::{context, device, enqueue, handle};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
 use crate::runtime::residency::shared::{Access, Origin, SharedMemory, UnifiedKind};
+use crate::runtime::transfer::shared_commands::{
+    enqueue_empty, enqueue_shared_copy, enqueue_shared_fill,
+};
 use opencl_sys::{
     CL_COMMAND_MEMADVISE_INTEL, CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL,
     CL_COMMAND_MIGRATEMEM_INTEL, CL_FALSE, CL_INVALID_DEVICE, CL_INVALID_OPERATION,
@@ -330,7 +333,8 @@ pub unsafe fn enqueue_mem_fill(
     // SAFETY: the caller's promise.
     let pattern = unsafe { fill_pattern(dst_ptr, pattern, pattern_size, size) }?;
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let event = queue.enqueue_shared_fill(
+    let event = enqueue_shared_fill(
+        &queue,
         CL_COMMAND_MEMFILL_INTEL,
         &queue.context().shared().pointed(dst_ptr),
         size,
@@ -360,7 +364,8 @@ pub unsafe fn enqueue_memcpy(
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
     check_overlap(dst_ptr, src_ptr, size)?;
-    let event = queue.enqueue_shared_copy(
+    let event = enqueue_shared_copy(
+        &queue,
         CL_COMMAND_MEMCPY_INTEL,
         &queue.context().shared().pointed(dst_ptr),
         &queue.context().shared().pointed(src_ptr),
@@ -387,7 +392,7 @@ pub fn enqueue_migrate_mem(
         return Err(Error::invalid_value("ptr is NULL or flags are not valid"));
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let event = queue.enqueue_empty(CL_COMMAND_MIGRATEMEM_INTEL, false, &wait_list)?;
+    let event = enqueue_empty(&queue, CL_COMMAND_MIGRATEMEM_INTEL, false, &wait_list)?;
     events.give(event);
     Ok(())
 }
@@ -405,7 +410,7 @@ pub fn enqueue_mem_advise(
         return Err(Error::invalid_value("ptr is NULL"));
     }
     let wait_list = enqueue::wait_list(&queue, &events)?;
-    let event = queue.enqueue_empty(CL_COMMAND_MEMADVISE_INTEL, false, &wait_list)?;
+    let event = enqueue_empty(&queue, CL_COMMAND_MEMADVISE_INTEL, false, &wait_list)?;
     events.give(event);
     Ok(())
 }

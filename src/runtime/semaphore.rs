@@ -14,6 +14,7 @@ use super::event::{Event, Stage};
 use super::object::error::{Error, Result};
 use super::object::registry::{Handle, Kind, Object};
 use super::queue::Queue;
+use crate::runtime::queue::host_commands::enqueue_host_job;
 use crate::vulkan::{self, BinarySemaphore, SemaphoreFd};
 use opencl_sys::{
     CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE,
@@ -294,94 +295,92 @@ impl Semaphore {
     }
 }
 
-impl Queue {
-    /// `clEnqueueSignalSemaphoresKHR`
-    pub fn enqueue_signal_semaphores(
-        self: &Arc<Self>,
-        semaphores: &[Arc<Semaphore>],
-        wait_list: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        let signals = binaries(semaphores);
-        let mut waits = Waits::on(wait_list);
-        for semaphore in semaphores {
-            // If that wait fails, so does the signal: the last one is still there.
-            waits.events.extend(semaphore.lock().taker.take());
-        }
-        let event = self.enqueue(
-            CL_COMMAND_SEMAPHORE_SIGNAL_KHR,
-            Command::Semaphores {
-                waits: SmallVec::new(),
-                signals,
-            },
-            waits,
-            Ordering::default(),
-        )?;
-        let mut gates = Vec::new();
-        for semaphore in semaphores {
-            let mut state = semaphore.lock();
-            match state.gated.pop_front() {
-                // The wait that takes this signal is there already.
-                Some(gated) => {
-                    gates.push(gated.gate);
-                    state.taker = gated.wait;
-                }
-                None => {
-                    if state.is_shared {
-                        // Others have taken the last.
-                        state.signals.clear();
-                    }
-                    state.signals.push_back(Arc::clone(&event));
-                    state.wait = None;
-                }
+/// `clEnqueueSignalSemaphoresKHR`
+pub fn signal(
+    queue: &Arc<Queue>,
+    semaphores: &[Arc<Semaphore>],
+    wait_list: &[Arc<Event>],
+) -> Result<Arc<Event>> {
+    let signals = binaries(semaphores);
+    let mut waits = Waits::on(wait_list);
+    for semaphore in semaphores {
+        // If that wait fails, so does the signal: the last one is still there.
+        waits.events.extend(semaphore.lock().taker.take());
+    }
+    let event = queue.enqueue(
+        CL_COMMAND_SEMAPHORE_SIGNAL_KHR,
+        Command::Semaphores {
+            waits: SmallVec::new(),
+            signals,
+        },
+        waits,
+        Ordering::default(),
+    )?;
+    let mut gates = Vec::new();
+    for semaphore in semaphores {
+        let mut state = semaphore.lock();
+        match state.gated.pop_front() {
+            // The wait that takes this signal is there already.
+            Some(gated) => {
+                gates.push(gated.gate);
+                state.taker = gated.wait;
             }
-            state.signal = Some(Arc::clone(&event));
-            state.imported = false;
+            None => {
+                if state.is_shared {
+                    // Others have taken the last.
+                    state.signals.clear();
+                }
+                state.signals.push_back(Arc::clone(&event));
+                state.wait = None;
+            }
         }
-        if !gates.is_empty() {
-            let open = move || {
-                gates.into_iter().for_each(Gate::open);
-                Ok(())
-            };
-            let kind = CL_COMMAND_SEMAPHORE_SIGNAL_KHR;
-            let after = [Arc::clone(&event)];
-            self.enqueue_host_job(kind, HostJob::Own(Box::new(open)), false, &after)?;
-        }
-        Ok(event)
+        state.signal = Some(Arc::clone(&event));
+        state.imported = false;
     }
+    if !gates.is_empty() {
+        let open = move || {
+            gates.into_iter().for_each(Gate::open);
+            Ok(())
+        };
+        let kind = CL_COMMAND_SEMAPHORE_SIGNAL_KHR;
+        let after = [Arc::clone(&event)];
+        enqueue_host_job(queue, kind, HostJob::Own(Box::new(open)), false, &after)?;
+    }
+    Ok(event)
+}
 
-    /// `clEnqueueWaitSemaphoresKHR`
-    pub fn enqueue_wait_semaphores(
-        self: &Arc<Self>,
-        semaphores: &[Arc<Semaphore>],
-        wait_list: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        let mut waits = Waits::on(wait_list);
-        let mut takes_shared = false;
-        let mut taken: SmallVec<[Option<Arc<Event>>; 1]> = SmallVec::new();
-        for semaphore in semaphores {
-            let signal = semaphore.take_signal();
-            takes_shared |= signal.is_some() && semaphore.external.is_some();
-            waits.events.extend(signal.clone());
-            taken.push(signal);
-        }
-        let event = self.enqueue(
-            CL_COMMAND_SEMAPHORE_WAIT_KHR,
-            Command::Semaphores {
-                waits: binaries(semaphores),
-                signals: SmallVec::new(),
-            },
-            waits,
-            Ordering::default(),
-        )?;
-        for (semaphore, signal) in semaphores.iter().zip(&taken) {
-            semaphore.note_wait(&event, signal.as_ref());
-        }
-        if takes_shared {
-            // Another semaphore may stand for the same payload: its next signal must find this one taken.
-            self.flush();
-        }
-        Ok(event)
+/// `clEnqueueWaitSemaphoresKHR`
+pub fn wait(
+    queue: &Arc<Queue>,
+    semaphores: &[Arc<Semaphore>],
+    wait_list: &[Arc<Event>],
+) -> Result<Arc<Event>> {
+    let mut waits = Waits::on(wait_list);
+    let mut takes_shared = false;
+    let mut taken: SmallVec<[Option<Arc<Event>>; 1]> = SmallVec::new();
+    for semaphore in semaphores {
+        let signal = semaphore.take_signal();
+        takes_shared |= signal.is_some() && semaphore.external.is_some();
+        waits.events.extend(signal.clone());
+        taken.push(signal);
     }
+    let event = queue.enqueue(
+        CL_COMMAND_SEMAPHORE_WAIT_KHR,
+        Command::Semaphores {
+            waits: binaries(semaphores),
+            signals: SmallVec::new(),
+        },
+        waits,
+        Ordering::default(),
+    )?;
+    for (semaphore, signal) in semaphores.iter().zip(&taken) {
+        semaphore.note_wait(&event, signal.as_ref());
+    }
+    if takes_shared {
+        // Another semaphore may stand for the same payload: its next signal must find this one taken.
+        queue.flush();
+    }
+    Ok(event)
 }
 
 fn binaries(semaphores: &[Arc<Semaphore>]) -> SmallVec<[Arc<BinarySemaphore>; 1]> {
@@ -449,9 +448,9 @@ mod tests {
         );
         for _ in 0..20 {
             let ours = std::slice::from_ref(&ours);
-            queue.enqueue_signal_semaphores(ours, &[]).unwrap();
+            signal(&queue, ours, &[]).unwrap();
             let theirs = std::slice::from_ref(&theirs);
-            queue.enqueue_wait_semaphores(theirs, &[]).unwrap();
+            wait(&queue, theirs, &[]).unwrap();
         }
         queue.finish().unwrap();
         assert!(ours.lock().signals.len() <= 1);
@@ -471,7 +470,7 @@ mod tests {
         for _ in 0..3 {
             let gate = Event::of_user(queue.context());
             let list = [Arc::clone(&gate)];
-            let signal = queue.enqueue_signal_semaphores(one, &list).unwrap();
+            let signal = signal(&queue, one, &list).unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(std::time::Duration::from_millis(20));
@@ -486,7 +485,7 @@ mod tests {
         // One that fails leaves nothing.
         let gate = Event::of_user(queue.context());
         let list = [Arc::clone(&gate)];
-        queue.enqueue_signal_semaphores(one, &list).unwrap();
+        signal(&queue, one, &list).unwrap();
         gate.set_user_status(-7).unwrap();
         assert!(semaphore.export(SemaphoreFd::Sync).is_err(), "it failed");
         queue.finish().unwrap();

@@ -157,7 +157,7 @@ pub struct Dispatch {
     /// May touch memory that `accesses` doesn't name (the kernel follows pointers).
     pub touches_anything: bool,
     /// What it uses whose place depends on the device: whoever enqueues or records it takes that out, and has it
-    /// brought there before ([`Queue::bring`](super::queue::Queue::bring)).
+    /// brought there before ([`crate::runtime::queue::bring::bring`]).
     pub uses: Vec<Use>,
     /// It may also use every buffer whose device address the application knows.
     pub uses_any_address: bool,

@@ -15,8 +15,10 @@ use crate::runtime::context::Context;
 use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{Event, WaitList};
 use crate::runtime::queue::Queue;
+use crate::runtime::queue::bring::bring;
 use crate::runtime::queue::turn::Turn;
 use crate::runtime::residency::backing::Use;
+use crate::runtime::transfer::using::enqueue_using;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
 use smallvec::SmallVec;
@@ -111,7 +113,7 @@ impl CommandBuffer {
             drop(state);
             drop(leftovers);
             let (kind, list) = (CL_COMMAND_COMMAND_BUFFER_KHR, &mut waits.events);
-            return queue.enqueue_using(&uses, wants_event, kind, &mut replay, list);
+            return enqueue_using(queue, &uses, wants_event, kind, &mut replay, list);
         }
         let plans = state.schedule.parts.iter().zip(&state.uses);
         let parts = plans
@@ -233,7 +235,7 @@ fn enqueue_parts(
         waits.extend(previous.map(|(_, event)| Arc::clone(event)));
         let others = part.after.iter().filter_map(|&index| done.get(index));
         waits.extend(others.map(|(_, event)| Arc::clone(event)));
-        queue.bring(&part.uses, &mut waits)?;
+        bring(queue, &part.uses, &mut waits)?;
         let replay = Command::Replay(part.replay);
         done.push((part.queue, enqueue_piece(queue, replay, &waits, queued_ns)?));
     }

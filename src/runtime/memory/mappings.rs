@@ -105,6 +105,7 @@ mod tests {
     use super::*;
     use crate::runtime::event::WaitList;
     use crate::runtime::test_queue;
+    use crate::runtime::transfer::{enqueue_map, enqueue_unmap};
     use opencl_sys::{CL_COMPLETE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_READ_WRITE};
 
     #[test]
@@ -127,12 +128,12 @@ mod tests {
         let copies = || memory.storage().allocations().len();
         let map = |flags| {
             let none = WaitList::new();
-            here.enqueue_map(&memory, flags, 0, size_bytes, true, none)
+            enqueue_map(&here, &memory, flags, 0, size_bytes, true, none)
                 .unwrap()
                 .0
         };
         let unmap = |pointer| {
-            let event = there.enqueue_unmap(&memory, pointer, Ok(WaitList::new()));
+            let event = enqueue_unmap(&there, &memory, pointer, Ok(WaitList::new()));
             assert_eq!(event.unwrap().wait(), CL_COMPLETE);
         };
         unmap(map(CL_MAP_READ));

@@ -17,26 +17,24 @@ pub fn error_of_blocking_call() -> Error {
     )
 }
 
-impl Queue {
-    /// Whether what is enqueued now comes behind a kernel that has lost iterations, and no call has failed for that.
-    pub(in crate::runtime) fn is_behind_lost(&self) -> bool {
-        self.is_in_order() && self.has_lost.load(Ordering::Acquire)
-    }
+/// Whether what is enqueued now comes behind a kernel that has lost iterations, and no call has failed for that.
+pub(in crate::runtime) fn is_behind_lost(queue: &Queue) -> bool {
+    queue.is_in_order() && queue.has_lost.load(Ordering::Acquire)
+}
 
-    /// Whether a kernel has lost iterations and no call has failed for that, as the caller does now.
-    pub(in crate::runtime) fn take_lost(&self) -> bool {
-        self.has_lost.swap(false, Ordering::AcqRel)
-    }
+/// Whether a kernel has lost iterations and no call has failed for that, as the caller does now.
+pub(in crate::runtime) fn take_lost(queue: &Queue) -> bool {
+    queue.has_lost.swap(false, Ordering::AcqRel)
+}
 
-    /// Blocks until every command enqueued so far is done, for a blocking command that comes behind all of them.
-    ///
-    /// # Errors
-    /// The device was lost, or a kernel has lost iterations.
-    pub(in crate::runtime) fn finish_before(self: &Arc<Self>) -> Result<()> {
-        self.wait_for_everything()?;
-        if self.take_lost() {
-            return Err(error_of_blocking_call());
-        }
-        Ok(())
+/// Blocks until every command enqueued so far is done, for a blocking command that comes behind all of them.
+///
+/// # Errors
+/// The device was lost, or a kernel has lost iterations.
+pub(in crate::runtime) fn finish_before(queue: &Arc<Queue>) -> Result<()> {
+    queue.wait_for_everything()?;
+    if take_lost(queue) {
+        return Err(error_of_blocking_call());
     }
+    Ok(())
 }

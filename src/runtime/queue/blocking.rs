@@ -4,6 +4,7 @@ use super::Queue;
 use super::behind_lost::error_of_blocking_call;
 use crate::runtime::event::{Event, Stage};
 use crate::runtime::object::error::{Error, Result};
+use crate::runtime::queue::behind_lost::take_lost;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub fn wait_for_all(wait_list: &[Arc<Event>]) -> Result<()> {
     for event in wait_list {
         if event.wait() < 0 {
             failed = true;
-            Queue::of(event).map(|queue| queue.take_lost());
+            Queue::of(event).map(|queue| take_lost(&queue));
         }
     }
     if failed {
@@ -43,7 +44,7 @@ pub fn wait_for_all(wait_list: &[Arc<Event>]) -> Result<()> {
 pub(in crate::runtime) fn finish_blocking(event: &Event) -> Result<()> {
     let status = event.wait();
     let mut queue = Queue::of(event).into_iter();
-    if queue.any(|queue| (status < 0 || queue.is_in_order()) && queue.take_lost()) {
+    if queue.any(|queue| (status < 0 || queue.is_in_order()) && take_lost(&queue)) {
         return Err(error_of_blocking_call());
     }
     match status {

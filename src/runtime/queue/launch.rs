@@ -3,6 +3,8 @@
 //! Most launches are recorded at once: from the kernel that they lie in, which stays locked meanwhile. To make a command
 //! of each that could wait, and drop it, takes as long as the rest. The lock of a kernel comes before that of a queue.
 
+use crate::runtime::queue::bring::bring;
+use crate::runtime::queue::repeat::enqueue_again;
 use std::sync::Arc;
 
 use opencl_sys::cl_command_type;
@@ -69,7 +71,7 @@ pub(crate) fn launch_again(
         return Ok(None);
     }
     let mut backlog = Backlog::default();
-    let enqueued = queue.enqueue_again(wants_event, kind, kernel, is_range, &mut backlog)?;
+    let enqueued = enqueue_again(queue, wants_event, kind, kernel, is_range, &mut backlog)?;
     if backlog.is_long() {
         // The application is called, which may let go of the queue.
         backlog.work_off(&Arc::clone(queue));
@@ -138,7 +140,7 @@ impl<'a> LaunchTarget<'a> {
             drop(state);
             let queue = Arc::clone(queue);
             let mut command = Command::Dispatch(dispatch);
-            queue.bring_for_launch(&mut command, &mut waits.events)?;
+            bring_for_launch(&queue, &mut command, &mut waits.events)?;
             let waits = std::mem::take(waits);
             return queue.enqueue_if(wants_event, kind, &mut command, waits, order);
         }
@@ -161,19 +163,17 @@ impl<'a> LaunchTarget<'a> {
     }
 }
 
-impl Queue {
-    /// Has what a launch uses brought to the device before it.
-    fn bring_for_launch(
-        self: &Arc<Self>,
-        command: &mut Command,
-        wait_list: &mut WaitList,
-    ) -> Result<()> {
-        let mut uses = command.take_uses();
-        if matches!(command, Command::Dispatch(dispatch) if dispatch.uses_any_address) {
-            uses.extend(self.context().addressed_uses());
-        }
-        self.bring(&uses, wait_list)
+/// Has what a launch uses brought to the device before it.
+fn bring_for_launch(
+    queue: &Arc<Queue>,
+    command: &mut Command,
+    wait_list: &mut WaitList,
+) -> Result<()> {
+    let mut uses = command.take_uses();
+    if matches!(command, Command::Dispatch(dispatch) if dispatch.uses_any_address) {
+        uses.extend(queue.context().addressed_uses());
     }
+    bring(queue, &uses, wait_list)
 }
 
 #[cfg(test)]

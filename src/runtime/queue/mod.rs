@@ -38,6 +38,7 @@ use super::host::trace::{self, Trace};
 use super::object::error::{Error, Result};
 use super::object::registry::{Handle, Kind, Object};
 use super::program::lost_iterations::LostBatches;
+use crate::runtime::queue::behind_lost::take_lost;
 use crate::vulkan::timestamps::host_now_ns;
 use crate::vulkan::{self, Clock, Priority, SemaphoreWait, Timeline};
 use batch::{Batch, Entry, MOST_COMMANDS};
@@ -603,7 +604,7 @@ impl Queue {
     /// `clFinish`: blocks until every command enqueued so far is done.
     pub fn finish(self: &Arc<Self>) -> Result<()> {
         self.wait_for_everything()?;
-        if self.take_lost() {
+        if take_lost(self) {
             return Err(Error::out_of_resources("a kernel has lost iterations"));
         }
         Ok(())

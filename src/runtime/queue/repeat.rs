@@ -162,37 +162,35 @@ impl Repeat {
     }
 }
 
-impl Queue {
-    /// Records the launch of a kernel, as it is, over the range that `is_range` knows once more, if the open batch has it;
-    /// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
-    ///
-    /// # Errors
-    /// Those of [`Queue::enqueue_if`].
-    #[inline]
-    pub(in crate::runtime) fn enqueue_again(
-        self: &Arc<Self>,
-        wants_event: bool,
-        kind: cl_command_type,
-        kernel: &Arc<Kernel>,
-        is_range: impl Fn(&NdRange) -> bool,
-        backlog: &mut Backlog,
-    ) -> Result<Option<Enqueued>> {
-        let order = Ordering::default();
-        let mut state = self.lock_in_turn();
-        if self.must_hold(&state, order) {
-            return Ok(None);
-        }
-        let Some((slot, mut launch)) = state.repeats.take(kernel, is_range) else {
-            return Ok(None);
-        };
-        let event = self.event_if(wants_event, kind);
-        let issued = self.issue(&mut state, &mut *launch, event.as_ref(), None, order, None);
-        let is_open = state.open.is_some();
-        state.repeats.put_back(slot, launch, is_open);
-        issued?;
-        if !is_open {
-            backlog.look(&state);
-        }
-        Ok(Some(Enqueued { event }))
+/// Records the launch of a kernel, as it is, over the range that `is_range` knows once more, if the open batch has it;
+/// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
+///
+/// # Errors
+/// Those of [`Queue::enqueue_if`].
+#[inline]
+pub(in crate::runtime) fn enqueue_again(
+    queue: &Arc<Queue>,
+    wants_event: bool,
+    kind: cl_command_type,
+    kernel: &Arc<Kernel>,
+    is_range: impl Fn(&NdRange) -> bool,
+    backlog: &mut Backlog,
+) -> Result<Option<Enqueued>> {
+    let order = Ordering::default();
+    let mut state = queue.lock_in_turn();
+    if queue.must_hold(&state, order) {
+        return Ok(None);
     }
+    let Some((slot, mut launch)) = state.repeats.take(kernel, is_range) else {
+        return Ok(None);
+    };
+    let event = queue.event_if(wants_event, kind);
+    let issued = queue.issue(&mut state, &mut *launch, event.as_ref(), None, order, None);
+    let is_open = state.open.is_some();
+    state.repeats.put_back(slot, launch, is_open);
+    issued?;
+    if !is_open {
+        backlog.look(&state);
+    }
+    Ok(Some(Enqueued { event }))
 }

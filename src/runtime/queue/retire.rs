@@ -11,6 +11,7 @@ use crate::runtime::command::keep_alive::KeepAlive;
 use crate::runtime::event::{Aftermath, Event};
 use crate::runtime::host::process::AtWork;
 use crate::runtime::host::trace::CommandTimes;
+use crate::runtime::queue::behind_lost::is_behind_lost;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES};
 use smallvec::SmallVec;
@@ -212,7 +213,7 @@ impl Queue {
         }
         let times = self.times_of(&batch, failed);
         let waits_for_lost = batch.first_behind(&self.lost_batches);
-        let behind_lost = self.is_behind_lost().then_some(0);
+        let behind_lost = is_behind_lost(self).then_some(0);
         // Before the host finds the memory free, and reads it.
         let first_lost = lost.map(|(first, message)| {
             self.context().report(message);

@@ -11,7 +11,10 @@ use crate::runtime::host_memory::layout::{Extent, Shape};
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::object::error::Result;
 use crate::runtime::queue::Queue;
+use crate::runtime::queue::behind_lost::{finish_before, is_behind_lost};
 use crate::runtime::queue::blocking::{done_on_host, finish_blocking};
+use crate::runtime::queue::host_commands::enqueue_host_job;
+use crate::runtime::transfer::host_may_touch;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::cl_command_type;
 use std::sync::Arc;
@@ -21,209 +24,206 @@ use std::sync::Arc;
 const FINE_RUNS: usize = 64;
 const FINE_BYTES: usize = 4096;
 
-impl Queue {
-    /// The event of the read, if the host can make it at once; a blocking call on an in-order queue waits until it
-    /// can. What it reads over the bus in a call that does not wait must be little, and there already.
-    /// `shape.source` counts from the allocation's first byte.
-    ///
-    /// # Errors
-    /// As `clFinish`.
-    pub(in crate::runtime) fn read_on_host(
-        self: &Arc<Self>,
-        kind: cl_command_type,
-        allocation: &Allocation,
-        shape: &Shape,
-        target: HostPointer,
-        blocking: bool,
-        wait_list: &[Arc<Event>],
-    ) -> Result<Option<Arc<Event>>> {
-        let cached = allocation
-            .mapped()
-            .filter(|_| allocation.buffer().is_host_cached());
-        let waits = blocking && self.is_in_order();
-        let size_bytes = shape.extent.size_bytes();
-        let is_worth_it = if waits {
-            size_bytes <= bus_read::most_bytes()
-        } else {
-            allocation.window().is_some() && size_bytes <= bus_read::most_bytes_at_once()
-        };
-        let queued_ns = if cached.is_some() || is_worth_it {
-            host_now_ns()
-        } else {
-            return Ok(None);
-        };
+/// The event of the read, if the host can make it at once; a blocking call on an in-order queue waits until it
+/// can. What it reads over the bus in a call that does not wait must be little, and there already.
+/// `shape.source` counts from the allocation's first byte.
+///
+/// # Errors
+/// As `clFinish`.
+pub(in crate::runtime) fn read_on_host(
+    queue: &Arc<Queue>,
+    kind: cl_command_type,
+    allocation: &Allocation,
+    shape: &Shape,
+    target: HostPointer,
+    blocking: bool,
+    wait_list: &[Arc<Event>],
+) -> Result<Option<Arc<Event>>> {
+    let cached = allocation
+        .mapped()
+        .filter(|_| allocation.buffer().is_host_cached());
+    let waits = blocking && queue.is_in_order();
+    let size_bytes = shape.extent.size_bytes();
+    let is_worth_it = if waits {
+        size_bytes <= bus_read::most_bytes()
+    } else {
+        allocation.window().is_some() && size_bytes <= bus_read::most_bytes_at_once()
+    };
+    let queued_ns = if cached.is_some() || is_worth_it {
+        host_now_ns()
+    } else {
+        return Ok(None);
+    };
+    match cached {
+        Some(_) if waits => finish_before(queue)?,
+        Some(_) => {}
+        None if waits && !show_host(queue, allocation, size_bytes)? => return Ok(None),
+        None => {}
+    }
+    if !host_may_touch(queue, allocation, wait_list) {
+        return Ok(None);
+    }
+    let state = queue.lock_in_turn();
+    let in_turn = queue.is_free(&state) || state.is_idle() && state.holds_nothing();
+    // Where a kernel before it has lost iterations its event is to say so, as those of the device's commands do.
+    if !in_turn || !allocation.is_idle() || is_behind_lost(queue) {
+        return Ok(None);
+    }
+    // A command of another queue may have come and gone meanwhile, and closed the window.
+    let Some(base) = cached.or_else(|| allocation.window()) else {
+        return Ok(None);
+    };
+    let event = queue.event_of(kind, queued_ns);
+    let start_ns = host_now_ns();
+    // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and of which
+    // whole pages are mapped, and within the application's memory by its contract.
+    unsafe {
         match cached {
-            Some(_) if waits => self.finish_before()?,
-            Some(_) => {}
-            None if waits && !self.show_host(allocation, size_bytes)? => return Ok(None),
-            None => {}
+            Some(_) => host_copy::copy(shape, base.as_ptr(), target.0),
+            None => bus_read::copy(shape, base.as_ptr(), target.0),
         }
-        if !self.host_may_touch(allocation, wait_list) {
-            return Ok(None);
-        }
-        let state = self.lock_in_turn();
-        let in_turn = self.is_free(&state) || state.is_idle() && state.holds_nothing();
-        // Where a kernel before it has lost iterations its event is to say so, as those of the device's commands do.
-        if !in_turn || !allocation.is_idle() || self.is_behind_lost() {
-            return Ok(None);
-        }
-        // A command of another queue may have come and gone meanwhile, and closed the window.
-        let Some(base) = cached.or_else(|| allocation.window()) else {
-            return Ok(None);
-        };
-        let event = self.event_of(kind, queued_ns);
-        let start_ns = host_now_ns();
-        // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and of which
-        // whole pages are mapped, and within the application's memory by its contract.
-        unsafe {
-            match cached {
-                Some(_) => host_copy::copy(shape, base.as_ptr(), target.0),
-                None => bus_read::copy(shape, base.as_ptr(), target.0),
-            }
-        }
-        drop(state);
-        Ok(Some(done_on_host(event, start_ns)))
     }
+    drop(state);
+    Ok(Some(done_on_host(event, start_ns)))
+}
 
-    /// The event of the write, if the host can make it at once; its turn may come later. A blocking call
-    /// waits for it. `shape.target` counts from the allocation's first byte.
-    ///
-    /// # Errors
-    /// As [`Queue::enqueue`]; of a blocking call also the command's own.
-    #[allow(clippy::too_many_arguments)]
-    pub(in crate::runtime) fn write_on_host(
-        self: &Arc<Self>,
-        kind: cl_command_type,
-        allocation: &Allocation,
-        shape: &Shape,
-        source: HostPointer,
-        blocking: bool,
-        waits: &Waits,
-    ) -> Result<Option<Arc<Event>>> {
-        let reach = || allocation.mapped().or(allocation.window());
-        let Some(base) = reach().filter(|_| waits.done.is_empty()) else {
-            return Ok(None);
-        };
-        let queued_ns = host_now_ns();
-        if !self.host_may_touch(allocation, &waits.events) {
-            return Ok(None);
-        }
-        let state = self.lock_in_turn();
-        // Commands before it may use memory that they don't name.
-        let is_free = self.is_free(&state);
-        let in_turn = is_free
-            || state.holds_nothing()
-                && (state.is_idle() || self.is_in_order() && !allocation.is_addressed());
-        // A command of another queue may have come and gone meanwhile, and closed the window.
-        if !in_turn || !allocation.is_idle() || reach().is_none() {
-            return Ok(None);
-        }
-        let start_ns = host_now_ns();
-        // SAFETY: as in `read_on_host`.
-        unsafe { host_copy::copy(shape, source.0, base.as_ptr()) };
-        let at_once = is_free || state.is_idle();
-        drop(state);
-        if at_once {
-            let event = self.event_of(kind, queued_ns);
-            return Ok(Some(done_on_host(event, start_ns)));
-        }
-        // The data is there, the command's turn is not.
-        let event = self.enqueue(kind, Command::Nothing, waits.clone(), Ordering::default())?;
-        if blocking {
-            finish_blocking(&event)?;
-        }
-        Ok(Some(event))
+/// The event of the write, if the host can make it at once; its turn may come later. A blocking call
+/// waits for it. `shape.target` counts from the allocation's first byte.
+///
+/// # Errors
+/// As [`Queue::enqueue`]; of a blocking call also the command's own.
+#[allow(clippy::too_many_arguments)]
+pub(in crate::runtime) fn write_on_host(
+    queue: &Arc<Queue>,
+    kind: cl_command_type,
+    allocation: &Allocation,
+    shape: &Shape,
+    source: HostPointer,
+    blocking: bool,
+    waits: &Waits,
+) -> Result<Option<Arc<Event>>> {
+    let reach = || allocation.mapped().or(allocation.window());
+    let Some(base) = reach().filter(|_| waits.done.is_empty()) else {
+        return Ok(None);
+    };
+    let queued_ns = host_now_ns();
+    if !host_may_touch(queue, allocation, &waits.events) {
+        return Ok(None);
     }
-
-    /// The event of a copy or a fill, if the host makes it, as it does on a processor where there are many short runs:
-    /// a software driver takes half a microsecond for each of them. Its turn may come later.
-    ///
-    /// # Errors
-    /// As [`Queue::enqueue`].
-    pub(in crate::runtime) fn move_on_host(
-        self: &Arc<Self>,
-        kind: cl_command_type,
-        command: &Command,
-        wait_list: &[Arc<Event>],
-    ) -> Result<Option<Arc<Event>>> {
-        if !self.device().is_cpu() {
-            return Ok(None);
-        }
-        let is_fine = |extent: Extent| {
-            extent.rows * extent.slices >= FINE_RUNS && extent.width_bytes <= FINE_BYTES
-        };
-        let is_seen = |allocation: &Allocation| allocation.mapped().is_some();
-        let job: OwnJob = match command {
-            Command::Copy {
-                source,
-                target,
-                shape,
-            } if is_fine(shape.merged().extent) && is_seen(source) && is_seen(target) => {
-                let (source, target, shape) = (Arc::clone(source), Arc::clone(target), *shape);
-                Box::new(move || {
-                    if let (Some(from), Some(to)) = (source.mapped(), target.mapped()) {
-                        // SAFETY: the shape lies within both allocations, and it is the command's turn.
-                        unsafe { host_copy::copy(&shape, from.as_ptr(), to.as_ptr()) };
-                    }
-                    Ok(())
-                })
-            }
-            Command::FillRectangle {
-                target,
-                extent,
-                layout,
-                pattern,
-            } if is_fine(*extent) && is_seen(target) => {
-                let (target, pattern) = (Arc::clone(target), pattern.clone());
-                let (extent, layout) = (*extent, *layout);
-                Box::new(move || {
-                    if let Some(to) = target.mapped() {
-                        // SAFETY: as above.
-                        unsafe { host_copy::fill(extent, layout, &pattern, to.as_ptr()) };
-                    }
-                    Ok(())
-                })
-            }
-            _ => return Ok(None),
-        };
-        self.enqueue_host_job(kind, HostJob::Own(job), false, wait_list)
-            .map(Some)
+    let state = queue.lock_in_turn();
+    // Commands before it may use memory that they don't name.
+    let is_free = queue.is_free(&state);
+    let in_turn = is_free
+        || state.holds_nothing()
+            && (state.is_idle() || queue.is_in_order() && !allocation.is_addressed());
+    // A command of another queue may have come and gone meanwhile, and closed the window.
+    if !in_turn || !allocation.is_idle() || reach().is_none() {
+        return Ok(None);
     }
+    let start_ns = host_now_ns();
+    // SAFETY: as in `read_on_host`.
+    unsafe { host_copy::copy(shape, source.0, base.as_ptr()) };
+    let at_once = is_free || state.is_idle();
+    drop(state);
+    if at_once {
+        let event = queue.event_of(kind, queued_ns);
+        return Ok(Some(done_on_host(event, start_ns)));
+    }
+    // The data is there, the command's turn is not.
+    let event = queue.enqueue(kind, Command::Nothing, waits.clone(), Ordering::default())?;
+    if blocking {
+        finish_blocking(&event)?;
+    }
+    Ok(Some(event))
+}
 
-    /// Waits for what has been enqueued, and has the host see what it wrote to device memory, if `size_bytes` of that are
-    /// worth it; false if that can't be known.
-    fn show_host(self: &Arc<Self>, allocation: &Allocation, size_bytes: usize) -> Result<bool> {
-        if allocation.window_if_shown().is_none() {
+/// The event of a copy or a fill, if the host makes it, as it does on a processor where there are many short runs:
+/// a software driver takes half a microsecond for each of them. Its turn may come later.
+///
+/// # Errors
+/// As [`Queue::enqueue`].
+pub(in crate::runtime) fn move_on_host(
+    queue: &Arc<Queue>,
+    kind: cl_command_type,
+    command: &Command,
+    wait_list: &[Arc<Event>],
+) -> Result<Option<Arc<Event>>> {
+    if !queue.device().is_cpu() {
+        return Ok(None);
+    }
+    let is_fine = |extent: Extent| {
+        extent.rows * extent.slices >= FINE_RUNS && extent.width_bytes <= FINE_BYTES
+    };
+    let is_seen = |allocation: &Allocation| allocation.mapped().is_some();
+    let job: OwnJob = match command {
+        Command::Copy {
+            source,
+            target,
+            shape,
+        } if is_fine(shape.merged().extent) && is_seen(source) && is_seen(target) => {
+            let (source, target, shape) = (Arc::clone(source), Arc::clone(target), *shape);
+            Box::new(move || {
+                if let (Some(from), Some(to)) = (source.mapped(), target.mapped()) {
+                    // SAFETY: the shape lies within both allocations, and it is the command's turn.
+                    unsafe { host_copy::copy(&shape, from.as_ptr(), to.as_ptr()) };
+                }
+                Ok(())
+            })
+        }
+        Command::FillRectangle {
+            target,
+            extent,
+            layout,
+            pattern,
+        } if is_fine(*extent) && is_seen(target) => {
+            let (target, pattern) = (Arc::clone(target), pattern.clone());
+            let (extent, layout) = (*extent, *layout);
+            Box::new(move || {
+                if let Some(to) = target.mapped() {
+                    // SAFETY: as above.
+                    unsafe { host_copy::fill(extent, layout, &pattern, to.as_ptr()) };
+                }
+                Ok(())
+            })
+        }
+        _ => return Ok(None),
+    };
+    enqueue_host_job(queue, kind, HostJob::Own(job), false, wait_list).map(Some)
+}
+
+/// Waits for what has been enqueued, and has the host see what it wrote to device memory, if `size_bytes` of that are
+/// worth it; false if that can't be known.
+fn show_host(queue: &Arc<Queue>, allocation: &Allocation, size_bytes: usize) -> Result<bool> {
+    if allocation.window_if_shown().is_none() {
+        return Ok(false);
+    }
+    queue.retire();
+    let changes = {
+        let mut state = queue.lock();
+        if !state.holds_nothing() {
             return Ok(false);
         }
-        self.retire();
-        let changes = {
-            let mut state = self.lock();
-            if !state.holds_nothing() {
+        let changes = allocation.changes();
+        if allocation.window().is_none() {
+            if size_bytes > bus_read::most_bytes_with_round_trip() {
                 return Ok(false);
             }
-            let changes = allocation.changes();
-            if allocation.window().is_none() {
-                if size_bytes > bus_read::most_bytes_with_round_trip() {
-                    return Ok(false);
-                }
-                // What another queue writes is not known to come before.
-                let batches = state.in_flight.iter().chain(&state.open);
-                let uses = batches.map(|batch| batch.uses_of(allocation)).sum();
-                if !allocation.is_used(uses) {
-                    return Ok(false);
-                }
-                self.open_batch(&mut state)?;
-                if let Some(batch) = &mut state.open {
-                    batch.show_host()?;
-                }
+            // What another queue writes is not known to come before.
+            let batches = state.in_flight.iter().chain(&state.open);
+            let uses = batches.map(|batch| batch.uses_of(allocation)).sum();
+            if !allocation.is_used(uses) {
+                return Ok(false);
             }
-            changes
-        };
-        self.finish_before()?;
-        allocation.show(changes);
-        Ok(true)
-    }
+            queue.open_batch(&mut state)?;
+            if let Some(batch) = &mut state.open {
+                batch.show_host()?;
+            }
+        }
+        changes
+    };
+    finish_before(queue)?;
+    allocation.show(changes);
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -232,6 +232,7 @@ mod tests {
     use crate::runtime::event::Stage;
     use crate::runtime::residency::storage::Place;
     use crate::runtime::test_queue;
+    use crate::runtime::transfer::enqueue_read;
     use crate::vulkan::MemoryKind;
     use opencl_sys::{CL_COMMAND_FILL_BUFFER, CL_COMMAND_READ_BUFFER};
 
@@ -285,9 +286,16 @@ mod tests {
         };
         let target = HostPointer(bytes.as_mut_ptr());
         let shape = Shape::linear(0, 0, bytes.len());
-        queue
-            .enqueue_read(CL_COMMAND_READ_BUFFER, &place, shape, target, blocking, &[])
-            .unwrap()
+        enqueue_read(
+            queue,
+            CL_COMMAND_READ_BUFFER,
+            &place,
+            shape,
+            target,
+            blocking,
+            &[],
+        )
+        .unwrap()
     }
 
     #[test]

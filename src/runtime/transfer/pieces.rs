@@ -11,6 +11,7 @@ use crate::runtime::event::waits::Waits;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::object::error::{Error, Result};
 use crate::runtime::queue::Queue;
+use crate::runtime::queue::behind_lost::finish_before;
 use crate::runtime::queue::blocking::finish_blocking;
 use crate::runtime::queue::turn::Turn;
 use opencl_sys::{
@@ -41,91 +42,89 @@ impl Drop for KeptPlace {
     }
 }
 
-impl Queue {
-    /// The place of a transfer that is large enough to be made in pieces; `None` where it has to be one command, since
-    /// what it comes after is not under way yet. A blocking call waits for that.
-    ///
-    /// # Errors
-    /// As `clFinish`.
-    pub(in crate::runtime) fn place_for_pieces(
-        self: &Arc<Self>,
-        shape: &Shape,
-        waits: &Waits,
-        blocking: bool,
-    ) -> Result<Option<KeptPlace>> {
-        if shape.extent.size_bytes() <= PIECE_BYTES || !shape.is_flat() {
-            return Ok(None);
-        }
-        if !self.is_in_order() {
-            let at_once = blocking || self.would_issue(waits);
-            return Ok(at_once.then_some(KeptPlace(None)));
-        }
-        let place = self.keep_place(waits);
-        if place.is_some() || !blocking {
-            return Ok(place);
-        }
-        self.finish_before()?;
-        Ok(self.keep_place(waits))
+/// The place of a transfer that is large enough to be made in pieces; `None` where it has to be one command, since
+/// what it comes after is not under way yet. A blocking call waits for that.
+///
+/// # Errors
+/// As `clFinish`.
+pub(in crate::runtime) fn place_for_pieces(
+    queue: &Arc<Queue>,
+    shape: &Shape,
+    waits: &Waits,
+    blocking: bool,
+) -> Result<Option<KeptPlace>> {
+    if shape.extent.size_bytes() <= PIECE_BYTES || !shape.is_flat() {
+        return Ok(None);
     }
+    if !queue.is_in_order() {
+        let at_once = blocking || queue.would_issue(waits);
+        return Ok(at_once.then_some(KeptPlace(None)));
+    }
+    let place = keep_place(queue, waits);
+    if place.is_some() || !blocking {
+        return Ok(place);
+    }
+    finish_before(queue)?;
+    Ok(keep_place(queue, waits))
+}
 
-    fn keep_place(self: &Arc<Self>, waits: &Waits) -> Option<KeptPlace> {
-        let _turn = Turn::take([self]);
-        if !self.would_issue(waits) {
-            return None;
-        }
-        let gate = Event::of_user(self.context());
-        let end = self.new_event(CL_COMMAND_MARKER);
-        let waits = Waits::on(&[Arc::clone(&gate)]);
-        self.hold(Command::Nothing, end, waits, Ordering::default());
-        Some(KeptPlace(Some(gate)))
+fn keep_place(queue: &Arc<Queue>, waits: &Waits) -> Option<KeptPlace> {
+    let _turn = Turn::take([queue]);
+    if !queue.would_issue(waits) {
+        return None;
     }
+    let gate = Event::of_user(queue.context());
+    let end = queue.new_event(CL_COMMAND_MARKER);
+    let waits = Waits::on(&[Arc::clone(&gate)]);
+    queue.hold(Command::Nothing, end, waits, Ordering::default());
+    Some(KeptPlace(Some(gate)))
+}
 
-    /// Enqueues the pieces of a transfer. The event is that of the last one; it knows when the first began.
-    ///
-    /// # Errors
-    /// As [`Queue::enqueue`]; of a piece that had to be waited for also its own.
-    pub(in crate::runtime) fn in_pieces(
-        self: &Arc<Self>,
-        kind: cl_command_type,
-        shape: Shape,
-        command: impl Fn(Shape) -> Command,
-        waits: Waits,
-        blocking: bool,
-        place: KeptPlace,
-    ) -> Result<Arc<Event>> {
-        let most = PIECES_UNDER_WAY[usize::from(!blocking)];
-        let order = Ordering {
-            before_held: place.0.is_some(),
-            ..Ordering::default()
-        };
-        let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(most);
-        let mut first: Option<Arc<Event>> = None;
-        for piece in shape.pieces(PIECE_BYTES) {
-            if under_way.len() == most
-                && let Some(oldest) = under_way.pop_front()
-            {
-                finish_blocking(&oldest)?;
-            }
-            let event = self.enqueue(kind, command(piece), waits.clone(), order)?;
-            self.flush();
-            first.get_or_insert_with(|| Arc::clone(&event));
-            under_way.push_back(event);
+/// Enqueues the pieces of a transfer. The event is that of the last one; it knows when the first began.
+///
+/// # Errors
+/// As [`Queue::enqueue`]; of a piece that had to be waited for also its own.
+pub(in crate::runtime) fn in_pieces(
+    queue: &Arc<Queue>,
+    kind: cl_command_type,
+    shape: Shape,
+    command: impl Fn(Shape) -> Command,
+    waits: Waits,
+    blocking: bool,
+    place: KeptPlace,
+) -> Result<Arc<Event>> {
+    let most = PIECES_UNDER_WAY[usize::from(!blocking)];
+    let order = Ordering {
+        before_held: place.0.is_some(),
+        ..Ordering::default()
+    };
+    let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(most);
+    let mut first: Option<Arc<Event>> = None;
+    for piece in shape.pieces(PIECE_BYTES) {
+        if under_way.len() == most
+            && let Some(oldest) = under_way.pop_front()
+        {
+            finish_blocking(&oldest)?;
         }
-        drop(place);
-        let last = under_way
-            .back()
-            .map(Arc::clone)
-            .ok_or_else(|| Error::out_of_resources("a transfer without a piece"))?;
-        if let Some(first) = first {
-            last.continues(&first);
-        }
-        if blocking {
-            for event in under_way {
-                finish_blocking(&event)?;
-            }
-        }
-        Ok(last)
+        let event = queue.enqueue(kind, command(piece), waits.clone(), order)?;
+        queue.flush();
+        first.get_or_insert_with(|| Arc::clone(&event));
+        under_way.push_back(event);
     }
+    drop(place);
+    let last = under_way
+        .back()
+        .map(Arc::clone)
+        .ok_or_else(|| Error::out_of_resources("a transfer without a piece"))?;
+    if let Some(first) = first {
+        last.continues(&first);
+    }
+    if blocking {
+        for event in under_way {
+            finish_blocking(&event)?;
+        }
+    }
+    Ok(last)
 }
 
 #[cfg(test)]
@@ -135,6 +134,7 @@ mod tests {
     use crate::runtime::host_memory::pointer::HostPointer;
     use crate::runtime::residency::storage::Place;
     use crate::runtime::test_queue::{self, marker};
+    use crate::runtime::transfer::enqueue_write;
     use crate::vulkan::MemoryKind;
     use opencl_sys::{CL_COMMAND_COPY_BUFFER, CL_COMMAND_WRITE_BUFFER, CL_COMPLETE};
     use std::cell::Cell;
@@ -193,7 +193,7 @@ mod tests {
             let bytes = vec![7_u8; SIZE_BYTES];
             let shape = Shape::linear(0, 0, SIZE_BYTES);
             let waits = Waits::default();
-            let place = queue.place_for_pieces(&shape, &waits, blocking).unwrap();
+            let place = place_for_pieces(queue, &shape, &waits, blocking).unwrap();
             let (count, copied) = (Cell::new(0), Cell::new(None));
             let command = |shape| {
                 count.set(count.get() + 1);
@@ -209,7 +209,7 @@ mod tests {
                 }
             };
             let (kind, place) = (CL_COMMAND_WRITE_BUFFER, place.unwrap());
-            let event = queue.in_pieces(kind, shape, command, waits, blocking, place);
+            let event = in_pieces(queue, kind, shape, command, waits, blocking, place);
             assert_eq!(event.unwrap().wait(), CL_COMPLETE);
             assert_eq!(copied.take().unwrap().wait(), CL_COMPLETE);
             assert_eq!(bench.ends(), [7, 7]);
@@ -238,7 +238,7 @@ mod tests {
             };
             let (kind, shape) = (CL_COMMAND_WRITE_BUFFER, Shape::linear(0, 0, SIZE_BYTES));
             let source = HostPointer(bytes.as_ptr().cast_mut());
-            let written = queue.enqueue_write(kind, &place, shape, source, true, &[]);
+            let written = enqueue_write(queue, kind, &place, shape, source, true, &[]);
             assert_eq!(written.unwrap().wait(), CL_COMPLETE);
             other.join().unwrap()
         });
@@ -252,7 +252,7 @@ mod tests {
     fn after_a_transfer_that_fails_half_way_the_queue_goes_on() {
         let Some(bench) = Bench::new() else { return };
         let shape = Shape::linear(0, 0, SIZE_BYTES);
-        let place = (bench.queue).place_for_pieces(&shape, &Waits::default(), false);
+        let place = place_for_pieces(&bench.queue, &shape, &Waits::default(), false);
         let later = marker(&bench.queue, &[]);
         drop(place);
         assert_eq!(later.wait(), CL_COMPLETE);

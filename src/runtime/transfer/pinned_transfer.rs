@@ -27,60 +27,56 @@ fn pinned_at(context: &Context, pointer: HostPointer) -> Option<(Arc<Allocation>
     })
 }
 
-impl Queue {
-    /// The read as a copy between allocations, if the device itself can write all of the host's memory that it names.
-    /// `shape.source` counts from the allocation's first byte, `shape.target` from `target`.
-    pub(in crate::runtime) fn read_to_pinned(
-        &self,
-        source: &Arc<Allocation>,
-        shape: &Shape,
-        target: HostPointer,
-    ) -> Option<Command> {
-        let mut shape = *shape;
-        let (pinned, offset_bytes) = pinned_at(self.context(), target)?;
-        shape.target.offset_bytes += offset_bytes;
-        let end_bytes = shape.target.end_bytes(shape.extent);
-        self.can_copy(source, &pinned, end_bytes)
-            .then(|| Command::Copy {
-                source: Arc::clone(source),
-                target: pinned,
-                shape,
-            })
-    }
+/// The read as a copy between allocations, if the device itself can write all of the host's memory that it names.
+/// `shape.source` counts from the allocation's first byte, `shape.target` from `target`.
+pub(in crate::runtime) fn read_to_pinned(
+    queue: &Queue,
+    source: &Arc<Allocation>,
+    shape: &Shape,
+    target: HostPointer,
+) -> Option<Command> {
+    let mut shape = *shape;
+    let (pinned, offset_bytes) = pinned_at(queue.context(), target)?;
+    shape.target.offset_bytes += offset_bytes;
+    let end_bytes = shape.target.end_bytes(shape.extent);
+    can_copy(queue, source, &pinned, end_bytes).then(|| Command::Copy {
+        source: Arc::clone(source),
+        target: pinned,
+        shape,
+    })
+}
 
-    /// The write as a copy between allocations, if the device itself can read all of the host's memory that it names.
-    /// `shape.target` counts from the allocation's first byte, `shape.source` from `source`.
-    pub(in crate::runtime) fn write_from_pinned(
-        &self,
-        target: &Arc<Allocation>,
-        shape: &Shape,
-        source: HostPointer,
-    ) -> Option<Command> {
-        let mut shape = *shape;
-        let (pinned, offset_bytes) = pinned_at(self.context(), source)?;
-        shape.source.offset_bytes += offset_bytes;
-        let end_bytes = shape.source.end_bytes(shape.extent);
-        self.can_copy(target, &pinned, end_bytes)
-            .then(|| Command::Copy {
-                source: pinned,
-                target: Arc::clone(target),
-                shape,
-            })
-    }
+/// The write as a copy between allocations, if the device itself can read all of the host's memory that it names.
+/// `shape.target` counts from the allocation's first byte, `shape.source` from `source`.
+pub(in crate::runtime) fn write_from_pinned(
+    queue: &Queue,
+    target: &Arc<Allocation>,
+    shape: &Shape,
+    source: HostPointer,
+) -> Option<Command> {
+    let mut shape = *shape;
+    let (pinned, offset_bytes) = pinned_at(queue.context(), source)?;
+    shape.source.offset_bytes += offset_bytes;
+    let end_bytes = shape.source.end_bytes(shape.extent);
+    can_copy(queue, target, &pinned, end_bytes).then(|| Command::Copy {
+        source: pinned,
+        target: Arc::clone(target),
+        shape,
+    })
+}
 
-    /// Whether its device can copy between `allocation` and the first `end_bytes` of `pinned`: a copy within one may
-    /// overlap itself, and another device has no part in either.
-    fn can_copy(
-        &self,
-        allocation: &Arc<Allocation>,
-        pinned: &Arc<Allocation>,
-        end_bytes: usize,
-    ) -> bool {
-        !Arc::ptr_eq(allocation, pinned)
-            && end_bytes as u64 <= pinned.size_bytes()
-            && Arc::ptr_eq(pinned.buffer().device(), &self.vulkan)
-            && Arc::ptr_eq(allocation.buffer().device(), &self.vulkan)
-    }
+/// Whether its device can copy between `allocation` and the first `end_bytes` of `pinned`: a copy within one may
+/// overlap itself, and another device has no part in either.
+fn can_copy(
+    queue: &Queue,
+    allocation: &Arc<Allocation>,
+    pinned: &Arc<Allocation>,
+    end_bytes: usize,
+) -> bool {
+    !Arc::ptr_eq(allocation, pinned)
+        && end_bytes as u64 <= pinned.size_bytes()
+        && Arc::ptr_eq(pinned.buffer().device(), &queue.vulkan)
+        && Arc::ptr_eq(allocation.buffer().device(), &queue.vulkan)
 }
 
 #[cfg(test)]
@@ -90,6 +86,7 @@ mod tests {
     use crate::runtime::memory::Memory;
     use crate::runtime::residency::shared::{Access, Origin, UnifiedKind};
     use crate::runtime::test_queue;
+    use crate::runtime::transfer::{enqueue_map, enqueue_unmap};
     use crate::vulkan::MemoryKind;
     use opencl_sys::{CL_MAP_READ, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, cl_mem_flags};
 
@@ -103,12 +100,20 @@ mod tests {
 
     fn map(queue: &Arc<Queue>, memory: &Arc<Memory>, offset_bytes: usize) -> HostPointer {
         let (size_bytes, none) = (SIZE_BYTES - offset_bytes, WaitList::new());
-        let mapped = queue.enqueue_map(memory, CL_MAP_READ, offset_bytes, size_bytes, true, none);
+        let mapped = enqueue_map(
+            queue,
+            memory,
+            CL_MAP_READ,
+            offset_bytes,
+            size_bytes,
+            true,
+            none,
+        );
         mapped.unwrap().0
     }
 
     fn unmap(queue: &Arc<Queue>, memory: &Arc<Memory>, pointer: HostPointer) {
-        let unmapped = queue.enqueue_unmap(memory, pointer, Ok(WaitList::new()));
+        let unmapped = enqueue_unmap(queue, memory, pointer, Ok(WaitList::new()));
         unmapped.unwrap().wait();
     }
 
@@ -120,7 +125,7 @@ mod tests {
         size_bytes: usize,
     ) -> Option<(Arc<Allocation>, usize)> {
         let shape = Shape::linear(0, 0, size_bytes);
-        match queue.read_to_pinned(source, &shape, pointer)? {
+        match read_to_pinned(queue, source, &shape, pointer)? {
             Command::Copy { target, shape, .. } => Some((target, shape.target.offset_bytes)),
             _ => None,
         }

@@ -7,7 +7,7 @@
 //!
 //! The software drivers' copies are calls of `memcpy`, which no kernel of theirs comes near (a quarter of an image:
 //! lavapipe 8.5 against 0.6 GB/s, SwiftShader 17 against 0.2): there everything is Vulkan's, but for many short rows,
-//! which the host moves ([`Queue::move_on_host`](crate::runtime::queue::Queue::move_on_host)).
+//! which the host moves ([`crate::runtime::transfer::host_access::move_on_host`]).
 
 use crate::runtime::device::internal_kernels::{InternalKernel, InternalKernels, Unit};
 use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
