@@ -8,8 +8,8 @@ use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::object::callback::NativeKernel;
 use crate::runtime::queue::Queue;
+use crate::runtime::queue::launch::Enqueued;
 use crate::runtime::queue::launch::{self, LaunchTarget};
-use crate::runtime::queue::repeat::Enqueued;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_OFFSET,
     CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,

@@ -99,7 +99,7 @@ fn sync(queue: &Arc<Queue>, kind: cl_command_type, wait_list: &[Arc<Event>]) -> 
     let order = Ordering {
         after_all: wait_list.is_empty(),
         before_all: kind == CL_COMMAND_BARRIER,
-        before_held: false,
+        before_waiting: false,
     };
     queue.enqueue(kind, Command::Nothing, Waits::on(wait_list), order)
 }

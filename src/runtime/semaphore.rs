@@ -2,7 +2,7 @@
 //!
 //! Within the process a wait depends on the event of the signal that it takes. A semaphore that is exported or
 //! imported has a Vulkan semaphore besides, which commands signal and wait for on the device. Vulkan wants each signal
-//! submitted before the wait that takes it, and each wait before the next signal: a wait without a signal is held until
+//! submitted before the wait that takes it, and each wait before the next signal: a wait without a signal waits until
 //! there is one, unless others may have signalled it, and a signal comes after the wait that took the last.
 
 use super::command::host_job::{Gate, HostJob};
@@ -474,7 +474,7 @@ mod tests {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(std::time::Duration::from_millis(20));
-                    assert_eq!(signal.stage(), Stage::Held);
+                    assert_eq!(signal.stage(), Stage::Waiting);
                     gate.set_user_status(CL_COMPLETE).unwrap();
                 });
                 semaphore.export(SemaphoreFd::Sync).unwrap();

@@ -33,7 +33,7 @@ pub fn another(queue: &Queue, flags: cl_command_queue_properties) -> Arc<Queue> 
     Queue::new(
         context,
         device,
-        &queue.vulkan,
+        queue.vulkan(),
         flags,
         Priority::Medium,
         None,

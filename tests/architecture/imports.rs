@@ -256,6 +256,28 @@ pub fn state(root: &Path) -> Vec<(PathBuf, String)> {
     files.into_values().flat_map(of_file).collect()
 }
 
+/// The names of a type's methods, those of traits and those for tests aside.
+pub fn methods(root: &Path, of: &str) -> Vec<String> {
+    let mut files = BTreeMap::new();
+    read(root, root, &mut files);
+    let mut found = Vec::new();
+    for item in files.into_values().flat_map(|file| file.tree.items) {
+        let syn::Item::Impl(block) = item else {
+            continue;
+        };
+        let is_its_own = block.trait_.is_none()
+            && matches!(&*block.self_ty, syn::Type::Path(it) if it.path.is_ident(of));
+        for item in block.items.iter().filter(|_| is_its_own) {
+            if let syn::ImplItem::Fn(method) = item
+                && !is_for_tests(&method.attrs)
+            {
+                found.push(method.sig.ident.to_string());
+            }
+        }
+    }
+    found
+}
+
 struct Statics(Vec<String>);
 
 impl<'ast> Visit<'ast> for Statics {

@@ -114,6 +114,16 @@ fn no_modules_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "circles:\n{}", lines.join("\n\n"));
 }
 
+/// How many methods a queue may have for others: what takes several of its parts is a function.
+const MOST_METHODS_OF_QUEUE: usize = 25;
+
+#[test]
+fn a_queue_is_a_facade() {
+    let methods = imports::methods(&source(), "Queue");
+    assert!(methods.len() > 10, "the queue is not read");
+    assert!(methods.len() <= MOST_METHODS_OF_QUEUE, "{methods:?}");
+}
+
 #[test]
 fn state_of_the_process_is_listed_with_the_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,8 +1,8 @@
 //! Commands that the host carries out, in their turn among the queue's commands.
 //!
 //! Such a command is two: the first, without work for the device, does the job when its batch is done. The
-//! second, whose event the application gets, is held by a user event that the job opens; in order, everything
-//! after it is held as well.
+//! second, whose event the application gets, waits for a user event that the job completes; in order, everything
+//! after it waits as well.
 
 use super::{Command, Dispatch};
 use crate::runtime::context::Context;

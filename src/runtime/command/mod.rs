@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::Arc;
 
-/// A command, complete in itself: it can be recorded now or held until what it waits for is done.
+/// A command, complete in itself: it can be recorded now, or wait until what it comes after is done.
 // A launch is the large one, and the one that must not allocate.
 #[allow(clippy::large_enum_variant)]
 pub enum Command {
@@ -143,8 +143,8 @@ pub struct Ordering {
     pub after_all: bool,
     /// Everything enqueued later comes after it.
     pub before_all: bool,
-    /// It comes before what is held: see [`super::transfer::pieces`].
-    pub before_held: bool,
+    /// It comes before what waits: see [`super::transfer::pieces`].
+    pub before_waiting: bool,
 }
 
 /// The launch of a kernel.

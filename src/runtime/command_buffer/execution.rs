@@ -16,7 +16,8 @@ use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{Event, WaitList};
 use crate::runtime::queue::Queue;
 use crate::runtime::queue::bring::bring;
-use crate::runtime::queue::turn::Turn;
+use crate::runtime::queue::enqueue_lock::EnqueueLock;
+use crate::runtime::queue::{complete_all, event_if, place};
 use crate::runtime::residency::backing::Use;
 use crate::runtime::transfer::using::enqueue_using;
 use crate::vulkan::timestamps::host_now_ns;
@@ -80,9 +81,9 @@ impl CommandBuffer {
             let mut replay = Some(Replay::new(Arc::clone(instance) as _, 0));
             drop(state);
             let (queue, kind) = (&queues[0], CL_COMMAND_COMMAND_BUFFER_KHR);
-            let event = queue.event_if(wants_event, kind);
+            let event = event_if(queue, wants_event, kind);
             let order = Ordering::default();
-            queue.place(kind, &mut replay, waits, order, event.as_ref())?;
+            place(queue, kind, &mut replay, waits, order, event.as_ref())?;
             return Ok(event);
         }
         drop(state);
@@ -102,7 +103,7 @@ impl CommandBuffer {
         if state.needs_recording() {
             // Unless executions are done that were not seen to be.
             drop(state);
-            self.retire(queues);
+            self.complete_all(queues);
             state = self.lock();
         }
         let leftovers = self.prepare_execution(&mut state)?;
@@ -142,11 +143,8 @@ impl CommandBuffer {
     }
 
     /// Sees which executions are done, on its own queues and `others`. Hold no lock.
-    pub(super) fn retire(&self, others: &[Arc<Queue>]) {
-        self.queues
-            .iter()
-            .chain(others)
-            .for_each(|queue| queue.retire());
+    pub(super) fn complete_all(&self, others: &[Arc<Queue>]) {
+        self.queues.iter().chain(others).for_each(complete_all);
     }
 }
 
@@ -216,7 +214,7 @@ fn enqueue_parts(
         };
         parts.iter().any(own)
     };
-    let _turn = Turn::take(distinct.iter().copied());
+    let _turn = EnqueueLock::take(distinct.iter().copied());
     let mut begin = WaitList::from_iter(wait_list.iter().map(Arc::clone));
     for queue in distinct
         .iter()

@@ -34,10 +34,9 @@ use super::launch::kernel::Kernel;
 use super::launch::nd_range::NdRange;
 use super::memory::Memory;
 use super::object::registry::{self, Handle, Kind, Object};
-use super::queue::Queue;
+use super::queue::{Queue, trace_recording};
 use super::residency::backing::Use;
 use super::{Error, Result};
-use crate::vulkan::timestamps::host_now_ns;
 use execution::PartUses;
 use graph::SyncPoint;
 use instance::{Instance, Recordable};
@@ -374,13 +373,7 @@ impl CommandBuffer {
     }
 
     fn record(&self, nodes: &[Node], schedule: &Schedule) -> Result<Instance> {
-        let trace = self.queues[0].trace;
-        let begin_ns = trace.map_or(0, |_| host_now_ns());
-        let instance = self.record_parts(nodes, schedule)?;
-        if let Some((trace, queue)) = trace {
-            trace.recording(queue, begin_ns, host_now_ns());
-        }
-        Ok(instance)
+        trace_recording(&self.queues[0], || self.record_parts(nodes, schedule))
     }
 
     fn record_parts(&self, nodes: &[Node], schedule: &Schedule) -> Result<Instance> {

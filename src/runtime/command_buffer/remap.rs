@@ -147,7 +147,7 @@ fn reached_from(queue: &Queue, old: &Arc<Allocation>) -> Result<Arc<Allocation>>
         Some(pointer) => {
             // SAFETY: memory of the host, valid for as long as a command buffer may be executed by the promise of
             // whoever recorded the command; its device has the host's addresses.
-            let buffer = unsafe { queue.vulkan.import_host_memory(pointer, old.size_bytes()) }?;
+            let buffer = unsafe { queue.vulkan().import_host_memory(pointer, old.size_bytes()) }?;
             Ok(Allocation::from_buffer(buffer))
         }
         None => Err(Error::invalid_value(

@@ -100,7 +100,11 @@ unsafe fn place(queue: &Queue, pointed: &Pointed, size_bytes: usize) -> Result<P
             let pointer =
                 NonNull::new(pointer.0).ok_or_else(|| Error::invalid_value("a pointer is NULL"))?;
             // SAFETY: the caller's promise.
-            let buffer = unsafe { queue.vulkan.import_host_memory(pointer, size_bytes as u64) }?;
+            let buffer = unsafe {
+                queue
+                    .vulkan()
+                    .import_host_memory(pointer, size_bytes as u64)
+            }?;
             Ok(Place {
                 allocation: Allocation::from_buffer(buffer),
                 offset_bytes: 0,

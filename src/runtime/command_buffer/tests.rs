@@ -7,7 +7,7 @@ use crate::runtime::command::{Command, Dispatch, Ordering};
 use crate::runtime::event::waits::Waits;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::memory::Memory;
-use crate::runtime::queue::Queue;
+use crate::runtime::queue::{Queue, complete_all};
 use crate::runtime::residency::backing::Use;
 use crate::runtime::residency::residence::Mode;
 use crate::runtime::test_queue;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 const BYTES: u64 = 1024;
 
 fn allocations<const N: usize>(queue: &Queue) -> [Arc<Allocation>; N] {
-    std::array::from_fn(|_| Allocation::new(&queue.vulkan, BYTES, MemoryKind::Readback).unwrap())
+    std::array::from_fn(|_| Allocation::new(queue.vulkan(), BYTES, MemoryKind::Readback).unwrap())
 }
 
 fn fill(target: &Arc<Allocation>, value: u8) -> Command {
@@ -52,7 +52,7 @@ fn add(buffer: &CommandBuffer, command: Command, wait_list: &[u32]) -> u32 {
 fn barriers(buffer: &CommandBuffer) -> u32 {
     let state = buffer.lock();
     // Every recording here has one towards the host, and on some devices one before all.
-    let first = u32::from(!buffer.queues()[0].vulkan.shows_finished_work());
+    let first = u32::from(!buffer.queues()[0].vulkan().shows_finished_work());
     state.versions.current().unwrap().barriers() - 1 - first
 }
 
@@ -63,7 +63,7 @@ fn first_byte(allocation: &Allocation) -> u8 {
 
 /// The barriers of the batch that was submitted last.
 fn barriers_of_batch(queue: &Queue) -> u32 {
-    queue.lock().in_flight.back().unwrap().barriers_of_parts()
+    queue.lock().last_submitted().unwrap().barriers_of_parts()
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn an_execution_comes_after_what_is_under_way_and_needs_no_barrier_after_nothing
     buffer.finalize().unwrap();
     let own = buffer.lock().versions.current().unwrap().barriers();
     // The recording has the one before all, or the batch, if it needs one.
-    let shows = queue.vulkan.shows_finished_work();
+    let shows = queue.vulkan().shows_finished_work();
     let before_all = u32::from(shows);
     let enqueue = || {
         buffer
@@ -90,10 +90,10 @@ fn an_execution_comes_after_what_is_under_way_and_needs_no_barrier_after_nothing
     assert_eq!(enqueue(), own);
     assert_eq!(enqueue(), own + before_all);
     queue.finish().unwrap();
-    queue.retire();
+    complete_all(&queue);
     assert_eq!(enqueue(), own, "all is done");
     queue.finish().unwrap();
-    queue.retire();
+    complete_all(&queue);
     let (mut kernel, order) = (Command::Dispatch(Dispatch::default()), Ordering::default());
     queue
         .enqueue_if(

@@ -182,7 +182,7 @@ impl CommandBuffer {
     /// Those of `make`, those of `clEnqueueNDRangeKernel`: nothing has changed.
     pub fn update(&self, make: impl FnOnce(&mut Changes) -> Result<()>) -> Result<()> {
         // Executions that are done but were not seen to be would cost another recording.
-        self.retire(&[]);
+        self.complete_all(&[]);
         let updating = self.lock_updating();
         let (mut changes, mut replacements) = (Changes::default(), Vec::new());
         let done = make(&mut changes)

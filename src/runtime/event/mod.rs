@@ -1,6 +1,11 @@
 //! Events: a command's place in a queue's time, or an application's own signal.
 
+pub mod deferred_work;
+pub mod subscriber;
 pub mod waits;
+
+pub use deferred_work::DeferredWork;
+pub use subscriber::{Subscriber, WaitingQueue};
 
 use super::context::Context;
 use super::host::notifier;
@@ -12,7 +17,7 @@ use opencl_sys::{CL_COMMAND_USER, CL_COMPLETE, CL_QUEUED, CL_SUBMITTED, cl_comma
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Events that a command waits for.
 pub type WaitList = SmallVec<[Arc<Event>; 4]>;
@@ -35,48 +40,6 @@ pub trait CompletionSource: Send + Sync {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// What holds commands until events move on: a queue, as the events know it.
-pub trait Dependents: Send + Sync {
-    /// Counts what its commands have been told.
-    fn note(&self, told: &[Told]);
-
-    /// Records the commands that are due and whose time has come; what of other queues is to be told then. Hold no lock.
-    fn advance(self: Arc<Self>) -> Vec<Told>;
-}
-
-/// A held command that is told when an event moves on.
-pub struct Told {
-    /// What holds it.
-    pub(super) queue: Weak<dyn Dependents>,
-    /// Its number there.
-    pub(super) number: u64,
-    /// The event has failed.
-    pub(super) has_failed: bool,
-}
-
-impl Told {
-    fn fails(self) -> Self {
-        Self {
-            has_failed: true,
-            ..self
-        }
-    }
-
-    /// Tells held commands, has their queues look at them, and tells whatever that moves on in turn. Hold no lock.
-    pub(super) fn tell_all(mut told: Vec<Self>) {
-        while let Some(last) = told.last() {
-            let queue = Weak::clone(&last.queue);
-            let is_its_own = |told: &mut Self| Weak::ptr_eq(&told.queue, &queue);
-            let own: SmallVec<[Self; 4]> = told.extract_if(.., is_its_own).collect();
-            let Some(queue) = queue.upgrade() else {
-                continue;
-            };
-            queue.note(&own);
-            told.extend(queue.advance());
-        }
-    }
-}
-
 /// An event.
 pub struct Event {
     handle: Handle,
@@ -89,7 +52,7 @@ pub struct Event {
     /// Its times are taken even on a queue that takes none.
     is_timed: bool,
     state: Mutex<State>,
-    /// Signalled when a held event is issued or done.
+    /// Signalled when a waiting command is issued or done.
     changed: Condvar,
 }
 
@@ -106,7 +69,7 @@ unsafe impl Object for Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Not recorded: what it waits for is not known to be under way. User events start here.
-    Held,
+    Waiting,
     /// Recorded; done when the queue's timeline reaches `value`. `sequence` is its place among the
     /// queue's commands.
     Issued { value: u64, sequence: u64 },
@@ -126,8 +89,8 @@ pub struct Profile {
 struct State {
     stage: Stage,
     profile: Profile,
-    /// Held commands to tell of when this event moves on.
-    dependents: Vec<Told>,
+    /// Waiting commands to tell when this event moves on.
+    subscribers: Vec<Subscriber>,
     callbacks: Vec<Callback>,
     /// The command is the last piece of work that began with these.
     begun_by: Vec<Arc<Event>>,
@@ -138,38 +101,6 @@ struct Callback {
     at: cl_int,
     notify: EventNotify,
     user_data: UserData,
-}
-
-/// What is left to do once no lock is held: tell of dependents, call callbacks.
-#[derive(Default)]
-#[must_use]
-pub struct Aftermath {
-    pub(super) told: Vec<Told>,
-    callbacks: Vec<(Arc<Event>, Callback, cl_int)>,
-}
-
-impl Aftermath {
-    /// Does it. Hold no lock.
-    pub fn run(self) {
-        if self.callbacks.is_empty() && self.told.is_empty() {
-            return;
-        }
-        let told = self.run_callbacks();
-        Told::tell_all(told);
-    }
-
-    /// Sends the callbacks off; the held commands that are still to be told of.
-    pub(super) fn run_callbacks(self) -> Vec<Told> {
-        for (event, callback, status) in self.callbacks {
-            notifier::send(Box::new(move || callback.call(&event, status)));
-        }
-        self.told
-    }
-
-    pub(super) fn merge(&mut self, mut other: Self) {
-        self.told.append(&mut other.told);
-        self.callbacks.append(&mut other.callbacks);
-    }
 }
 
 impl Callback {
@@ -270,8 +201,8 @@ impl Event {
             Arc::clone(source).poll(value);
         }
         match self.stage() {
-            Stage::Held if self.is_user() => CL_SUBMITTED,
-            Stage::Held => CL_QUEUED,
+            Stage::Waiting if self.is_user() => CL_SUBMITTED,
+            Stage::Waiting => CL_QUEUED,
             Stage::Issued { .. } => CL_SUBMITTED,
             Stage::Done(status) => status,
         }
@@ -283,7 +214,7 @@ impl Event {
         loop {
             match state.stage {
                 Stage::Done(status) => return status,
-                Stage::Held => {
+                Stage::Waiting => {
                     state = self
                         .changed
                         .wait(state)
@@ -300,10 +231,10 @@ impl Event {
         }
     }
 
-    /// Blocks while the command is held.
+    /// Blocks while the command waits in its queue.
     pub(super) fn wait_until_issued(&self) -> Stage {
         let mut state = self.lock();
-        while state.stage == Stage::Held {
+        while state.stage == Stage::Waiting {
             state = self
                 .changed
                 .wait(state)
@@ -352,7 +283,7 @@ impl Event {
         let mut state = self.lock();
         let reached = match state.stage {
             Stage::Done(status) => Some(if status < 0 { status } else { at }),
-            Stage::Held if self.is_user() && at == CL_SUBMITTED => Some(at),
+            Stage::Waiting if self.is_user() && at == CL_SUBMITTED => Some(at),
             Stage::Issued { value, .. } if at == CL_SUBMITTED => self
                 .source
                 .as_ref()
@@ -374,52 +305,53 @@ impl Event {
         }
     }
 
-    /// Tells of a held command when this event moves on. False when there is nothing to wait for: the event has been
-    /// issued (and `until_done` is not asked for) or is done.
-    pub(super) fn tell(&self, command: Told, until_done: bool) -> bool {
+    /// Has a waiting command told when this event moves on. False when there is nothing to wait for: the event has been issued
+    /// (and `until_done` is not asked for) or is done.
+    pub(super) fn subscribe(&self, subscriber: Subscriber, until_done: bool) -> bool {
         let mut state = self.lock();
         let moves_on = match state.stage {
-            Stage::Held => true,
+            Stage::Waiting => true,
             Stage::Issued { .. } => until_done,
             Stage::Done(_) => false,
         };
         if moves_on {
-            state.dependents.push(command);
+            state.subscribers.push(subscriber);
         }
         moves_on
     }
 
-    /// The command has been recorded. Where it was held, `held` takes what is left to do.
-    pub(super) fn issue(&self, value: u64, sequence: u64, held: Option<&mut Aftermath>) {
+    /// The command has been recorded. Where it has waited, `waited` takes what is left to do.
+    pub(super) fn issue(&self, value: u64, sequence: u64, waited: Option<&mut DeferredWork>) {
         let mut state = self.lock();
         state.stage = Stage::Issued { value, sequence };
-        if let Some(aftermath) = held {
+        if let Some(deferred) = waited {
             self.changed.notify_all();
-            // Dependents that wait for the end are told of now as well; they ask again.
-            aftermath.told.append(&mut state.dependents);
+            // Those that wait for the end are told now as well; they ask again.
+            deferred.tell(&mut state.subscribers);
         }
     }
 
     /// The command's batch has been handed to the device at `submit_ns`. When it begins to run nobody sees: that is
     /// told with its end, late and never early, as [`Event::status`] never says "running" either.
-    pub(super) fn submitted(self: &Arc<Self>, submit_ns: u64) -> Aftermath {
+    pub(super) fn submitted(self: &Arc<Self>, submit_ns: u64) -> DeferredWork {
         let mut state = self.lock();
         state.profile.submit_ns = submit_ns;
         if state.callbacks.is_empty() {
-            return Aftermath::default();
+            return DeferredWork::default();
         }
         let (early, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut state.callbacks)
             .into_iter()
             .partition(|callback| callback.at == CL_SUBMITTED);
         state.callbacks = rest;
-        Aftermath {
-            told: Vec::new(),
-            callbacks: in_order(early, self, None),
-        }
+        DeferredWork::of_event(Vec::new(), in_order(early, self, None))
     }
 
     /// The command is done with `status`, 0 or negative.
-    pub(super) fn finish(self: &Arc<Self>, status: cl_int, times: Option<(u64, u64)>) -> Aftermath {
+    pub(super) fn finish(
+        self: &Arc<Self>,
+        status: cl_int,
+        times: Option<(u64, u64)>,
+    ) -> DeferredWork {
         self.finish_once(status, times).unwrap_or_default()
     }
 
@@ -428,12 +360,12 @@ impl Event {
         self: &Arc<Self>,
         status: cl_int,
         times: Option<(u64, u64)>,
-    ) -> Option<Aftermath> {
+    ) -> Option<DeferredWork> {
         let mut state = self.lock();
         if matches!(state.stage, Stage::Done(_)) {
             return None;
         }
-        let was_held = state.stage == Stage::Held;
+        let has_waited = state.stage == Stage::Waiting;
         state.stage = Stage::Done(status);
         if let Some((start_ns, end_ns)) = times {
             let profile = &mut state.profile;
@@ -441,18 +373,16 @@ impl Event {
             profile.start_ns = start_ns.max(profile.submit_ns);
             profile.end_ns = end_ns.max(profile.start_ns);
         }
-        if was_held {
+        if has_waited {
             self.changed.notify_all();
         }
         let callbacks = std::mem::take(&mut state.callbacks);
-        let mut told = std::mem::take(&mut state.dependents);
+        let mut subscribers = std::mem::take(&mut state.subscribers);
         if status < 0 {
-            told = told.into_iter().map(Told::fails).collect();
+            subscribers = subscribers.into_iter().map(Subscriber::fails).collect();
         }
-        Some(Aftermath {
-            told,
-            callbacks: in_order(callbacks, self, (status < 0).then_some(status)),
-        })
+        let callbacks = in_order(callbacks, self, (status < 0).then_some(status));
+        Some(DeferredWork::of_event(subscribers, callbacks))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -480,9 +410,9 @@ fn in_order(
 impl State {
     fn new(profile: Profile) -> Self {
         Self {
-            stage: Stage::Held,
+            stage: Stage::Waiting,
             profile,
-            dependents: Vec::new(),
+            subscribers: Vec::new(),
             callbacks: Vec::new(),
             begun_by: Vec::new(),
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct Waits {
     /// The wait list.
     pub events: SmallVec<[Arc<Event>; 4]>,
-    /// Events whose effect on host memory the command needs: it is held until they are done.
+    /// Events whose effect on host memory the command needs: it waits until they are done.
     pub done: SmallVec<[Arc<Event>; 1]>,
 }
 

@@ -1,6 +1,6 @@
 //! Drops that may call the application, put off while a thread enqueues alone.
 //!
-//! A thread that has a [`crate::runtime::queue::turn::Turn`] keeps others waiting, so that it does not call the application: what would
+//! A thread that has a [`crate::runtime::queue::enqueue_lock::EnqueueLock`] keeps others waiting, so that it does not call the application: what would
 //! as it is dropped is kept until the last of the thread's turns is over.
 
 use std::any::Any;

@@ -56,7 +56,7 @@ pub struct Batch {
     /// Semaphores shared with others that it begins after, and signals.
     pub shared: [Vec<Arc<BinarySemaphore>>; 2],
     pub entries: Vec<Entry>,
-    pub posts: Vec<Post>,
+    pub actions: Vec<CompletionAction>,
     /// Launches that may say that they have lost iterations, and how many entries there were before each.
     watched: Vec<(usize, UnderWay)>,
     /// Earlier batches of the queue in which there is what a command waits for, and how many entries there were before it.
@@ -94,7 +94,7 @@ pub struct Entry {
 }
 
 /// What the host does when the device is done, in order.
-pub enum Post {
+pub enum CompletionAction {
     /// From staging to the application's memory.
     CopyOut {
         source: HostPointer,
@@ -122,7 +122,7 @@ impl Batch {
             waits: Vec::new(),
             shared: Default::default(),
             entries: Vec::new(),
-            posts: Vec::new(),
+            actions: Vec::new(),
             watched: Vec::new(),
             after: Vec::new(),
             is_timed: false,
@@ -393,7 +393,8 @@ impl Batch {
         replay.begin();
         self.weight += replay.weight();
         for output in replay.prints() {
-            self.posts.push(Post::Print(Arc::clone(output)));
+            self.actions
+                .push(CompletionAction::Print(Arc::clone(output)));
         }
         for watched in replay.watched() {
             self.watch(Some(watched));
@@ -409,7 +410,7 @@ impl Batch {
         self.hold_uses(dispatch);
         recorded?;
         if let Some(action) = dispatch.on_complete.take() {
-            self.posts.push(Post::Call(action));
+            self.actions.push(CompletionAction::Call(action));
         }
         Ok(())
     }
@@ -418,7 +419,7 @@ impl Batch {
         self.for_host |= dispatch.touches_anything || dispatch.printf.is_some();
         if let Some(output) = dispatch.printf.take() {
             // First, so that the buffer is held whatever is recorded of the launch.
-            self.posts.push(Post::Print(output));
+            self.actions.push(CompletionAction::Print(output));
         }
         self.watch(dispatch.watched.as_ref());
     }
@@ -453,7 +454,7 @@ impl Batch {
     /// The first of the entries that waits for a command of such a batch of its queue, or of another queue.
     pub fn first_behind(&self, own: &LostBatches) -> Option<usize> {
         let mut others = self.waits.iter();
-        if others.any(|(queue, value)| queue.lost_batches.has(*value)) {
+        if others.any(|(queue, value)| queue.losses.batches().has(*value)) {
             return Some(0);
         }
         let mut after = self.after.iter();
@@ -523,7 +524,7 @@ impl Batch {
             &to_staging,
         );
         self.for_host = true;
-        self.posts.push(Post::CopyOut {
+        self.actions.push(CompletionAction::CopyOut {
             source: HostPointer(piece.pointer.as_ptr()),
             target,
             shape: Shape {
@@ -561,6 +562,17 @@ impl Batch {
     pub fn uses_of(&self, allocation: &Allocation) -> usize {
         let is_it = |held: &&Arc<Allocation>| std::ptr::eq(Arc::as_ptr(held), allocation);
         self.allocations.iter().filter(is_it).count()
+    }
+
+    /// Keeps `object` until the device is done, if a command of the batch uses `allocation`.
+    pub fn keep_while_used(
+        &mut self,
+        allocation: &Allocation,
+        object: &Arc<dyn Any + Send + Sync>,
+    ) {
+        if self.is_user_of(allocation) {
+            self.keep_alive.push(Arc::clone(object));
+        }
     }
 
     /// The batch uses it until the device is done.
@@ -610,7 +622,7 @@ impl Batch {
         self.waits.clear();
         self.shared.iter_mut().for_each(Vec::clear);
         self.entries.clear();
-        self.posts.clear();
+        self.actions.clear();
         self.watched.clear();
         self.after.clear();
         self.allocations.clear();
@@ -647,7 +659,7 @@ impl Keep for dyn Any + Send + Sync {
     }
 }
 
-impl Post {
+impl CompletionAction {
     pub fn run(self) {
         match self {
             Self::CopyOut {

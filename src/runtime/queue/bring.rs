@@ -1,6 +1,7 @@
 //! Commands on memory objects whose contents must be brought to the device before: see [`crate::runtime::residency::residence`].
 
 use super::Queue;
+use super::advance::enqueue_fetches;
 use crate::runtime::command::Ordering;
 use crate::runtime::command::host_job::HostJob;
 use crate::runtime::event::waits::Waits;
@@ -13,7 +14,7 @@ use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMPLETE};
 use std::sync::Arc;
 
 /// Has what a command uses brought to this queue's device before it. `wait_list` are the events that the
-/// command waits for, and from here on must wait for. Whoever enqueues what overwrites has a [`Turn`] until
+/// command waits for, and from here on must wait for. Whoever enqueues what overwrites has an [`EnqueueLock`](super::enqueue_lock::EnqueueLock) until
 /// it is enqueued: other threads must not find the device the owner of what is not there yet.
 ///
 /// # Errors
@@ -39,7 +40,7 @@ pub fn bring<'a>(
         return Ok(());
     }
     let event = if !is_after_claims(queue, wait_list) {
-        queue.hold_fetches(fetches, Waits::on(wait_list))
+        enqueue_fetches(queue, fetches, Waits::on(wait_list))
     } else if fetches.claim_if_there() {
         return Ok(());
     } else {
@@ -59,5 +60,8 @@ fn is_after_claims(queue: &Queue, wait_list: &[Arc<Event>]) -> bool {
             Stage::Issued { .. } | Stage::Done(CL_COMPLETE)
         )
     };
-    wait_list.iter().all(has_claimed) && !queue.must_hold(&queue.lock(), Ordering::default())
+    wait_list.iter().all(has_claimed)
+        && !queue
+            .lock()
+            .has_wait(Ordering::default(), queue.is_in_order())
 }

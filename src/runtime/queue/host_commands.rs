@@ -1,14 +1,15 @@
 //! Commands that the host carries out, in their turn among the queue's commands: see [`crate::runtime::command::host_job`].
 
-use super::Queue;
-use super::blocking::{done_on_host, finish_blocking, wait_for_all};
-use super::turn::Turn;
+use super::blocking::{done_on_host, finish_before, finish_blocking, wait_for_all};
+use super::completion::complete_all;
+use super::enqueue_lock::EnqueueLock;
+use super::waiter::watch;
+use super::{Queue, event_of};
 use crate::runtime::command::host_job::HostJob;
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{Event, Stage};
 use crate::runtime::object::error::Result;
-use crate::runtime::queue::behind_lost::finish_before;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMPLETE, cl_command_type};
 use std::sync::Arc;
@@ -32,10 +33,10 @@ pub fn enqueue_host_job(
         }
     }
     // Nobody comes between its two commands, or while the host carries it out.
-    let turn = Turn::take([queue]);
+    let lock = EnqueueLock::take([queue]);
     let job = match job {
         HostJob::Own(job) if is_turn_of_host(queue, wait_list) => {
-            let event = queue.event_of(kind, host_now_ns());
+            let event = event_of(queue, kind, host_now_ns());
             let start_ns = host_now_ns();
             job()?;
             return Ok(done_on_host(event, start_ns));
@@ -46,10 +47,10 @@ pub fn enqueue_host_job(
     queue.enqueue(kind, first, Waits::on(wait_list), Ordering::default())?;
     queue.flush();
     // Nobody waits for the first command.
-    queue.watch();
+    watch(queue);
     let waits = Waits::on(&[gate]);
     let event = queue.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
-    drop(turn);
+    drop(lock);
     if blocking {
         finish_blocking(&event)?;
     }
@@ -63,7 +64,7 @@ fn is_turn_of_host(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> bool {
         return false;
     }
     // After a barrier even a command of an out-of-order queue has to wait.
-    queue.retire();
+    complete_all(queue);
     let state = queue.lock();
-    state.is_idle() && state.holds_nothing()
+    state.is_idle() && state.none_waits()
 }

@@ -4,19 +4,22 @@
 //! of each that could wait, and drop it, takes as long as the rest. The lock of a kernel comes before that of a queue.
 
 use crate::runtime::queue::bring::bring;
-use crate::runtime::queue::repeat::enqueue_again;
 use std::sync::Arc;
 
 use opencl_sys::cl_command_type;
 
 use super::batch::Batch;
-use super::repeat::{Enqueued, Repeats};
-use super::work::{Nature, Work};
-use super::{Backlog, Queue, Rest};
+use super::issue::{Placement, issue};
+use super::place::record_now;
+use super::place::work_off;
+use super::repeat::Repeats;
+use super::wait::wait_for_oldest;
+use super::work::{SortOfWork, Work};
+use super::{Queue, enqueue_waiting, event_if, new_event};
 use crate::runtime::command::hazard::{Accesses, Touch};
 use crate::runtime::command::{Command, Dispatch, Ordering};
 use crate::runtime::event::waits::LateWaits;
-use crate::runtime::event::{Event, WaitList};
+use crate::runtime::event::{DeferredWork, Event, WaitList};
 use crate::runtime::launch::dispatch::{self, Block, Launch};
 use crate::runtime::launch::indirect::Addressed;
 use crate::runtime::launch::kernel::Kernel;
@@ -32,11 +35,8 @@ struct KernelLaunch<'a> {
 }
 
 impl Work for KernelLaunch<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
-            is_kernel: true,
-            ..Nature::default()
-        }
+    fn sort(&self) -> SortOfWork {
+        SortOfWork::KERNEL
     }
 
     fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool) {
@@ -70,13 +70,54 @@ pub(crate) fn launch_again(
     if !kernel.may_be_kept() {
         return Ok(None);
     }
-    let mut backlog = Backlog::default();
-    let enqueued = enqueue_again(queue, wants_event, kind, kernel, is_range, &mut backlog)?;
-    if backlog.is_long() {
-        // The application is called, which may let go of the queue.
-        backlog.work_off(&Arc::clone(queue));
-    }
+    let mut deferred = DeferredWork::default();
+    let enqueued = enqueue_again(queue, wants_event, kind, kernel, is_range, &mut deferred)?;
+    deferred.run();
     Ok(enqueued)
+}
+
+/// A command that has been enqueued, with its event if there is one.
+pub struct Enqueued {
+    pub event: Option<Arc<Event>>,
+}
+
+/// Records the launch of a kernel, as it is, over the range that `is_range` knows once more, if the open batch has it;
+/// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for. `deferred` takes what is left to do then.
+///
+/// # Errors
+/// Those of [`Queue::enqueue_if`].
+#[inline]
+pub(super) fn enqueue_again(
+    queue: &Arc<Queue>,
+    wants_event: bool,
+    kind: cl_command_type,
+    kernel: &Arc<Kernel>,
+    is_range: impl Fn(&NdRange) -> bool,
+    deferred: &mut DeferredWork,
+) -> Result<Option<Enqueued>> {
+    let order = Ordering::default();
+    let mut state = queue.lock_to_enqueue();
+    if state.has_wait(order, queue.is_in_order()) {
+        return Ok(None);
+    }
+    let Some((slot, mut launch)) = state.recording.repeats().take(kernel, is_range) else {
+        return Ok(None);
+    };
+    let event = event_if(queue, wants_event, kind);
+    let placement = Placement {
+        event: event.as_ref(),
+        ready: None,
+        order,
+        waited: None,
+    };
+    let issued = issue(queue, &mut state, &mut *launch, placement);
+    let is_open = state.recording.is_open();
+    state.recording.repeats().put_back(slot, launch, is_open);
+    issued?;
+    if !is_open {
+        work_off(queue, &state, deferred);
+    }
+    Ok(Some(Enqueued { event }))
 }
 
 /// A kernel and the queue that it is to run on. Both are the application's for the length of its call ([`Borrowed`]).
@@ -119,12 +160,12 @@ impl<'a> LaunchTarget<'a> {
         // What is let go of here may call the application: when the kernel is locked no longer.
         let addressed = Addressed::new(queue.device_queue());
         let (mut dispatch, mut block) = (Dispatch::default(), Block::default());
-        let mut rest = Rest::default();
+        let mut deferred = DeferredWork::default();
         let mut _kept = None;
         if printf::is_used(code.compiled) && !range.is_empty() {
             // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
             _kept = Some((Arc::clone(queue), Arc::clone(kernel)));
-            while !printf::has_room(queue.device()) && queue.wait_for_oldest() {}
+            while !printf::has_room(queue.device()) && wait_for_oldest(queue) {}
             dispatch.printf = Some(printf::Output::new(code.code)?);
         }
         let order = Ordering::default();
@@ -144,11 +185,18 @@ impl<'a> LaunchTarget<'a> {
             let waits = std::mem::take(waits);
             return queue.enqueue_if(wants_event, kind, &mut command, waits, order);
         }
-        let event = queue.event_if(wants_event, kind);
+        let event = event_if(queue, wants_event, kind);
         let mut work = KernelLaunch { launch, kernel };
-        if queue.record_now(&mut work, waits, order, event.as_ref(), &mut rest)? {
+        if record_now(
+            queue,
+            &mut work,
+            waits,
+            order,
+            event.as_ref(),
+            &mut deferred,
+        )? {
             drop(state);
-            rest.finish(queue);
+            deferred.run();
             return Ok(event);
         }
         work.launch.complete();
@@ -156,9 +204,9 @@ impl<'a> LaunchTarget<'a> {
         let queue = Arc::clone(queue);
         let its = event
             .as_ref()
-            .map_or_else(|| queue.new_event(kind), Arc::clone);
+            .map_or_else(|| new_event(&queue, kind), Arc::clone);
         let waits = std::mem::take(waits);
-        queue.hold(Command::Dispatch(dispatch), its, waits, order);
+        enqueue_waiting(&queue, Command::Dispatch(dispatch), its, waits, order);
         Ok(event)
     }
 }
@@ -330,7 +378,7 @@ kernel void say(global uint *out, uint value) { if (value == 1) printf("never\n"
         let gate = Event::of_user(setup.queue.context());
         test_queue::marker(&setup.queue, &[Arc::clone(&gate)]);
         assert_eq!(setup.launches(&add), [false, false]);
-        assert!(!setup.queue.lock().holds_nothing());
+        assert!(!setup.queue.lock().none_waits());
         gate.set_user_status(0).unwrap();
         setup.queue.finish().unwrap();
     }

@@ -6,19 +6,15 @@
 
 use std::sync::{Arc, Weak};
 
-use opencl_sys::cl_command_type;
 use smallvec::SmallVec;
 
-use super::{Backlog, Queue};
+use crate::runtime::command::Dispatch;
 use crate::runtime::command::hazard::Accesses;
-use crate::runtime::command::{Dispatch, Ordering};
-use crate::runtime::event::Event;
 use crate::runtime::launch::argument::ArgumentValue;
 use crate::runtime::launch::dispatch::Launch;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
 use crate::runtime::memory::Memory;
-use crate::runtime::object::error::Result;
 
 /// So many are kept for a queue.
 const KEPT: usize = 8;
@@ -51,11 +47,6 @@ pub(in crate::runtime) struct Repeat {
 
 /// Where one was taken out.
 pub(in crate::runtime) struct Slot(usize);
-
-/// A command that has been enqueued, with its event if there is one.
-pub struct Enqueued {
-    pub event: Option<Arc<Event>>,
-}
 
 impl Repeats {
     /// Takes out the launch of `kernel` as it is now over the range that `is_range` knows, if it is here.
@@ -160,37 +151,4 @@ impl Repeat {
         self.dispatch.accesses.clear();
         self.touched.clear();
     }
-}
-
-/// Records the launch of a kernel, as it is, over the range that `is_range` knows once more, if the open batch has it;
-/// `None` if not. Otherwise as [`Queue::enqueue_if`] without anything to wait for.
-///
-/// # Errors
-/// Those of [`Queue::enqueue_if`].
-#[inline]
-pub(in crate::runtime) fn enqueue_again(
-    queue: &Arc<Queue>,
-    wants_event: bool,
-    kind: cl_command_type,
-    kernel: &Arc<Kernel>,
-    is_range: impl Fn(&NdRange) -> bool,
-    backlog: &mut Backlog,
-) -> Result<Option<Enqueued>> {
-    let order = Ordering::default();
-    let mut state = queue.lock_in_turn();
-    if queue.must_hold(&state, order) {
-        return Ok(None);
-    }
-    let Some((slot, mut launch)) = state.repeats.take(kernel, is_range) else {
-        return Ok(None);
-    };
-    let event = queue.event_if(wants_event, kind);
-    let issued = queue.issue(&mut state, &mut *launch, event.as_ref(), None, order, None);
-    let is_open = state.open.is_some();
-    state.repeats.put_back(slot, launch, is_open);
-    issued?;
-    if !is_open {
-        backlog.look(&state);
-    }
-    Ok(Some(Enqueued { event }))
 }

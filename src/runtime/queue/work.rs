@@ -9,7 +9,7 @@ use crate::runtime::object::error::Result;
 
 /// What can be recorded into a batch.
 pub(in crate::runtime) trait Work {
-    fn nature(&self) -> Nature;
+    fn sort(&self) -> SortOfWork;
 
     /// What it reads and writes, listed in `room` unless there is a list already; whether it may touch more than that.
     fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool);
@@ -22,14 +22,14 @@ pub(in crate::runtime) trait Work {
 }
 
 /// Work that can wait.
-pub(in crate::runtime) trait Holdable: Work {
-    /// Takes it out, to be held.
+pub(in crate::runtime) trait Waitable: Work {
+    /// Takes it out, to wait.
     fn take(&mut self) -> Command;
 }
 
 /// What sort of work it is, as far as its place in the order goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::runtime) struct Nature {
+pub(in crate::runtime) struct SortOfWork {
     /// The device runs nothing but a kernel of the application for it, or nothing.
     pub is_kernel: bool,
     /// No work, only a place in the order.
@@ -44,14 +44,26 @@ pub(in crate::runtime) struct Nature {
     pub staged_bytes: usize,
 }
 
+impl SortOfWork {
+    /// The launch of a kernel.
+    pub const KERNEL: Self = Self {
+        is_kernel: true,
+        is_nothing: false,
+        is_replay: false,
+        waits_for_others: false,
+        signals_others: false,
+        staged_bytes: 0,
+    };
+}
+
 impl Work for Command {
-    fn nature(&self) -> Nature {
+    fn sort(&self) -> SortOfWork {
         let (mut waits_for_others, mut signals_others) = (false, false);
         if let Self::Semaphores { waits, signals } = self {
             waits_for_others = !waits.is_empty();
             signals_others = !signals.is_empty();
         }
-        Nature {
+        SortOfWork {
             is_kernel: self.is_kernel(),
             is_nothing: matches!(self, Self::Nothing),
             is_replay: matches!(self, Self::Replay(_)),
@@ -71,18 +83,15 @@ impl Work for Command {
     }
 }
 
-impl Holdable for Command {
+impl Waitable for Command {
     fn take(&mut self) -> Command {
         std::mem::replace(self, Self::Nothing)
     }
 }
 
 impl Work for Repeat {
-    fn nature(&self) -> Nature {
-        Nature {
-            is_kernel: true,
-            ..Nature::default()
-        }
+    fn sort(&self) -> SortOfWork {
+        SortOfWork::KERNEL
     }
 
     fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
@@ -96,10 +105,10 @@ impl Work for Repeat {
 
 /// The execution of a command buffer, until it is taken.
 impl Work for Option<Replay> {
-    fn nature(&self) -> Nature {
-        Nature {
+    fn sort(&self) -> SortOfWork {
+        SortOfWork {
             is_replay: true,
-            ..Nature::default()
+            ..SortOfWork::default()
         }
     }
 
@@ -116,7 +125,7 @@ impl Work for Option<Replay> {
     }
 }
 
-impl Holdable for Option<Replay> {
+impl Waitable for Option<Replay> {
     fn take(&mut self) -> Command {
         self.take().map_or(Command::Nothing, Command::Replay)
     }

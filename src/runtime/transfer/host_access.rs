@@ -11,9 +11,9 @@ use crate::runtime::host_memory::layout::{Extent, Shape};
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::object::error::Result;
 use crate::runtime::queue::Queue;
-use crate::runtime::queue::behind_lost::{finish_before, is_behind_lost};
 use crate::runtime::queue::blocking::{done_on_host, finish_blocking};
 use crate::runtime::queue::host_commands::enqueue_host_job;
+use crate::runtime::queue::{complete_all, event_of, finish_before, is_behind_lost, is_free};
 use crate::runtime::transfer::host_may_touch;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::cl_command_type;
@@ -63,8 +63,8 @@ pub(in crate::runtime) fn read_on_host(
     if !host_may_touch(queue, allocation, wait_list) {
         return Ok(None);
     }
-    let state = queue.lock_in_turn();
-    let in_turn = queue.is_free(&state) || state.is_idle() && state.holds_nothing();
+    let state = queue.lock_to_enqueue();
+    let in_turn = is_free(queue, &state) || state.is_idle() && state.none_waits();
     // Where a kernel before it has lost iterations its event is to say so, as those of the device's commands do.
     if !in_turn || !allocation.is_idle() || is_behind_lost(queue) {
         return Ok(None);
@@ -73,7 +73,7 @@ pub(in crate::runtime) fn read_on_host(
     let Some(base) = cached.or_else(|| allocation.window()) else {
         return Ok(None);
     };
-    let event = queue.event_of(kind, queued_ns);
+    let event = event_of(queue, kind, queued_ns);
     let start_ns = host_now_ns();
     // SAFETY: the shape lies within the allocation, which nothing uses while the queue is locked and of which
     // whole pages are mapped, and within the application's memory by its contract.
@@ -110,11 +110,11 @@ pub(in crate::runtime) fn write_on_host(
     if !host_may_touch(queue, allocation, &waits.events) {
         return Ok(None);
     }
-    let state = queue.lock_in_turn();
+    let state = queue.lock_to_enqueue();
     // Commands before it may use memory that they don't name.
-    let is_free = queue.is_free(&state);
+    let is_free = is_free(queue, &state);
     let in_turn = is_free
-        || state.holds_nothing()
+        || state.none_waits()
             && (state.is_idle() || queue.is_in_order() && !allocation.is_addressed());
     // A command of another queue may have come and gone meanwhile, and closed the window.
     if !in_turn || !allocation.is_idle() || reach().is_none() {
@@ -126,7 +126,7 @@ pub(in crate::runtime) fn write_on_host(
     let at_once = is_free || state.is_idle();
     drop(state);
     if at_once {
-        let event = queue.event_of(kind, queued_ns);
+        let event = event_of(queue, kind, queued_ns);
         return Ok(Some(done_on_host(event, start_ns)));
     }
     // The data is there, the command's turn is not.
@@ -197,10 +197,10 @@ fn show_host(queue: &Arc<Queue>, allocation: &Allocation, size_bytes: usize) -> 
     if allocation.window_if_shown().is_none() {
         return Ok(false);
     }
-    queue.retire();
+    complete_all(queue);
     let changes = {
         let mut state = queue.lock();
-        if !state.holds_nothing() {
+        if !state.none_waits() {
             return Ok(false);
         }
         let changes = allocation.changes();
@@ -209,15 +209,10 @@ fn show_host(queue: &Arc<Queue>, allocation: &Allocation, size_bytes: usize) -> 
                 return Ok(false);
             }
             // What another queue writes is not known to come before.
-            let batches = state.in_flight.iter().chain(&state.open);
-            let uses = batches.map(|batch| batch.uses_of(allocation)).sum();
-            if !allocation.is_used(uses) {
+            if !allocation.is_used(state.uses_of(allocation)) {
                 return Ok(false);
             }
-            queue.open_batch(&mut state)?;
-            if let Some(batch) = &mut state.open {
-                batch.show_host()?;
-            }
+            state.show_host(queue)?;
         }
         changes
     };
@@ -244,7 +239,7 @@ mod tests {
     }
 
     fn small(queue: &Queue) -> Option<Arc<Allocation>> {
-        let made = Allocation::new(&queue.vulkan, 4096, MemoryKind::Device).unwrap();
+        let made = Allocation::new(queue.vulkan(), 4096, MemoryKind::Device).unwrap();
         made.window().is_some().then_some(made)
     }
 
@@ -351,7 +346,7 @@ mod tests {
             return;
         };
         let bytes = vec![7_u8; 1 << 20];
-        let target = Allocation::new(&queue.vulkan, 1 << 20, MemoryKind::Device).unwrap();
+        let target = Allocation::new(queue.vulkan(), 1 << 20, MemoryKind::Device).unwrap();
         let command = Command::Write {
             source: HostPointer(bytes.as_ptr().cast_mut()),
             target: Arc::clone(&target),
@@ -361,7 +356,7 @@ mod tests {
         let event = queue
             .enqueue(kind, command, Waits::default(), Ordering::default())
             .unwrap();
-        assert!(queue.lock().open.is_none());
+        assert!(!queue.lock().has_open_batch());
         event.wait();
         assert_eq!(read(&queue, &target), 7);
     }

@@ -22,7 +22,8 @@ use super::memory::Memory;
 use super::object::error::{Error, Result};
 use super::queue::Queue;
 use super::queue::blocking::{finish_blocking, wait_for_all};
-use super::queue::turn::Turn;
+use super::queue::complete_all;
+use super::queue::enqueue_lock::EnqueueLock;
 use super::residency::backing::Use;
 use super::residency::mapping::{Mapping, MappingWay};
 use super::residency::residence::Mode;
@@ -95,7 +96,7 @@ pub fn write_memory(
     if blocking {
         wait_for_all(&wait_list)?;
     }
-    let turn = Turn::take([queue]);
+    let turn = EnqueueLock::take([queue]);
     let used = Use::write(target.backing(), shape.target, shape.extent);
     bring(queue, [&used], &mut wait_list)?;
     let target = target.place(queue.context_device())?;
@@ -257,7 +258,7 @@ pub(super) fn host_may_touch(
     wait_list: &[Arc<Event>],
 ) -> bool {
     if !allocation.is_idle() || queue.is_in_order() {
-        queue.retire();
+        complete_all(queue);
     }
     allocation.is_idle()
         && wait_list
@@ -302,7 +303,7 @@ pub fn enqueue_map_region(
     if takes_turn && blocking {
         wait_for_all(&wait_list)?;
     }
-    let turn = takes_turn.then(|| Turn::take([queue]));
+    let turn = takes_turn.then(|| EnqueueLock::take([queue]));
     if memory.travels() {
         let used = if overwrites {
             Use::write(memory.backing(), layout, extent)
@@ -369,7 +370,7 @@ pub fn enqueue_map_region(
     let read = match &way {
         // Where the application sees the region a transfer of before may be under way.
         MappingWay::Staged(staging) if needs_contents && blocking && queue.is_in_order() => {
-            queue.retire();
+            complete_all(queue);
             if staging.is_idle() {
                 read_on_host(
                     queue,

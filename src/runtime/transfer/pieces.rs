@@ -11,9 +11,9 @@ use crate::runtime::event::waits::Waits;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::object::error::{Error, Result};
 use crate::runtime::queue::Queue;
-use crate::runtime::queue::behind_lost::finish_before;
 use crate::runtime::queue::blocking::finish_blocking;
-use crate::runtime::queue::turn::Turn;
+use crate::runtime::queue::enqueue_lock::EnqueueLock;
+use crate::runtime::queue::{enqueue_waiting, finish_before, new_event, would_issue};
 use opencl_sys::{
     CL_COMMAND_MARKER, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, cl_command_type,
 };
@@ -57,7 +57,7 @@ pub(in crate::runtime) fn place_for_pieces(
         return Ok(None);
     }
     if !queue.is_in_order() {
-        let at_once = blocking || queue.would_issue(waits);
+        let at_once = blocking || would_issue(queue, waits);
         return Ok(at_once.then_some(KeptPlace(None)));
     }
     let place = keep_place(queue, waits);
@@ -69,14 +69,14 @@ pub(in crate::runtime) fn place_for_pieces(
 }
 
 fn keep_place(queue: &Arc<Queue>, waits: &Waits) -> Option<KeptPlace> {
-    let _turn = Turn::take([queue]);
-    if !queue.would_issue(waits) {
+    let _turn = EnqueueLock::take([queue]);
+    if !would_issue(queue, waits) {
         return None;
     }
     let gate = Event::of_user(queue.context());
-    let end = queue.new_event(CL_COMMAND_MARKER);
+    let end = new_event(queue, CL_COMMAND_MARKER);
     let waits = Waits::on(&[Arc::clone(&gate)]);
-    queue.hold(Command::Nothing, end, waits, Ordering::default());
+    enqueue_waiting(queue, Command::Nothing, end, waits, Ordering::default());
     Some(KeptPlace(Some(gate)))
 }
 
@@ -95,7 +95,7 @@ pub(in crate::runtime) fn in_pieces(
 ) -> Result<Arc<Event>> {
     let most = PIECES_UNDER_WAY[usize::from(!blocking)];
     let order = Ordering {
-        before_held: place.0.is_some(),
+        before_waiting: place.0.is_some(),
         ..Ordering::default()
     };
     let mut under_way: VecDeque<Arc<Event>> = VecDeque::with_capacity(most);
@@ -152,7 +152,7 @@ mod tests {
     impl Bench {
         fn new() -> Option<Self> {
             let queue = test_queue::new(0)?;
-            let allocate = |size_bytes, kind| Allocation::new(&queue.vulkan, size_bytes, kind);
+            let allocate = |size_bytes, kind| Allocation::new(queue.vulkan(), size_bytes, kind);
             let target = allocate(SIZE_BYTES as u64, MemoryKind::Readback).unwrap();
             let ends = allocate(64, MemoryKind::Readback).unwrap();
             Some(Self {

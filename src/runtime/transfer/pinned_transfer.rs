@@ -75,8 +75,8 @@ fn can_copy(
 ) -> bool {
     !Arc::ptr_eq(allocation, pinned)
         && end_bytes as u64 <= pinned.size_bytes()
-        && Arc::ptr_eq(pinned.buffer().device(), &queue.vulkan)
-        && Arc::ptr_eq(allocation.buffer().device(), &queue.vulkan)
+        && Arc::ptr_eq(pinned.buffer().device(), queue.vulkan())
+        && Arc::ptr_eq(allocation.buffer().device(), queue.vulkan())
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn device_memory(queue: &Queue) -> Arc<Allocation> {
-        Allocation::new(&queue.vulkan, SIZE_BYTES as u64, MemoryKind::Device).unwrap()
+        Allocation::new(queue.vulkan(), SIZE_BYTES as u64, MemoryKind::Device).unwrap()
     }
 
     /// On a device that has the host see its memory, and on one that has not: there it sees a mirror.

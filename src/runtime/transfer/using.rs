@@ -7,7 +7,7 @@ use crate::runtime::event::{Event, WaitList};
 use crate::runtime::object::error::Result;
 use crate::runtime::queue::Queue;
 use crate::runtime::queue::bring::bring;
-use crate::runtime::queue::turn::Turn;
+use crate::runtime::queue::enqueue_lock::EnqueueLock;
 use crate::runtime::residency::backing::Use;
 use opencl_sys::cl_command_type;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub fn enqueue_using(
     if !travels && let Some(event) = move_on_host(queue, kind, command, wait_list)? {
         return Ok(Some(event));
     }
-    let _turn = travels.then(|| Turn::take([queue]));
+    let _turn = travels.then(|| EnqueueLock::take([queue]));
     bring(queue, uses, wait_list)?;
     let (waits, order) = (Waits::on(wait_list), Ordering::default());
     queue.enqueue_if(wants_event, kind, command, waits, order)
