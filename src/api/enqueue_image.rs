@@ -11,7 +11,7 @@ use super::out::{EventArguments, Out};
 use super::transfer::HostTransfer;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::host_memory::pointer::HostPointer;
-use crate::runtime::transfer::enqueue_map_region;
+use crate::runtime::transfer::map::{MapRequest, enqueue_map};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER,
     CL_COMMAND_FILL_IMAGE, CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE,
@@ -210,16 +210,15 @@ pub unsafe fn enqueue_map_image(
     let wait_list = enqueue::wait_list(&queue, &events)?;
     check_map_access(&memory, map_flags)?;
 
-    let (pointer, event) = enqueue_map_region(
-        &queue,
-        CL_COMMAND_MAP_IMAGE,
-        &memory,
-        map_flags,
-        region.extent(),
-        region.layout(),
-        blocking_map != CL_FALSE,
-        wait_list,
-    )?;
+    let request = MapRequest {
+        kind: CL_COMMAND_MAP_IMAGE,
+        memory: &memory,
+        flags: map_flags,
+        extent: region.extent(),
+        layout: region.layout(),
+        blocking: blocking_map != CL_FALSE,
+    };
+    let (pointer, event) = enqueue_map(&queue, &request, wait_list)?;
     row_pitch.write(region.image.row_pitch_bytes);
     // "For a 1D image, a 2D image … the slice pitch returned is 0".
     slice_pitch.write(if has_slices {

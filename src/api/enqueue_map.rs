@@ -9,7 +9,7 @@ use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::residency::backing::Use;
 use crate::runtime::residency::residence::Mode;
-use crate::runtime::transfer::{enqueue_map, enqueue_unmap};
+use crate::runtime::transfer::map::{MapRequest, enqueue_map, enqueue_unmap};
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT,
     CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_HOST_NO_ACCESS,
@@ -43,15 +43,9 @@ pub fn enqueue_map_buffer(
     enqueue::check_alignment(&queue, &memory)?;
     check_map_access(&memory, map_flags)?;
 
-    let (pointer, event) = enqueue_map(
-        &queue,
-        &memory,
-        map_flags,
-        offset,
-        size,
-        blocking_map != CL_FALSE,
-        wait_list,
-    )?;
+    let blocking = blocking_map != CL_FALSE;
+    let request = MapRequest::of_bytes(&memory, map_flags, offset, size, blocking);
+    let (pointer, event) = enqueue_map(&queue, &request, wait_list)?;
     events.give(event);
     Ok(pointer.0.cast())
 }

@@ -2,26 +2,21 @@
 
 use super::error::{Error, Result};
 use super::out::List;
-use super::{handle, program, svm, usm};
-use crate::compiler::program::AccessQualifier;
+use super::{handle, kernel_argument, program, svm, usm};
 use crate::runtime::context::Context;
-use crate::runtime::context::sampler::Sampler;
 use crate::runtime::device::Device;
 use crate::runtime::launch::argument::{ArgumentClass, ArgumentValue};
 use crate::runtime::launch::indirect::Indirect;
 use crate::runtime::launch::kernel::Kernel;
-use crate::runtime::memory::Memory;
 use crate::runtime::program::Program;
 use opencl_sys::{
-    CL_FALSE, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_DEFINITION,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_SAMPLER,
+    CL_FALSE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_DEFINITION, CL_INVALID_PROGRAM_EXECUTABLE,
     CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
     CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
     CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
-    CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_READ_ONLY,
-    CL_MEM_WRITE_ONLY, cl_bool, cl_kernel, cl_kernel_exec_info, cl_mem, cl_program, cl_uint,
+    CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, cl_bool, cl_kernel,
+    cl_kernel_exec_info, cl_program, cl_uint,
 };
-use smallvec::SmallVec;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
@@ -130,201 +125,9 @@ pub unsafe fn set_kernel_arg(
 ) -> Result<()> {
     let kernel = handle::borrow(kernel)?;
     // SAFETY: the caller's promise.
-    let value = unsafe { argument_value(&kernel, arg_index, arg_size, arg_value) }?;
+    let value = unsafe { kernel_argument::value(&kernel, arg_index, arg_size, arg_value) }?;
     kernel.set_argument(arg_index, value);
     Ok(())
-}
-
-/// What [`set_kernel_arg`] sets an argument to.
-///
-/// # Safety
-/// As [`set_kernel_arg`].
-pub(super) unsafe fn argument_value(
-    kernel: &Kernel,
-    arg_index: cl_uint,
-    arg_size: usize,
-    arg_value: *const c_void,
-) -> Result<ArgumentValue> {
-    let class = kernel.argument_class(arg_index)?;
-    let bad_size = |expected: usize| {
-        Error::new(
-            CL_INVALID_ARG_SIZE,
-            format!("argument {arg_index}: arg_size is {arg_size}, not {expected}"),
-        )
-    };
-    Ok(match class {
-        ArgumentClass::Value { size_bytes } => {
-            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-            if arg_value.is_null() {
-                return Err(Error::new(
-                    CL_INVALID_ARG_VALUE,
-                    format!("argument {arg_index}: arg_value is NULL"),
-                ));
-            }
-            // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is
-            // not a memory object".
-            if arg_size != size_bytes as usize {
-                return Err(bad_size(size_bytes as usize));
-            }
-            // SAFETY: the caller's promise.
-            let bytes = unsafe { std::slice::from_raw_parts(arg_value.cast::<u8>(), arg_size) };
-            ArgumentValue::Bytes(SmallVec::from_slice(bytes))
-        }
-        ArgumentClass::Buffer => {
-            // "… or if the argument is a memory object and arg_size != sizeof(cl_mem)".
-            let check_size = || {
-                if arg_size == size_of::<cl_mem>() {
-                    Ok(())
-                } else {
-                    Err(bad_size(size_of::<cl_mem>()))
-                }
-            };
-            // "If the argument is declared to be a pointer of a built-in scalar or vector type … the memory
-            // object specified as argument value must be a buffer object (or NULL) … the arg_value pointer can
-            // be NULL or point to a NULL value in which case a NULL value will be used".
-            let memory = if arg_value.is_null() {
-                std::ptr::null_mut()
-            } else {
-                check_size()?;
-                // SAFETY: the caller's promise, and the size of a handle.
-                unsafe { arg_value.cast::<cl_mem>().read_unaligned() }
-            };
-            // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value
-            // is not a valid memory object."
-            let memory = handle::get_optional::<Memory>(memory)?;
-            if let Some(memory) = &memory
-                && !Arc::ptr_eq(memory.context(), kernel.program().context())
-            {
-                return Err(Error::new(
-                    CL_INVALID_MEM_OBJECT,
-                    format!("argument {arg_index}: the buffer belongs to another context"),
-                ));
-            }
-            if memory.as_ref().is_some_and(|memory| !memory.is_buffer()) {
-                return Err(Error::new(
-                    CL_INVALID_MEM_OBJECT,
-                    format!("argument {arg_index} is no buffer, the kernel takes one"),
-                ));
-            }
-            check_size()?;
-            ArgumentValue::Memory(memory.as_ref().map(Arc::downgrade))
-        }
-        ArgumentClass::Local => {
-            // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
-            if !arg_value.is_null() {
-                return Err(Error::new(
-                    CL_INVALID_ARG_VALUE,
-                    format!("argument {arg_index} is local, arg_value is not NULL"),
-                ));
-            }
-            // "… or if arg_size is zero and the argument is declared with the local qualifier".
-            if arg_size == 0 {
-                return Err(Error::new(
-                    CL_INVALID_ARG_SIZE,
-                    format!("argument {arg_index} is local, arg_size is 0"),
-                ));
-            }
-            ArgumentValue::LocalBytes(arg_size as u64)
-        }
-        ArgumentClass::Image(wanted) => {
-            // SAFETY: the caller's promise.
-            let memory = unsafe { handle_argument(arg_index, arg_size, arg_value) }?;
-            // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value
-            // is not a valid memory object."
-            let memory: Arc<Memory> = handle::get(memory)?;
-            let foreign = !Arc::ptr_eq(memory.context(), kernel.program().context());
-            let Some(image) = memory.image().filter(|_| !foreign) else {
-                return Err(Error::new(
-                    CL_INVALID_MEM_OBJECT,
-                    format!("argument {arg_index} is no image of the kernel's context"),
-                ));
-            };
-            // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and
-            // arg_value refers to an image object created with cl_mem_flags of CL_MEM_WRITE_ONLY or if the image
-            // argument is declared with the write_only qualifier and arg_value refers to an image object created
-            // with cl_mem_flags of CL_MEM_READ_ONLY." What is declared read_write is both.
-            let forbidden = match wanted.access {
-                AccessQualifier::WriteOnly => CL_MEM_READ_ONLY,
-                AccessQualifier::ReadWrite => CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
-                _ => CL_MEM_WRITE_ONLY,
-            };
-            let refuse = |reason: &str| {
-                let reason = format!("argument {arg_index}: {reason}");
-                Err(Error::new(CL_INVALID_ARG_VALUE, reason))
-            };
-            if memory.flags() & forbidden != 0 {
-                return refuse("the image's flags forbid what the kernel does with it");
-            }
-            if image.dimension != wanted.dimension {
-                return refuse("the image has another dimension than the kernel's argument");
-            }
-            if image.format.is_depth() != wanted.depth {
-                return refuse("a depth image and one that is none");
-            }
-            ArgumentValue::Memory(Some(Arc::downgrade(&memory)))
-        }
-        ArgumentClass::Pipe => {
-            // SAFETY: the caller's promise.
-            let memory = unsafe { handle_argument(arg_index, arg_size, arg_value) }?;
-            // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value
-            // is not a valid memory object."
-            let memory: Arc<Memory> = handle::get(memory)?;
-            let foreign = !Arc::ptr_eq(memory.context(), kernel.program().context());
-            if foreign || memory.pipe().is_none() {
-                return Err(Error::new(
-                    CL_INVALID_MEM_OBJECT,
-                    format!("argument {arg_index} is no pipe of the kernel's context"),
-                ));
-            }
-            ArgumentValue::Memory(Some(Arc::downgrade(&memory)))
-        }
-        ArgumentClass::Sampler => {
-            // "CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value
-            // is not a valid sampler object."
-            let sampler = if arg_value.is_null() {
-                std::ptr::null_mut()
-            } else {
-                // SAFETY: the caller's promise.
-                unsafe { handle_argument(arg_index, arg_size, arg_value) }?
-            };
-            let sampler: Arc<Sampler> = handle::get(sampler)?;
-            if !Arc::ptr_eq(sampler.context(), kernel.program().context()) {
-                return Err(Error::new(
-                    CL_INVALID_SAMPLER,
-                    format!("argument {arg_index}: the sampler belongs to another context"),
-                ));
-            }
-            ArgumentValue::Sampler(sampler.word())
-        }
-    })
-}
-
-/// The handle that an argument is set to.
-///
-/// # Safety
-/// `arg_value` is NULL or has `arg_size` bytes.
-unsafe fn handle_argument(
-    arg_index: cl_uint,
-    arg_size: usize,
-    arg_value: *const c_void,
-) -> Result<*mut c_void> {
-    // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-    if arg_value.is_null() {
-        return Err(Error::new(
-            CL_INVALID_ARG_VALUE,
-            format!("argument {arg_index}: arg_value is NULL"),
-        ));
-    }
-    // "CL_INVALID_ARG_SIZE … if the argument is a memory object and arg_size != sizeof(cl_mem) … or if the
-    // argument is a sampler and arg_size != sizeof(cl_sampler)."
-    if arg_size != size_of::<*mut c_void>() {
-        return Err(Error::new(
-            CL_INVALID_ARG_SIZE,
-            format!("argument {arg_index}: arg_size is {arg_size}, not that of a handle"),
-        ));
-    }
-    // SAFETY: the caller's promise, and the size of a handle.
-    Ok(unsafe { arg_value.cast::<*mut c_void>().read_unaligned() })
 }
 
 /// `clSetKernelArgSVMPointer`

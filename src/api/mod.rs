@@ -28,6 +28,7 @@ mod image_description;
 mod image_region;
 mod image_transfer;
 pub mod kernel;
+mod kernel_argument;
 pub mod kernel_info;
 pub mod kernel_sub_groups;
 pub mod memory;

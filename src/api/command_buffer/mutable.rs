@@ -3,7 +3,7 @@
 use super::super::enqueue_kernel::range;
 use super::super::error::{Error, Result};
 use super::super::out::{Info, Written};
-use super::super::{handle, kernel};
+use super::super::{handle, kernel, kernel_argument};
 use super::get;
 use crate::runtime::command_buffer::CommandBuffer;
 use crate::runtime::command_buffer::mutable::MutableCommand;
@@ -177,7 +177,7 @@ unsafe fn change(
     for argument in arguments {
         let (index, size, value) = (argument.arg_index, argument.arg_size, argument.arg_value);
         // SAFETY: the caller's promise.
-        let value = unsafe { kernel::argument_value(kernel, index, size, value) }?;
+        let value = unsafe { kernel_argument::value(kernel, index, size, value) }?;
         new.push((index, value));
     }
     for argument in pointers {

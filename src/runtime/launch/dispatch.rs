@@ -1,33 +1,26 @@
 //! From a kernel and a range to the dispatches that a queue records.
 
 use std::convert::Infallible;
-use std::ops::Range;
 use std::sync::Arc;
 
-use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_INVALID_PROGRAM_EXECUTABLE};
+use opencl_sys::CL_INVALID_PROGRAM_EXECUTABLE;
 use smallvec::SmallVec;
 
 use super::argument::ArgumentValue;
+use super::arguments::{Arguments, Block, element};
 use super::indirect::{self, Addressed};
 use super::kernel::{Kernel, KernelState, Launched};
 use super::nd_range::NdRange;
 use super::plan::LaunchPlan;
 use crate::compiler::image::ImageField;
-use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit};
-use crate::runtime::allocation::Access;
+use crate::compiler::program::{ArgumentKind, Implicit};
 use crate::runtime::command::Dispatch;
-use crate::runtime::command::hazard::ALL_BYTES;
 use crate::runtime::command::region::Region;
 use crate::runtime::context::device_queue::DeviceQueue;
 use crate::runtime::device::Device;
-use crate::runtime::memory::Memory;
 use crate::runtime::printf;
 use crate::runtime::program::executable::Executable;
 use crate::runtime::program::kernel_code::DeviceCode;
-use crate::runtime::program::lost_iterations::Watched;
-use crate::runtime::residency::backing::Use;
-use crate::runtime::residency::residence::Mode;
-use crate::runtime::residency::storage::Place;
 use crate::runtime::{Error, Result};
 
 /// Makes the command for a launch that is recorded: one that prints has no buffer for that yet
@@ -149,15 +142,21 @@ impl<'a> Launch<'a> {
         self.plan = Some(plan);
         let (dispatch, block) = (&mut *self.dispatch, &mut *self.block);
         block.clear(&compiled.argument_block);
+        let mut added = Arguments {
+            dispatch,
+            block,
+            addressed,
+        };
         for (argument, value) in compiled.arguments.iter().zip(&*arguments) {
-            add_argument(dispatch, block, addressed, &argument.kind, value)?;
+            added.add(&argument.kind, value)?;
         }
+        added.add_implicit(code, range, plan)?;
         if compiled.follows_pointers && addressed.matter() {
-            indirect::add_followed(dispatch, addressed, indirect)?;
+            indirect::add_followed(self.dispatch, addressed, indirect)?;
         }
         self.arguments = arguments;
         self.last = Some(last);
-        add_implicit(dispatch, block, code, range, plan)
+        Ok(())
     }
 
     /// The kernel's launch before this one, and what this one is, once: `None` where there is nothing to run.
@@ -319,233 +318,4 @@ pub fn with_output(dispatch: &Dispatch, code: DeviceCode<'_>) -> Result<Option<D
         watched: dispatch.watched.clone(),
         on_complete: None,
     }))
-}
-
-fn element<T: Copy + Default>(values: &[T; 3], dimension: u8) -> T {
-    values
-        .get(usize::from(dimension))
-        .copied()
-        .unwrap_or_default()
-}
-
-fn add_argument(
-    dispatch: &mut Dispatch,
-    block: &mut Block,
-    addressed: &Addressed<'_>,
-    kind: &ArgumentKind,
-    value: &ArgumentValue,
-) -> Result<()> {
-    let queue = addressed.queue();
-    match (kind, value) {
-        (ArgumentKind::Value { offset_bytes, .. }, ArgumentValue::Bytes(bytes)) => {
-            block.put(*offset_bytes, bytes);
-        }
-        (
-            ArgumentKind::Buffer {
-                offset_bytes,
-                written,
-                ..
-            },
-            ArgumentValue::Memory(Some(memory)),
-        ) => {
-            let memory = memory.upgrade().ok_or_else(|| {
-                Error::new(
-                    CL_INVALID_KERNEL_ARGS,
-                    "a buffer set as an argument was released before the launch",
-                )
-            })?;
-            let place = memory.place(queue.context_device())?;
-            block.put(*offset_bytes, &place.device_address().to_le_bytes());
-            dispatch.accesses.push(Access {
-                bytes: bytes_of(&memory, &place),
-                allocation: place.allocation,
-                write: *written,
-            });
-            add_use(dispatch, memory, *written);
-        }
-        (
-            ArgumentKind::Buffer {
-                offset_bytes,
-                written,
-                ..
-            },
-            ArgumentValue::Address(address) | ArgumentValue::SharedAddress(address),
-        ) => {
-            block.put(*offset_bytes, &address.to_le_bytes());
-            if let Some(memory) = queue.context().shared().find(*address) {
-                dispatch.accesses.push(Access {
-                    allocation: Arc::clone(memory.on(queue.context_device())?),
-                    bytes: ALL_BYTES,
-                    write: *written,
-                });
-                return Ok(());
-            }
-            let is_shared = matches!(value, ArgumentValue::SharedAddress(1..));
-            if is_shared && !queue.device().unification().any_host_memory {
-                // "CL_INVALID_OPERATION if SVM pointers are passed as arguments to a kernel and the device does not support
-                // SVM or if system pointers are passed as arguments to a kernel … and the device does not support fine
-                // grain system SVM allocations."
-                return Err(Error::invalid_operation(format!(
-                    "the argument {address:#x} is no address of shared virtual memory"
-                )));
-            }
-            dispatch.touches_anything |= *address != 0;
-            indirect::add_address(dispatch, addressed, *address, *written)?;
-        }
-        (
-            ArgumentKind::Image {
-                fields, written, ..
-            },
-            ArgumentValue::Memory(Some(memory)),
-        ) => {
-            let released = || {
-                Error::new(
-                    CL_INVALID_KERNEL_ARGS,
-                    "an image set as an argument was released before the launch",
-                )
-            };
-            let memory = memory.upgrade().ok_or_else(released)?;
-            let image = memory.image().ok_or_else(released)?;
-            let place = memory.place(queue.context_device())?;
-            for (field, offset_bytes) in fields {
-                let value = match field {
-                    // Read only where the format says that there is one.
-                    ImageField::Texture => memory
-                        .texture(queue.context_device(), queue.vk_queue())
-                        .map_or(0, |texture| texture.index().into()),
-                    field => image.field(*field, place.device_address()),
-                };
-                let value = value.to_le_bytes();
-                if let Some(bytes) = value.get(..field.size_bytes() as usize) {
-                    block.put(*offset_bytes, bytes);
-                }
-            }
-            dispatch.accesses.push(Access {
-                bytes: bytes_of(&memory, &place),
-                allocation: place.allocation,
-                write: *written,
-            });
-            add_use(dispatch, memory, *written);
-        }
-        // NULL is address 0, which the block holds from the start; local sizes are in the pipeline; unused
-        // arguments are written nowhere.
-        _ => {}
-    }
-    Ok(())
-}
-
-fn add_use(dispatch: &mut Dispatch, memory: Arc<Memory>, written: bool) {
-    if memory.travels() {
-        let mode = Mode::of(written);
-        dispatch.uses.push(Use::whole(memory.backing(), mode));
-    }
-}
-
-/// The bytes of an allocation that a kernel reaches through `memory`: a sub-buffer's own, since "the behavior of
-/// reading from and writing to a buffer outside" of it is not defined.
-fn bytes_of(memory: &Memory, place: &Place) -> Range<u64> {
-    let start = place.offset_bytes as u64;
-    match memory.parent() {
-        Some(_) => start..start + memory.size_bytes() as u64,
-        None => ALL_BYTES,
-    }
-}
-
-fn add_implicit(
-    dispatch: &mut Dispatch,
-    block: &mut Block,
-    code: DeviceCode<'_>,
-    range: &NdRange,
-    plan: &LaunchPlan,
-) -> Result<()> {
-    for (implicit, offset) in &code.compiled.argument_block.implicit {
-        let value: u64 = match implicit {
-            Implicit::GlobalOffset(dimension) => element(&range.offset, *dimension),
-            Implicit::GlobalSize(dimension) => element(&range.global, *dimension),
-            Implicit::NumGroups(dimension) => element(&plan.groups, *dimension),
-            Implicit::EnqueuedLocalSize(dimension) => element(&plan.local, *dimension).into(),
-            Implicit::WorkDim => range.dimensions.into(),
-            // Written for each region.
-            Implicit::GroupBase(_) | Implicit::GlobalBase(_) | Implicit::DispatchWidth => continue,
-            Implicit::DataSegment => match code.code.executable.data()? {
-                Some(allocation) => {
-                    dispatch.accesses.push(Access {
-                        allocation: Arc::clone(allocation),
-                        bytes: ALL_BYTES,
-                        write: code.code.executable.program().data.writable,
-                    });
-                    allocation.device_address()
-                }
-                None => 0,
-            },
-            Implicit::OrderWord => code.code.executable.device().order_word()?,
-            Implicit::IterationsLost => {
-                let (executable, index) = (&code.code.executable, code.code.index());
-                dispatch.watched = Watched::of(executable, index);
-                match executable.iterations_lost(index) {
-                    Some(word) => word.address(executable.device().vulkan()?)?,
-                    None => 0,
-                }
-            }
-            Implicit::PrintfBuffer => match &dispatch.printf {
-                Some(output) => output.device_address(),
-                None => 0,
-            },
-        };
-        let size = implicit.size_bytes() as usize;
-        if let Some(bytes) = value.to_le_bytes().get(..size) {
-            block.put(*offset, bytes);
-        }
-    }
-    Ok(())
-}
-
-/// The argument block being filled.
-#[derive(Default)]
-pub(in crate::runtime) struct Block(SmallVec<[u8; 256]>);
-
-impl Block {
-    /// Makes it one of zeros.
-    fn clear(&mut self, block: &ArgumentBlock) {
-        let size_bytes = block.size_bytes as usize;
-        self.0.clear();
-        // At once: SmallVec::resize takes ten instructions for each byte.
-        match [0; 256].get(..size_bytes) {
-            Some(zeros) => self.0.extend_from_slice(zeros),
-            None => self.0.resize(size_bytes, 0),
-        }
-    }
-
-    /// Writes at `offset`; what the compiler placed always fits.
-    fn put(&mut self, offset: u32, bytes: &[u8]) {
-        let start = offset as usize;
-        let place = self.0.get_mut(start..start.saturating_add(bytes.len()));
-        debug_assert!(place.is_some(), "an argument lies outside its block");
-        if let Some(place) = place {
-            place.copy_from_slice(bytes);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_block_is_written_where_the_compiler_says() {
-        let mut block = Block::default();
-        block.clear(&ArgumentBlock {
-            size_bytes: 12,
-            ..ArgumentBlock::default()
-        });
-        block.put(4, &7u32.to_le_bytes());
-        assert_eq!(block.0.as_slice(), [0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
-        for size_bytes in [8, 256, 300] {
-            block.clear(&ArgumentBlock {
-                size_bytes,
-                ..ArgumentBlock::default()
-            });
-            assert_eq!(block.0.as_slice(), vec![0; size_bytes as usize]);
-        }
-    }
 }

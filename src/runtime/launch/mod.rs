@@ -1,6 +1,7 @@
 //! Kernels, and what becomes of a launch before it is enqueued.
 
 pub mod argument;
+pub mod arguments;
 pub mod dispatch;
 pub mod indirect;
 pub mod kernel;

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::runtime::event::WaitList;
     use crate::runtime::test_queue;
-    use crate::runtime::transfer::{enqueue_map, enqueue_unmap};
+    use crate::runtime::transfer::map::{MapRequest, enqueue_map, enqueue_unmap};
     use opencl_sys::{CL_COMPLETE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_READ_WRITE};
 
     #[test]
@@ -128,9 +128,8 @@ mod tests {
         let copies = || memory.storage().allocations().len();
         let map = |flags| {
             let none = WaitList::new();
-            enqueue_map(&here, &memory, flags, 0, size_bytes, true, none)
-                .unwrap()
-                .0
+            let request = MapRequest::of_bytes(&memory, flags, 0, size_bytes, true);
+            enqueue_map(&here, &request, none).unwrap().0
         };
         let unmap = |pointer| {
             let event = enqueue_unmap(&there, &memory, pointer, Ok(WaitList::new()));

@@ -86,7 +86,7 @@ mod tests {
     use crate::runtime::memory::Memory;
     use crate::runtime::residency::shared::{Access, Origin, UnifiedKind};
     use crate::runtime::test_queue;
-    use crate::runtime::transfer::{enqueue_map, enqueue_unmap};
+    use crate::runtime::transfer::map::{MapRequest, enqueue_map, enqueue_unmap};
     use crate::vulkan::MemoryKind;
     use opencl_sys::{CL_MAP_READ, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, cl_mem_flags};
 
@@ -100,16 +100,8 @@ mod tests {
 
     fn map(queue: &Arc<Queue>, memory: &Arc<Memory>, offset_bytes: usize) -> HostPointer {
         let (size_bytes, none) = (SIZE_BYTES - offset_bytes, WaitList::new());
-        let mapped = enqueue_map(
-            queue,
-            memory,
-            CL_MAP_READ,
-            offset_bytes,
-            size_bytes,
-            true,
-            none,
-        );
-        mapped.unwrap().0
+        let request = MapRequest::of_bytes(memory, CL_MAP_READ, offset_bytes, size_bytes, true);
+        enqueue_map(queue, &request, none).unwrap().0
     }
 
     fn unmap(queue: &Arc<Queue>, memory: &Arc<Memory>, pointer: HostPointer) {
