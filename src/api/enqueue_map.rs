@@ -7,8 +7,8 @@ use super::{enqueue, handle};
 use crate::runtime::command::Command;
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
-use crate::runtime::residency::backing::Use;
-use crate::runtime::residency::residence::Mode;
+use crate::runtime::residency::backing::MemoryAccess;
+use crate::runtime::residency::contents::AccessMode;
 use crate::runtime::transfer::map::{MapRequest, enqueue_map, enqueue_unmap};
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, CL_INVALID_CONTEXT, CL_INVALID_MEM_OBJECT,
@@ -144,15 +144,15 @@ pub unsafe fn enqueue_migrate_mem_objects(
     // "CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED: … the contents of the set of memory objects are undefined after
     // migration".
     let mode = match flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED {
-        0 => Mode::Read,
-        _ => Mode::Overwrite,
+        0 => AccessMode::Read,
+        _ => AccessMode::Overwrite,
     };
     let moved = list.into_iter().filter(|_| to_device);
     let transfer = Transfer {
         command: Command::Nothing,
         memories: moved
             .map(|memory| {
-                let used = Use::whole(memory.backing(), mode);
+                let used = MemoryAccess::whole(memory.backing(), mode);
                 (memory, used)
             })
             .collect(),

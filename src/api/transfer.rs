@@ -9,7 +9,7 @@ use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::backing::MemoryAccess;
 use crate::runtime::residency::storage::Place;
 use crate::runtime::transfer::using::enqueue_using;
 use crate::runtime::transfer::{read_memory, write_memory};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A checked command, and the memory objects behind its allocations, in that order, with what it uses of each.
 pub(super) struct Transfer {
     pub command: Command,
-    pub memories: Vec<(Arc<Memory>, Use)>,
+    pub memories: Vec<(Arc<Memory>, MemoryAccess)>,
 }
 
 /// A rectangle of a memory object: the layout counts from its first byte.
@@ -66,8 +66,8 @@ impl Transfer {
                 target: to_place.allocation,
             }
         };
-        let read = Use::read(source.backing(), from, extent);
-        let written = Use::write(target.backing(), to, extent);
+        let read = MemoryAccess::read(source.backing(), from, extent);
+        let written = MemoryAccess::write(target.backing(), to, extent);
         let memories = vec![(source, read), (target, written)];
         Ok(Self { command, memories })
     }
@@ -81,7 +81,7 @@ impl Transfer {
     ) -> Result<Self> {
         let (target, layout) = target;
         let command = command(&target.place(queue.context_device())?);
-        let written = Use::write(target.backing(), layout, extent);
+        let written = MemoryAccess::write(target.backing(), layout, extent);
         let memories = vec![(target, written)];
         Ok(Self { command, memories })
     }
@@ -95,7 +95,8 @@ impl Transfer {
         events: EventArguments,
     ) -> Result<()> {
         let (command, wanted) = (&mut self.command, events.wants_event());
-        let uses: SmallVec<[Use; 2]> = self.memories.into_iter().map(|(_, it)| it).collect();
+        let uses: SmallVec<[MemoryAccess; 2]> =
+            self.memories.into_iter().map(|(_, it)| it).collect();
         let event = enqueue_using(queue, &uses, wanted, kind, command, &mut wait_list)?;
         events.give_if(event);
         Ok(())

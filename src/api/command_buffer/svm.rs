@@ -47,10 +47,10 @@ pub unsafe fn command_svm_memcpy(
         context.shared().pointed(src_ptr),
     );
     // SAFETY: the caller's promise.
-    let (command, touches_anything) =
+    let (command, accesses_anything) =
         unsafe { shared::copy(&recording.queue, &target, &source, size) }?;
     let new = NewCommand {
-        touches_anything,
+        accesses_anything,
         ..NewCommand::new(command, Origin::Addresses)
     };
     recording.finish(&wait_list, new)
@@ -79,10 +79,10 @@ pub unsafe fn command_svm_mem_fill(
     let wait_list = recording.wait_list()?;
     let target = recording.queue.context().shared().pointed(svm_ptr);
     // SAFETY: the caller's promise.
-    let (command, touches_anything) =
+    let (command, accesses_anything) =
         unsafe { shared::fill(&recording.queue, &target, size, pattern) }?;
     let new = NewCommand {
-        touches_anything,
+        accesses_anything,
         ..NewCommand::new(command, Origin::Addresses)
     };
     recording.finish(&wait_list, new)

@@ -1,4 +1,4 @@
-//! Which memory has been touched since the last barrier.
+//! Which memory has been accessed since the last barrier.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -8,7 +8,7 @@ pub type Id = usize;
 
 /// A region of an allocation that a command reads or writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touch {
+pub struct TrackedAccess {
     pub id: Id,
     /// Bytes of the allocation, [`ALL_BYTES`] where it can't be told.
     pub bytes: Range<u64>,
@@ -19,12 +19,12 @@ pub struct Touch {
 pub const ALL_BYTES: Range<u64> = 0..u64::MAX;
 
 /// What a command reads and writes.
-pub type Accesses = SmallVec<[Touch; 8]>;
+pub type Accesses = SmallVec<[TrackedAccess; 8]>;
 
 /// Past this a barrier costs less than the search.
 const MOST: usize = 64;
 
-impl Touch {
+impl TrackedAccess {
     /// Whether the order of the two can be told.
     pub fn conflicts(&self, other: &Self) -> bool {
         self.id == other.id && (self.write || other.write) && self.overlaps(other)
@@ -35,7 +35,7 @@ impl Touch {
         self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }
 
-    /// Whether all of `other` is touched by this, and no less than it does.
+    /// Whether all of `other` is accessed by this, and no less than it does.
     pub fn covers(&self, other: &Self) -> bool {
         self.id == other.id
             && (self.write || !other.write)
@@ -47,42 +47,42 @@ impl Touch {
 /// What the commands since the last barrier read and write.
 #[derive(Debug, Default)]
 pub struct Hazards {
-    touched: SmallVec<[Touch; MOST]>,
+    accessed: SmallVec<[TrackedAccess; MOST]>,
     anything: bool,
 }
 
 impl Hazards {
-    /// Whether a command that touches `accesses` must come after a barrier. `anything`: it may use memory that
+    /// Whether a command that makes `accesses` must come after a barrier. `anything`: it may use memory that
     /// is not named.
     #[inline]
-    pub fn conflict(&self, accesses: &[Touch], anything: bool) -> bool {
+    pub fn conflict(&self, accesses: &[TrackedAccess], anything: bool) -> bool {
         if anything || self.anything {
-            return self.anything || !self.touched.is_empty();
+            return self.anything || !self.accessed.is_empty();
         }
-        if self.touched.len() + accesses.len() > MOST {
+        if self.accessed.len() + accesses.len() > MOST {
             return true;
         }
-        let touched = |new: &Touch| self.touched.iter().any(|old| old.conflicts(new));
+        let touched = |new: &TrackedAccess| self.accessed.iter().any(|old| old.conflicts(new));
         accesses.iter().any(touched)
     }
 
     /// The command has been recorded.
-    pub fn note(&mut self, accesses: &[Touch], anything: bool) {
+    pub fn note(&mut self, accesses: &[TrackedAccess], anything: bool) {
         self.anything |= anything;
         for new in accesses {
-            if self.touched.iter().any(|old| old.covers(new)) {
+            if self.accessed.iter().any(|old| old.covers(new)) {
                 continue;
             }
-            match self.touched.iter_mut().find(|old| new.covers(old)) {
+            match self.accessed.iter_mut().find(|old| new.covers(old)) {
                 Some(old) => *old = new.clone(),
-                None => self.touched.push(new.clone()),
+                None => self.accessed.push(new.clone()),
             }
         }
     }
 
     /// A barrier has been recorded.
     pub fn clear(&mut self) {
-        self.touched.clear();
+        self.accessed.clear();
         self.anything = false;
     }
 }
@@ -91,16 +91,16 @@ impl Hazards {
 mod tests {
     use super::*;
 
-    fn touch(id: Id, write: bool) -> Touch {
-        Touch {
+    fn tracked(id: Id, write: bool) -> TrackedAccess {
+        TrackedAccess {
             id,
             bytes: ALL_BYTES,
             write,
         }
     }
 
-    fn part(bytes: Range<u64>, write: bool) -> Touch {
-        Touch {
+    fn part(bytes: Range<u64>, write: bool) -> TrackedAccess {
+        TrackedAccess {
             id: 1,
             bytes,
             write,
@@ -110,13 +110,13 @@ mod tests {
     #[test]
     fn only_a_write_makes_a_conflict() {
         let mut hazards = Hazards::default();
-        hazards.note(&[touch(1, false), touch(2, true)], false);
-        assert!(!hazards.conflict(&[touch(1, false)], false));
-        assert!(hazards.conflict(&[touch(1, true)], false));
-        assert!(hazards.conflict(&[touch(2, false)], false));
-        assert!(!hazards.conflict(&[touch(3, true)], false));
+        hazards.note(&[tracked(1, false), tracked(2, true)], false);
+        assert!(!hazards.conflict(&[tracked(1, false)], false));
+        assert!(hazards.conflict(&[tracked(1, true)], false));
+        assert!(hazards.conflict(&[tracked(2, false)], false));
+        assert!(!hazards.conflict(&[tracked(3, true)], false));
         hazards.clear();
-        assert!(!hazards.conflict(&[touch(2, true)], false));
+        assert!(!hazards.conflict(&[tracked(2, true)], false));
     }
 
     #[test]
@@ -125,12 +125,12 @@ mod tests {
         hazards.note(&[part(0..64, true)], false);
         assert!(!hazards.conflict(&[part(64..128, true)], false));
         assert!(hazards.conflict(&[part(63..64, false)], false));
-        assert!(hazards.conflict(&[touch(1, false)], false));
+        assert!(hazards.conflict(&[tracked(1, false)], false));
         hazards.note(&[part(64..128, false)], false);
         assert!(!hazards.conflict(&[part(100..128, false)], false));
         assert!(hazards.conflict(&[part(100..128, true)], false));
         // One that covers others stands for them.
-        hazards.note(&[touch(1, true)], false);
+        hazards.note(&[tracked(1, true)], false);
         assert!(hazards.conflict(&[part(0..1, false)], false));
         assert!(hazards.conflict(&[part(200..201, false)], false));
     }
@@ -140,15 +140,15 @@ mod tests {
         let mut hazards = Hazards::default();
         assert!(!hazards.conflict(&[], true));
         hazards.note(&[], true);
-        assert!(hazards.conflict(&[touch(1, false)], false));
+        assert!(hazards.conflict(&[tracked(1, false)], false));
     }
 
     #[test]
     fn a_long_list_is_cut_by_a_barrier() {
         let mut hazards = Hazards::default();
         for id in 0..MOST {
-            hazards.note(&[touch(id, false)], false);
+            hazards.note(&[tracked(id, false)], false);
         }
-        assert!(hazards.conflict(&[touch(MOST, false)], false));
+        assert!(hazards.conflict(&[tracked(MOST, false)], false));
     }
 }

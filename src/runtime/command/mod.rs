@@ -12,7 +12,7 @@ use super::host_memory::pointer::HostPointer;
 use super::object::error::{Error, Result};
 use super::printf;
 use super::program::lost_iterations::Watched;
-use super::residency::backing::Use;
+use super::residency::backing::MemoryAccess;
 use crate::vulkan::{self, BinarySemaphore};
 use replay::Replay;
 use smallvec::SmallVec;
@@ -73,10 +73,10 @@ impl Command {
         matches!(self, Self::Dispatch(_) | Self::Nothing)
     }
 
-    /// Takes out [`Dispatch::uses`].
-    pub fn take_uses(&mut self) -> Vec<Use> {
+    /// Takes out [`Dispatch::memory_accesses`].
+    pub fn take_memory_accesses(&mut self) -> Vec<MemoryAccess> {
         match self {
-            Self::Dispatch(dispatch) => std::mem::take(&mut dispatch.uses),
+            Self::Dispatch(dispatch) => std::mem::take(&mut dispatch.memory_accesses),
             _ => Vec::new(),
         }
     }
@@ -155,10 +155,10 @@ pub struct Dispatch {
     pub regions: SmallVec<[DispatchRegion; 1]>,
     pub accesses: SmallVec<[Access; 4]>,
     /// May touch memory that `accesses` doesn't name (the kernel follows pointers).
-    pub touches_anything: bool,
+    pub accesses_anything: bool,
     /// What it uses whose place depends on the device: whoever enqueues or records it takes that out, and has it
     /// brought there before ([`crate::runtime::queue::bring::bring`]).
-    pub uses: Vec<Use>,
+    pub memory_accesses: Vec<MemoryAccess>,
     /// It may also use every buffer whose device address the application knows.
     pub uses_any_address: bool,
     /// Held until the device is done.

@@ -5,7 +5,7 @@
 //! in a [`Turn`] on all queues, so that whatever else is enqueued comes before the whole or after it, and any two executions
 //! come in the same order on each of their queues.
 
-use super::travellers::Travellers;
+use super::migrations::Migrations;
 use super::versions::Leftovers;
 use super::{CommandBuffer, State, not_executable};
 use crate::runtime::Result;
@@ -18,7 +18,7 @@ use crate::runtime::queue::Queue;
 use crate::runtime::queue::bring::bring;
 use crate::runtime::queue::enqueue_lock::EnqueueLock;
 use crate::runtime::queue::{complete_all, event_if, place};
-use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::backing::MemoryAccess;
 use crate::runtime::transfer::using::enqueue_using;
 use crate::vulkan::timestamps::host_now_ns;
 use opencl_sys::{CL_COMMAND_COMMAND_BUFFER_KHR, CL_COMMAND_MARKER};
@@ -31,30 +31,30 @@ struct PartExecution {
     /// Number of its queue.
     queue: usize,
     after: Vec<usize>,
-    uses: Vec<Use>,
+    accesses: Vec<MemoryAccess>,
 }
 
 type PartExecutions = SmallVec<[PartExecution; 1]>;
 
 /// The memory that a part's commands use.
 #[derive(Default)]
-pub(super) struct PartUses {
-    pub travellers: Travellers,
+pub(super) struct PartAccesses {
+    pub migrations: Migrations,
     /// A kernel may use every buffer whose device address the application knows.
     pub any_address: bool,
 }
 
-impl PartUses {
+impl PartAccesses {
     /// What has to be brought to the part's device.
-    fn to_bring(&self, context: &Context) -> Vec<Use> {
+    fn to_bring(&self, context: &Context) -> Vec<MemoryAccess> {
         if context.devices().len() == 1 {
             return Vec::new();
         }
-        let mut uses: Vec<Use> = self.travellers.uses().collect();
+        let mut accesses: Vec<MemoryAccess> = self.migrations.accesses().collect();
         if self.any_address {
-            uses.extend(context.addressed_uses());
+            accesses.extend(context.addressed_accesses());
         }
-        uses
+        accesses
     }
 }
 
@@ -108,23 +108,24 @@ impl CommandBuffer {
         }
         let leftovers = self.prepare_execution(&mut state)?;
         let instance = state.versions.current().ok_or_else(not_executable)?;
-        if let ([queue], 1, [uses, ..]) = (queues, instance.parts(), state.uses.as_slice()) {
+        if let ([queue], 1, [accesses, ..]) = (queues, instance.parts(), state.accesses.as_slice())
+        {
             let mut replay = Command::Replay(Replay::new(Arc::clone(instance) as _, 0));
-            let uses = uses.to_bring(self.context());
+            let accesses = accesses.to_bring(self.context());
             drop(state);
             drop(leftovers);
             let (kind, list) = (CL_COMMAND_COMMAND_BUFFER_KHR, &mut waits.events);
-            return enqueue_using(queue, &uses, wants_event, kind, &mut replay, list);
+            return enqueue_using(queue, &accesses, wants_event, kind, &mut replay, list);
         }
-        let plans = state.schedule.parts.iter().zip(&state.uses);
+        let plans = state.schedule.parts.iter().zip(&state.accesses);
         let parts = plans
             .take(instance.parts())
             .enumerate()
-            .map(|(part, (plan, uses))| PartExecution {
+            .map(|(part, (plan, accesses))| PartExecution {
                 replay: Replay::new(Arc::clone(instance) as _, part),
                 queue: queue_of_part(queues, plan.queue),
                 after: plan.after.clone(),
-                uses: uses.to_bring(self.context()),
+                accesses: accesses.to_bring(self.context()),
             })
             .collect();
         // No lock is held: memory may go.
@@ -233,7 +234,7 @@ fn enqueue_parts(
         waits.extend(previous.map(|(_, event)| Arc::clone(event)));
         let others = part.after.iter().filter_map(|&index| done.get(index));
         waits.extend(others.map(|(_, event)| Arc::clone(event)));
-        bring(queue, &part.uses, &mut waits)?;
+        bring(queue, &part.accesses, &mut waits)?;
         let replay = Command::Replay(part.replay);
         done.push((part.queue, enqueue_piece(queue, replay, &waits, queued_ns)?));
     }

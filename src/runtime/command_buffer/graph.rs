@@ -10,7 +10,7 @@
 //! - in order, the commands of its queue before it that touch the same bytes where one of them writes: the
 //!   order of others can't be told.
 
-use crate::runtime::command::hazard::{ALL_BYTES, Id, Touch};
+use crate::runtime::command::hazard::{ALL_BYTES, Id, TrackedAccess};
 use crate::runtime::{Error, Result};
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub struct Graph {
 #[derive(Debug, Default)]
 struct QueueOrder {
     in_order: bool,
-    touched: HashMap<Id, Touched>,
+    accessed: HashMap<Id, Accessed>,
     /// The highest level of its commands, and of those that may touch any memory.
     highest: Level,
     anything: Level,
@@ -43,8 +43,8 @@ struct QueueOrder {
 
 /// The regions of an allocation that commands touch, each with the highest level at which they do.
 #[derive(Debug, Default)]
-struct Touched {
-    regions: Vec<(Touch, Level)>,
+struct Accessed {
+    regions: Vec<(TrackedAccess, Level)>,
 }
 
 /// Past so many regions of one allocation they are no longer told apart: the search would cost more than the
@@ -81,7 +81,7 @@ impl Graph {
             .unwrap_or(0)
     }
 
-    /// Adds a command of queue number `queue`, which touches `accesses`, and memory not named if `anything`. The
+    /// Adds a command of queue number `queue`, which makes `accesses`, and memory not named if `anything`. The
     /// wait list has been checked. Answers with its level, from 1 on.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Graph {
         &mut self,
         queue: usize,
         wait_list: &[SyncPoint],
-        accesses: &[Touch],
+        accesses: &[TrackedAccess],
         anything: bool,
     ) -> Result<(SyncPoint, Level)> {
         let mut after = self.after(wait_list).max(self.floor);
@@ -140,32 +140,33 @@ impl Graph {
 
 impl QueueOrder {
     /// The highest level of a command that a new one must come after.
-    fn conflicts(&self, accesses: &[Touch], anything: bool) -> Level {
+    fn conflicts(&self, accesses: &[TrackedAccess], anything: bool) -> Level {
         if anything {
             return self.highest;
         }
         accesses
             .iter()
-            .filter_map(|new| Some(self.touched.get(&new.id)?.conflicts(new)))
+            .filter_map(|new| Some(self.accessed.get(&new.id)?.conflicts(new)))
             .max()
             .unwrap_or(0)
             .max(self.anything)
     }
 
-    fn note(&mut self, accesses: &[Touch], anything: bool, level: Level) {
+    fn note(&mut self, accesses: &[TrackedAccess], anything: bool, level: Level) {
         self.highest = self.highest.max(level);
         if anything {
             self.anything = self.anything.max(level);
         }
         for new in accesses {
-            self.touched.entry(new.id).or_default().note(new, level);
+            self.accessed.entry(new.id).or_default().note(new, level);
         }
     }
 }
 
-impl Touched {
-    fn conflicts(&self, new: &Touch) -> Level {
-        let conflicting = |(old, level): &(Touch, Level)| old.conflicts(new).then_some(*level);
+impl Accessed {
+    fn conflicts(&self, new: &TrackedAccess) -> Level {
+        let conflicting =
+            |(old, level): &(TrackedAccess, Level)| old.conflicts(new).then_some(*level);
         self.regions
             .iter()
             .filter_map(conflicting)
@@ -173,8 +174,8 @@ impl Touched {
             .unwrap_or(0)
     }
 
-    fn note(&mut self, new: &Touch, level: Level) {
-        let stands = |(old, reached): &(Touch, Level)| old.covers(new) && *reached >= level;
+    fn note(&mut self, new: &TrackedAccess, level: Level) {
+        let stands = |(old, reached): &(TrackedAccess, Level)| old.covers(new) && *reached >= level;
         if self.regions.iter().any(stands) {
             return;
         }
@@ -195,7 +196,7 @@ impl Touched {
                 continue;
             };
             if let Some((first, _)) = of_kind().next() {
-                let all = Touch {
+                let all = TrackedAccess {
                     bytes: ALL_BYTES,
                     ..first.clone()
                 };
@@ -213,8 +214,8 @@ mod tests {
     const B: Id = 2;
     const C: Id = 3;
 
-    fn whole(accesses: &[(Id, bool)]) -> Vec<Touch> {
-        let touch = |&(id, write): &(Id, bool)| Touch {
+    fn whole(accesses: &[(Id, bool)]) -> Vec<TrackedAccess> {
+        let touch = |&(id, write): &(Id, bool)| TrackedAccess {
             id,
             bytes: ALL_BYTES,
             write,
@@ -261,7 +262,7 @@ mod tests {
     fn parts_of_a_buffer_are_independent() {
         let mut graph = Graph::new([true]);
         let mut add = |bytes: std::ops::Range<u64>, write| {
-            let touch = Touch {
+            let touch = TrackedAccess {
                 id: A,
                 bytes,
                 write,

@@ -452,7 +452,7 @@ impl Recording {
         self.prints
             .extend(output.map(|it| (number, Arc::clone(it))));
         let mut written = dispatch.accesses.iter().filter(|access| access.write);
-        self.for_host |= dispatch.touches_anything
+        self.for_host |= dispatch.accesses_anything
             || dispatch.printf.is_some()
             || dispatch.watched.is_some()
             || written.any(|access| is_seen_by_host(&access.allocation));

@@ -12,12 +12,12 @@
 mod execution;
 pub mod graph;
 pub mod instance;
+mod migrations;
 pub mod mutable;
 mod parts;
 mod remap;
 mod schedule;
 pub mod shared;
-mod travellers;
 pub mod update;
 pub mod versions;
 
@@ -27,7 +27,7 @@ mod launch_tests;
 mod tests;
 
 use super::allocation::Uses;
-use super::command::hazard::{Accesses, Touch};
+use super::command::hazard::{Accesses, TrackedAccess};
 use super::command::{Command, Dispatch};
 use super::context::Context;
 use super::launch::kernel::Kernel;
@@ -35,11 +35,12 @@ use super::launch::nd_range::NdRange;
 use super::memory::Memory;
 use super::object::registry::{self, Handle, Kind, Object};
 use super::queue::{Queue, trace_recording};
-use super::residency::backing::Use;
+use super::residency::backing::MemoryAccess;
 use super::{Error, Result};
-use execution::PartUses;
+use execution::PartAccesses;
 use graph::SyncPoint;
 use instance::{Instance, Recordable};
+use migrations::Migrations;
 use mutable::MutableCommand;
 use opencl_sys::{
     CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
@@ -51,7 +52,6 @@ use schedule::{Line, Schedule, Step};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use travellers::Travellers;
 use versions::{Leftovers, Versions};
 
 /// A command buffer.
@@ -87,7 +87,7 @@ struct State {
     /// Made when it is finalized.
     schedule: Schedule,
     /// What the parts of the schedule use.
-    uses: Vec<PartUses>,
+    accesses: Vec<PartAccesses>,
     /// Empty until it is finalized and complete.
     versions: Versions,
 }
@@ -104,7 +104,7 @@ enum Recorded {
 }
 
 /// Regions of memory that a command was seen to touch, beyond which those before its last update are forgotten.
-const MOST_TOUCHES: usize = 64;
+const MOST_ACCESSES: usize = 64;
 
 /// A recorded command.
 struct Node {
@@ -113,10 +113,10 @@ struct Node {
     wait_list: SmallVec<[SyncPoint; 2]>,
     command: Command,
     origin: Origin,
-    /// What it touches, before and after updates, and whether it may touch memory that it does not name.
-    touches: Vec<Touch>,
+    /// What it accesses, before and after updates, and whether it may touch memory that it does not name.
+    accesses: Vec<TrackedAccess>,
     anything: bool,
-    travellers: Travellers,
+    migrations: Migrations,
     /// "A command-buffer object should increment the reference count of attached OpenCL objects such as
     /// queues, buffers, images, and kernels".
     attached: Vec<Arc<dyn Any + Send + Sync>>,
@@ -126,7 +126,7 @@ struct Node {
 pub enum Origin {
     /// A transfer between memory objects: those behind its allocations, in that order. They live as long as the
     /// command buffer.
-    Memories(Vec<(Arc<Memory>, Use)>),
+    Memories(Vec<(Arc<Memory>, MemoryAccess)>),
     /// A transfer in memory that is named by address.
     Addresses,
     /// A launch that stays as it is: a kernel of its own, with its arguments.
@@ -145,7 +145,7 @@ pub struct NewCommand<'a> {
     /// Checked with [`CommandBuffer::check_sync_points`].
     pub wait_list: &'a [SyncPoint],
     /// It may touch memory that it does not name.
-    pub touches_anything: bool,
+    pub accesses_anything: bool,
     /// Other objects that live as long as the command buffer.
     pub attached: Vec<Arc<dyn Any + Send + Sync>>,
 }
@@ -158,7 +158,7 @@ impl NewCommand<'_> {
             command,
             origin,
             wait_list: &[],
-            touches_anything: false,
+            accesses_anything: false,
             attached: Vec::new(),
         }
     }
@@ -281,18 +281,18 @@ impl CommandBuffer {
 
     fn add_in(&self, line: usize, mut new: NewCommand<'_>) -> Result<SyncPoint> {
         // The command buffer does not keep them; they may go when it is locked no longer.
-        let uses = new.command.take_uses();
+        let brought = new.command.take_memory_accesses();
         let mut state = self.lock();
         state.check_recording()?;
         let point = state.next_point()?;
-        let mut touches = Accesses::new();
-        let anything = new.command.add_accesses(&mut touches);
-        let mut travellers = Travellers::default();
+        let mut accesses = Accesses::new();
+        let anything = new.command.add_accesses(&mut accesses);
+        let mut migrations = Migrations::default();
         match &new.origin {
             Origin::Memories(memories) => {
-                memories.iter().for_each(|(_, used)| travellers.add(used));
+                memories.iter().for_each(|(_, used)| migrations.add(used));
             }
-            _ => uses.iter().for_each(|used| travellers.add(used)),
+            _ => brought.iter().for_each(|used| migrations.add(used)),
         }
         let node = state.nodes.len();
         if let Origin::Mutable(mutable) = &new.origin {
@@ -303,9 +303,9 @@ impl CommandBuffer {
             wait_list: SmallVec::from_slice(new.wait_list),
             command: new.command,
             origin: new.origin,
-            touches: touches.into_vec(),
-            anything: anything || new.touches_anything,
-            travellers,
+            accesses: accesses.into_vec(),
+            anything: anything || new.accesses_anything,
+            migrations,
             attached: new.attached,
         });
         state.recorded.push(Recorded::Command { node });
@@ -470,7 +470,7 @@ impl Node {
         Step::Command {
             line: self.line,
             wait_list: &self.wait_list,
-            touches: &self.touches,
+            accesses: &self.accesses,
             anything: self.anything,
         }
     }
@@ -504,22 +504,22 @@ impl Node {
         }
     }
 
-    /// Notes what the command touches now; whether that is more than before. What it touched once it may soon touch
+    /// Notes what the command accesses now; whether that is more than before. What it touched once it may soon touch
     /// again: a loop that goes from buffer to buffer is not ordered anew each time. One that goes on and on is, now
     /// and then.
-    fn note_touches(&mut self) -> bool {
-        let mut touches = Accesses::new();
-        let anything = self.command.add_accesses(&mut touches);
+    fn note_accesses(&mut self) -> bool {
+        let mut accesses = Accesses::new();
+        let anything = self.command.add_accesses(&mut accesses);
         let mut more = anything && !self.anything;
         self.anything |= anything;
-        for new in &touches {
-            if !self.touches.iter().any(|known| known.covers(new)) {
-                self.touches.push(new.clone());
+        for new in &accesses {
+            if !self.accesses.iter().any(|known| known.covers(new)) {
+                self.accesses.push(new.clone());
                 more = true;
             }
         }
-        if more && self.touches.len() > MOST_TOUCHES {
-            self.touches = touches.into_vec();
+        if more && self.accesses.len() > MOST_ACCESSES {
+            self.accesses = accesses.into_vec();
         }
         more
     }
@@ -547,14 +547,14 @@ impl State {
 
     /// Notes what the parts use.
     fn note_uses(&mut self) {
-        self.uses.clear();
-        self.uses
-            .resize_with(self.schedule.parts.len(), PartUses::default);
+        self.accesses.clear();
+        self.accesses
+            .resize_with(self.schedule.parts.len(), PartAccesses::default);
         for (node, place) in self.nodes.iter().zip(&self.schedule.places) {
-            if let Some(uses) = self.uses.get_mut(place.part) {
-                uses.travellers.extend(&node.travellers);
+            if let Some(accesses) = self.accesses.get_mut(place.part) {
+                accesses.migrations.extend(&node.migrations);
                 let dispatch = node.dispatch();
-                uses.any_address |= dispatch.is_some_and(|it| it.uses_any_address);
+                accesses.any_address |= dispatch.is_some_and(|it| it.uses_any_address);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Commands that may be updated after they were recorded (cl_khr_command_buffer_mutable_dispatch).
 
 use super::CommandBuffer;
-use super::travellers::Travellers;
+use super::migrations::Migrations;
 use crate::runtime::command::{Command, Dispatch};
 use crate::runtime::launch::argument::{ArgumentClass, ArgumentValue};
 use crate::runtime::launch::dispatch;
@@ -194,12 +194,12 @@ impl MutableCommand {
     ///
     /// # Errors
     /// As `clEnqueueNDRangeKernel`.
-    pub(super) fn prepare(&self) -> Result<(Box<Command>, Travellers)> {
+    pub(super) fn prepare(&self) -> Result<(Box<Command>, Migrations)> {
         let (kernel, range) = (&self.launched, self.range());
-        let mut travellers = Travellers::default();
+        let mut migrations = Migrations::default();
         if !kernel.has_all_arguments() {
             check_range(kernel, &self.queue, &range)?;
-            return Ok((Box::new(Command::Nothing), travellers));
+            return Ok((Box::new(Command::Nothing), migrations));
         }
         let range = with_last_local_size(range, kernel);
         // It is large: made where it stays.
@@ -207,9 +207,9 @@ impl MutableCommand {
         if let Command::Dispatch(dispatch) = &mut *command {
             dispatch::prepare_in(dispatch, kernel, self.queue.device_queue(), &range)?;
         }
-        let uses = command.take_uses();
-        uses.iter().for_each(|used| travellers.add(used));
-        Ok((command, travellers))
+        let uses = command.take_memory_accesses();
+        uses.iter().for_each(|used| migrations.add(used));
+        Ok((command, migrations))
     }
 
     /// Exchanges the range.

@@ -8,7 +8,7 @@ use crate::runtime::command::Command;
 use crate::runtime::launch::dispatch;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
-use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::backing::MemoryAccess;
 use crate::runtime::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl Node {
             }
         };
         Ok(NewCommand {
-            touches_anything: self.anything,
+            accesses_anything: self.anything,
             attached: self.attached.clone(),
             ..new
         })
@@ -126,7 +126,7 @@ impl Node {
 fn transfer_of(
     command: &Command,
     queue: &Queue,
-    memories: &[(Arc<Memory>, Use)],
+    memories: &[(Arc<Memory>, MemoryAccess)],
 ) -> Result<Command> {
     command.with_allocations(|index, _| {
         let missing = || Error::out_of_resources("a memory object is missing");

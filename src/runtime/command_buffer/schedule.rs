@@ -3,7 +3,7 @@
 use super::graph::{Graph, Level, SyncPoint};
 use super::parts::Parts;
 use crate::runtime::Result;
-use crate::runtime::command::hazard::Touch;
+use crate::runtime::command::hazard::TrackedAccess;
 
 /// What was recorded, in order. Every one is a sync point.
 pub enum Step<'a> {
@@ -11,8 +11,8 @@ pub enum Step<'a> {
         /// Number of its line.
         line: usize,
         wait_list: &'a [SyncPoint],
-        /// What it touches, and whether it may touch memory that it does not name.
-        touches: &'a [Touch],
+        /// What it accesses, and whether it may touch memory that it does not name.
+        accesses: &'a [TrackedAccess],
         anything: bool,
     },
     Barrier {
@@ -77,10 +77,10 @@ impl Schedule {
                 Step::Command {
                     line,
                     wait_list,
-                    touches,
+                    accesses,
                     anything,
                 } => {
-                    let (_, level) = graph.add(line, wait_list, touches, anything)?;
+                    let (_, level) = graph.add(line, wait_list, accesses, anything)?;
                     placed.push((parts.add(line, wait_list), level));
                 }
                 Step::Barrier { line, wait_list } => {

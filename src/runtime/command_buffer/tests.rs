@@ -1,6 +1,6 @@
 //! What is in the `VkCommandBuffer` of a finalized command buffer.
 
-use super::{CommandBuffer, MOST_TOUCHES, NewCommand, Origin};
+use super::{CommandBuffer, MOST_ACCESSES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
 use crate::runtime::command::hazard::ALL_BYTES;
 use crate::runtime::command::{Command, Dispatch, Ordering};
@@ -8,8 +8,8 @@ use crate::runtime::event::waits::Waits;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::{Queue, complete_all};
-use crate::runtime::residency::backing::Use;
-use crate::runtime::residency::residence::Mode;
+use crate::runtime::residency::backing::MemoryAccess;
+use crate::runtime::residency::contents::AccessMode;
 use crate::runtime::test_queue;
 use crate::vulkan::MemoryKind;
 use opencl_sys::{CL_COMMAND_MARKER, CL_MEM_READ_WRITE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
@@ -226,7 +226,7 @@ fn an_update_that_meets_others_in_memory_is_put_in_order() {
 fn update(buffer: &CommandBuffer, number: usize, target: &Arc<Allocation>) -> bool {
     let mut state = buffer.lock();
     state.nodes[number].command = launch(target, ALL_BYTES);
-    let more = state.nodes[number].note_touches();
+    let more = state.nodes[number].note_accesses();
     let left = buffer.follow(&mut state, &[number], more).unwrap();
     drop(left);
     more
@@ -247,7 +247,7 @@ fn what_was_touched_long_ago_orders_nothing() {
     let many = allocations::<100>(&queue);
     for target in &many {
         update(&buffer, 1, target);
-        assert!(buffer.lock().nodes[1].touches.len() <= MOST_TOUCHES);
+        assert!(buffer.lock().nodes[1].accesses.len() <= MOST_ACCESSES);
     }
     assert_eq!(barriers(&buffer), 0);
     assert!(update(&buffer, 1, &one));
@@ -275,7 +275,7 @@ fn a_copy_has_the_order_of_the_original_on_any_queue() {
         let [from, to] = memories.each_ref().map(|memory| {
             (
                 Arc::clone(memory),
-                Use::whole(memory.backing(), Mode::Modify),
+                MemoryAccess::whole(memory.backing(), AccessMode::Modify),
             )
         });
         let add = |command, uses| {

@@ -4,8 +4,8 @@
 //! once, one after the other; then the commands they are of are prepared anew, the launches of the command buffer exchanged,
 //! and the recordings brought up to date. Where that fails everything is exchanged back.
 
+use super::migrations::Migrations;
 use super::mutable::{Memories, MutableCommand};
-use super::travellers::Travellers;
 use super::versions::Leftovers;
 use super::{CommandBuffer, Node, State};
 use crate::compiler::program::ArgumentKind;
@@ -40,7 +40,7 @@ pub(super) struct Replacement {
 enum New {
     Launch {
         command: Box<Command>,
-        travellers: Travellers,
+        migrations: Migrations,
         memories: Memories,
     },
     /// Arguments that are plain bytes, each once with its place in the argument block. All else is as it was: this is what
@@ -81,10 +81,10 @@ impl Changes {
             let new = match change.new_values(mutable) {
                 Some(values) => New::Values(values),
                 None => {
-                    let (command, travellers) = mutable.prepare()?;
+                    let (command, migrations) = mutable.prepare()?;
                     New::Launch {
                         command,
-                        travellers,
+                        migrations,
                         memories: mutable.launched().memories(),
                     }
                 }
@@ -151,15 +151,15 @@ impl Replacement {
         match &mut self.new {
             New::Launch {
                 command,
-                travellers,
+                migrations,
                 memories,
             } => {
                 std::mem::swap(&mut node.command, &mut **command);
-                std::mem::swap(&mut node.travellers, travellers);
+                std::mem::swap(&mut node.migrations, migrations);
                 if let Some(mutable) = node.mutable() {
                     mutable.exchange_memories(memories);
                 }
-                node.note_touches()
+                node.note_accesses()
             }
             New::Values(values) => {
                 // A command that lacks arguments lacks them still.
@@ -206,13 +206,13 @@ impl CommandBuffer {
     fn replace(&self, replacements: &mut [Replacement]) -> Result<Leftovers> {
         let mut guard = self.lock();
         let state = &mut *guard;
-        let mut touches_more = false;
+        let mut accesses_more = false;
         for replacement in &mut *replacements {
             let node = &mut state.nodes[replacement.node];
-            touches_more |= replacement.exchange(node) && self.lines[node.line].in_order;
+            accesses_more |= replacement.exchange(node) && self.lines[node.line].in_order;
         }
         let changed: SmallVec<[usize; 16]> = replacements.iter().map(|it| it.node).collect();
-        let followed = self.follow(state, &changed, touches_more);
+        let followed = self.follow(state, &changed, accesses_more);
         if followed.is_err() {
             for replacement in replacements.iter_mut().rev() {
                 replacement.exchange(&mut state.nodes[replacement.node]);
@@ -221,16 +221,16 @@ impl CommandBuffer {
         followed
     }
 
-    /// Has the recordings follow: the commands in `changed` have changed. `touches_more`: commands in order may meet others
+    /// Has the recordings follow: the commands in `changed` have changed. `accesses_more`: commands in order may meet others
     /// in memory now.
     pub(super) fn follow(
         &self,
         state: &mut State,
         changed: &[usize],
-        touches_more: bool,
+        accesses_more: bool,
     ) -> Result<Leftovers> {
         let mut old_schedule = None;
-        if touches_more {
+        if accesses_more {
             let schedule = self.schedule(state)?;
             if schedule != state.schedule {
                 old_schedule = Some(std::mem::replace(&mut state.schedule, schedule));

@@ -11,8 +11,8 @@ use super::host::process;
 use super::object::callback::{ContextDestructor, ContextNotify, UserData};
 use super::object::error::Result;
 use super::object::registry::{Handle, Kind, Object};
-use super::residency::backing::{Backing, Use};
-use super::residency::residence::Mode;
+use super::residency::backing::{Backing, MemoryAccess};
+use super::residency::contents::AccessMode;
 use super::residency::shared::SharedMemories;
 use opencl_sys::cl_context_properties;
 use std::any::Any;
@@ -120,10 +120,10 @@ impl Context {
     }
 
     /// What a command that may touch any of them does with them.
-    pub(super) fn addressed_uses(&self) -> impl Iterator<Item = Use> {
-        let travel = |backing: &Arc<Backing>| backing.travels();
-        let addressed = self.addressed().into_iter().filter(travel);
-        addressed.map(|backing| Use::whole(&backing, Mode::Modify))
+    pub(super) fn addressed_accesses(&self) -> impl Iterator<Item = MemoryAccess> {
+        let migrates = |backing: &Arc<Backing>| backing.migrates();
+        let addressed = self.addressed().into_iter().filter(migrates);
+        addressed.map(|backing| MemoryAccess::whole(&backing, AccessMode::Modify))
     }
 
     /// There is a new one of them.

@@ -12,8 +12,8 @@ use crate::runtime::command::hazard::ALL_BYTES;
 use crate::runtime::memory::Memory;
 use crate::runtime::program::kernel_code::DeviceCode;
 use crate::runtime::program::lost_iterations::Watched;
-use crate::runtime::residency::backing::Use;
-use crate::runtime::residency::residence::Mode;
+use crate::runtime::residency::backing::MemoryAccess;
+use crate::runtime::residency::contents::AccessMode;
 use crate::runtime::residency::storage::Place;
 use crate::runtime::{Error, Result};
 use opencl_sys::CL_INVALID_KERNEL_ARGS;
@@ -122,7 +122,7 @@ impl Arguments<'_> {
                 "the argument {address:#x} is no address of shared virtual memory"
             )));
         }
-        self.dispatch.touches_anything |= address != 0;
+        self.dispatch.accesses_anything |= address != 0;
         indirect::add_address(self.dispatch, self.addressed, address, written)
     }
 
@@ -166,10 +166,10 @@ impl Arguments<'_> {
             allocation: place.allocation,
             write: written,
         });
-        if memory.travels() {
-            let mode = Mode::of(written);
-            let used = Use::whole(memory.backing(), mode);
-            self.dispatch.uses.push(used);
+        if memory.migrates() {
+            let mode = AccessMode::of(written);
+            let used = MemoryAccess::whole(memory.backing(), mode);
+            self.dispatch.memory_accesses.push(used);
         }
     }
 

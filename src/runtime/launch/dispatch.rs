@@ -126,7 +126,7 @@ impl<'a> Launch<'a> {
     pub fn prepare(&mut self, state: &'a mut KernelState, addressed: &Addressed<'_>) -> Result<()> {
         let (code, range) = (self.code, self.range);
         let compiled = code.compiled;
-        self.dispatch.touches_anything = compiled.follows_pointers;
+        self.dispatch.accesses_anything = compiled.follows_pointers;
         if range.is_empty() {
             // "If … the value in any passed dimension is 0 then the kernel command will trivially succeed after
             // its event dependencies are satisfied".
@@ -178,7 +178,7 @@ impl<'a> Launch<'a> {
             Ok(())
         });
         dispatch.accesses.append(&mut self.dispatch.accesses);
-        dispatch.touches_anything = self.dispatch.touches_anything;
+        dispatch.accesses_anything = self.dispatch.accesses_anything;
     }
 
     /// What it uses, and what else there is to know of it.
@@ -310,8 +310,8 @@ pub fn with_output(dispatch: &Dispatch, code: DeviceCode<'_>) -> Result<Option<D
     Ok(Some(Dispatch {
         regions: regions.collect(),
         accesses: dispatch.accesses.clone(),
-        touches_anything: dispatch.touches_anything,
-        uses: Vec::new(),
+        accesses_anything: dispatch.accesses_anything,
+        memory_accesses: Vec::new(),
         uses_any_address: dispatch.uses_any_address,
         keep_alive: dispatch.keep_alive.clone(),
         printf: Some(output),

@@ -1,7 +1,7 @@
 //! Memory that kernels reach by device addresses, beyond the memory objects among their arguments.
 //!
 //! In a context of several devices a buffer that a kernel may write goes to its device, and that device has the latest
-//! contents from there on ([`crate::runtime::residency::residence`]): two kernels on two devices that are both taken to write a buffer lose what
+//! contents from there on ([`crate::runtime::residency::contents`]): two kernels on two devices that are both taken to write a buffer lose what
 //! one of them wrote. So what a kernel reaches has to be known. Of an argument that is an address, the buffer around it;
 //! of a kernel that follows pointers, what the application says: "Non-argument device pointers accessed by the kernel must
 //! be specified by passing pointers to those buffers via this clSetKernelExecInfo option." Applications forget to, though,
@@ -13,8 +13,8 @@ use crate::runtime::command::Dispatch;
 use crate::runtime::command::hazard::ALL_BYTES;
 use crate::runtime::context::device_queue::DeviceQueue;
 use crate::runtime::object::error::Result;
-use crate::runtime::residency::backing::{Backing, Use};
-use crate::runtime::residency::residence::Mode;
+use crate::runtime::residency::backing::{Backing, MemoryAccess};
+use crate::runtime::residency::contents::AccessMode;
 use opencl_sys::{CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_kernel_exec_info};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -132,8 +132,10 @@ pub(in crate::runtime) fn add_address(
             continue;
         }
         add_access(dispatch, queue, memory, written)?;
-        if memory.travels() {
-            dispatch.uses.push(Use::whole(memory, Mode::of(written)));
+        if memory.migrates() {
+            dispatch
+                .memory_accesses
+                .push(MemoryAccess::whole(memory, AccessMode::of(written)));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! A buffer has one allocation on each device that has used it. In a context with one device, which is
 //! the rule, it is made with the buffer and stays. With several, the contents follow the commands
-//! ([`super::residency::residence`]).
+//! ([`super::residency::contents`]).
 
 pub mod destruction;
 pub mod mappings;
@@ -20,8 +20,8 @@ use super::object::callback::{MemoryDestructor, UserData};
 use super::object::error::{Error, Result};
 use super::object::registry::{Handle, Kind, Object};
 use super::residency::backing::Backing;
+use super::residency::contents::Residency;
 use super::residency::mapping::Mapping;
-use super::residency::residence::Residence;
 use super::residency::storage::{Place, Places, Storage};
 use crate::compiler::pipe as layout_of_pipes;
 use crate::vulkan::{MemoryFd, MemoryKind};
@@ -382,10 +382,10 @@ impl Memory {
             Places::Shared(memory) => {
                 return Ok(vec![memory.address() + offset_bytes; devices.len()]);
             }
-            Places::Several(residence) => {
+            Places::Several(residency) => {
                 let storage = self.storage();
                 (0..devices.len())
-                    .map(|device| residence.place(device, storage.kind, storage.size_bytes))
+                    .map(|device| residency.place(device, storage.kind, storage.size_bytes))
                     .collect::<Result<_>>()?
             }
         };
@@ -399,9 +399,9 @@ impl Memory {
             .collect())
     }
 
-    /// [`Backing::travels`]
-    pub fn travels(&self) -> bool {
-        self.backing.travels()
+    /// [`Backing::migrates`]
+    pub fn migrates(&self) -> bool {
+        self.backing.migrates()
     }
 
     /// Its bytes.
@@ -482,7 +482,7 @@ fn allocated(
         )?),
         (None, devices) => {
             let initial = initial.map(host_memory::copy).transpose()?;
-            Places::Several(Residence::new(devices, size_bytes, initial))
+            Places::Several(Residency::new(devices, size_bytes, initial))
         }
     };
     Ok(Storage {
@@ -546,10 +546,10 @@ impl Drop for Memory {
             (None, Places::One(allocation)) => {
                 allocation.on_release(Box::new(move || drop(calls)));
             }
-            (None, Places::Several(residence)) => {
+            (None, Places::Several(residency)) => {
                 // The last one to go makes the calls.
                 let calls = Arc::new(calls);
-                for allocation in residence.allocations() {
+                for allocation in residency.allocations() {
                     let calls = Arc::clone(&calls);
                     allocation.on_release(Box::new(move || drop(calls)));
                 }

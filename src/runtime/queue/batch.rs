@@ -7,7 +7,7 @@
 use super::Queue;
 use crate::runtime::allocation::Allocation;
 use crate::runtime::allocation::staging::Arena;
-use crate::runtime::command::hazard::{self, Accesses, Touch};
+use crate::runtime::command::hazard::{self, Accesses, TrackedAccess};
 use crate::runtime::command::keep_alive::KeepAlive;
 use crate::runtime::command::region::Region;
 use crate::runtime::command::replay::Replay;
@@ -416,7 +416,7 @@ impl Batch {
     }
 
     fn begin_dispatch(&mut self, dispatch: &mut Dispatch) {
-        self.for_host |= dispatch.touches_anything || dispatch.printf.is_some();
+        self.for_host |= dispatch.accesses_anything || dispatch.printf.is_some();
         if let Some(output) = dispatch.printf.take() {
             // First, so that the buffer is held whatever is recorded of the launch.
             self.actions.push(CompletionAction::Print(output));
@@ -677,8 +677,8 @@ impl CompletionAction {
     }
 }
 
-fn touch(allocation: &Arc<Allocation>, bytes: Range<u64>, write: bool) -> Touch {
-    Touch {
+fn tracked(allocation: &Arc<Allocation>, bytes: Range<u64>, write: bool) -> TrackedAccess {
+    TrackedAccess {
         id: Arc::as_ptr(allocation) as hazard::Id,
         // Narrow writes may be made as accesses to the vector around them.
         bytes: bytes.start & !15..bytes.end.saturating_add(15) & !15,
@@ -691,9 +691,9 @@ impl Dispatch {
     pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
         for access in &self.accesses {
             let bytes = access.bytes.clone();
-            accesses.push(touch(&access.allocation, bytes, access.write));
+            accesses.push(tracked(&access.allocation, bytes, access.write));
         }
-        self.touches_anything
+        self.accesses_anything
     }
 }
 
@@ -710,18 +710,18 @@ impl Command {
                 target,
                 shape,
             } => {
-                accesses.push(touch(source, span(shape.source, shape.extent), false));
-                accesses.push(touch(target, span(shape.target, shape.extent), true));
+                accesses.push(tracked(source, span(shape.source, shape.extent), false));
+                accesses.push(tracked(target, span(shape.target, shape.extent), true));
             }
             Self::Write { target, shape, .. } => {
-                accesses.push(touch(target, span(shape.target, shape.extent), true));
+                accesses.push(tracked(target, span(shape.target, shape.extent), true));
             }
             Self::Fill {
                 target,
                 offset_bytes,
                 size_bytes,
                 ..
-            } => accesses.push(touch(
+            } => accesses.push(tracked(
                 target,
                 *offset_bytes..offset_bytes + size_bytes,
                 true,
@@ -731,9 +731,9 @@ impl Command {
                 extent,
                 layout,
                 ..
-            } => accesses.push(touch(target, span(*layout, *extent), true)),
+            } => accesses.push(tracked(target, span(*layout, *extent), true)),
             Self::Read { source, shape, .. } => {
-                accesses.push(touch(source, span(shape.source, shape.extent), false));
+                accesses.push(tracked(source, span(shape.source, shape.extent), false));
             }
             // All that it uses comes after what is before it, and before what comes after it.
             Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}

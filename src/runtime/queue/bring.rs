@@ -1,4 +1,4 @@
-//! Commands on memory objects whose contents must be brought to the device before: see [`crate::runtime::residency::residence`].
+//! Commands on memory objects whose contents must be brought to the device before: see [`crate::runtime::residency::contents`].
 
 use super::Queue;
 use super::advance::enqueue_fetches;
@@ -8,7 +8,7 @@ use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{Event, Stage, WaitList};
 use crate::runtime::object::error::Result;
 use crate::runtime::queue::host_commands::enqueue_host_job;
-use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::backing::MemoryAccess;
 use crate::runtime::residency::fetch::Fetches;
 use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMPLETE};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`, and as [`Queue::enqueue`].
 pub fn bring<'a>(
     queue: &Arc<Queue>,
-    uses: impl IntoIterator<Item = &'a Use>,
+    accesses: impl IntoIterator<Item = &'a MemoryAccess>,
     wait_list: &mut WaitList,
 ) -> Result<()> {
     if queue.context().devices().len() == 1 {
@@ -29,7 +29,7 @@ pub fn bring<'a>(
     }
     let device = queue.context_device();
     let mut fetches = Fetches::default();
-    for it in uses {
+    for it in accesses {
         // Before it is the owner of anything, the device has room for it.
         it.backing.place(device)?;
         if let Some(fetch) = it.backing.fetch(device.index(), &it.range, it.mode) {

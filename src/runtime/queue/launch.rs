@@ -16,7 +16,7 @@ use super::repeat::Repeats;
 use super::wait::wait_for_oldest;
 use super::work::{SortOfWork, Work};
 use super::{Queue, enqueue_waiting, event_if, new_event};
-use crate::runtime::command::hazard::{Accesses, Touch};
+use crate::runtime::command::hazard::{Accesses, TrackedAccess};
 use crate::runtime::command::{Command, Dispatch, Ordering};
 use crate::runtime::event::waits::LateWaits;
 use crate::runtime::event::{DeferredWork, Event, WaitList};
@@ -40,7 +40,7 @@ impl Work for KernelLaunch<'_> {
         SortOfWork::KERNEL
     }
 
-    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool) {
+    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [TrackedAccess], bool) {
         let anything = self.launch.dispatch().add_accesses(room);
         (room, anything)
     }
@@ -218,11 +218,11 @@ fn bring_for_launch(
     command: &mut Command,
     wait_list: &mut WaitList,
 ) -> Result<()> {
-    let mut uses = command.take_uses();
+    let mut accesses = command.take_memory_accesses();
     if matches!(command, Command::Dispatch(dispatch) if dispatch.uses_any_address) {
-        uses.extend(queue.context().addressed_uses());
+        accesses.extend(queue.context().addressed_accesses());
     }
-    bring(queue, &uses, wait_list)
+    bring(queue, &accesses, wait_list)
 }
 
 #[cfg(test)]

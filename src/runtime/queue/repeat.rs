@@ -2,7 +2,7 @@
 //!
 //! Programs launch a kernel with the same arguments over the same range again and again. What such a launch becomes is
 //! kept, complete in itself, as long as the batch is open that holds what it uses: the next one of its kind takes the
-//! queue's lock and no other, and needs not find out anew what it runs and touches.
+//! queue's lock and no other, and needs not find out anew what it runs and accesses.
 
 use std::sync::{Arc, Weak};
 
@@ -42,7 +42,7 @@ pub(in crate::runtime) struct Repeat {
     named: SmallVec<[Weak<Memory>; 4]>,
     pub(super) dispatch: Dispatch,
     /// What that reads and writes.
-    pub(super) touched: Accesses,
+    pub(super) accessed: Accesses,
 }
 
 /// Where one was taken out.
@@ -119,7 +119,7 @@ impl Repeats {
         });
         repeat.named.extend(named);
         complete(&mut repeat.dispatch);
-        repeat.dispatch.add_accesses(&mut repeat.touched);
+        repeat.dispatch.add_accesses(&mut repeat.accessed);
         self.next = (self.next + 1) % KEPT;
         self.has_any = true;
     }
@@ -149,6 +149,6 @@ impl Repeat {
         // What has room stays where it is.
         self.dispatch.regions.clear();
         self.dispatch.accesses.clear();
-        self.touched.clear();
+        self.accessed.clear();
     }
 }

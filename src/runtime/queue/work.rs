@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::repeat::{Repeat, Repeats};
 use crate::runtime::command::Command;
-use crate::runtime::command::hazard::{Accesses, Touch};
+use crate::runtime::command::hazard::{Accesses, TrackedAccess};
 use crate::runtime::command::replay::Replay;
 use crate::runtime::object::error::Result;
 
@@ -12,7 +12,7 @@ pub(in crate::runtime) trait Work {
     fn sort(&self) -> SortOfWork;
 
     /// What it reads and writes, listed in `room` unless there is a list already; whether it may touch more than that.
-    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool);
+    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [TrackedAccess], bool);
 
     /// Records it. What the batch holds may be taken out.
     fn record(&mut self, batch: &mut Batch) -> Result<()>;
@@ -73,7 +73,7 @@ impl Work for Command {
         }
     }
 
-    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [Touch], bool) {
+    fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [TrackedAccess], bool) {
         let anything = self.add_accesses(room);
         (room, anything)
     }
@@ -94,8 +94,8 @@ impl Work for Repeat {
         SortOfWork::KERNEL
     }
 
-    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
-        (&self.touched, self.dispatch.touches_anything)
+    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [TrackedAccess], bool) {
+        (&self.accessed, self.dispatch.accesses_anything)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
@@ -112,7 +112,7 @@ impl Work for Option<Replay> {
         }
     }
 
-    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [Touch], bool) {
+    fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [TrackedAccess], bool) {
         // As of the same command.
         (&[], false)
     }

@@ -1,7 +1,7 @@
 //! The bytes of a memory object: a storage, or a part of one.
 
+use super::contents::AccessMode;
 use super::fetch::Fetch;
-use super::residence::Mode;
 use super::storage::{Place, Places, Storage};
 use crate::runtime::device::context_device::ContextDevice;
 use crate::runtime::host_memory::layout::{Extent, Layout};
@@ -60,7 +60,7 @@ impl Backing {
         }
     }
 
-    /// Where a command of `device` finds the contents, once they have been brought there: see [`super::residence`].
+    /// Where a command of `device` finds the contents, once they have been brought there: see [`super::contents`].
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` when the device has no room for it; `CL_INVALID_OPERATION` for external
@@ -75,8 +75,8 @@ impl Backing {
         let allocation = match &storage.places {
             Places::One(allocation) => Arc::clone(allocation),
             Places::Shared(memory) => Arc::clone(memory.on(device)?),
-            Places::Several(residence) => {
-                residence.place(device.index(), storage.kind, storage.size_bytes)?
+            Places::Several(residency) => {
+                residency.place(device.index(), storage.kind, storage.size_bytes)?
             }
         };
         Ok(Place {
@@ -86,7 +86,7 @@ impl Backing {
     }
 
     /// Whether its place depends on the device that uses it, so that it must be brought there before each use.
-    pub fn travels(&self) -> bool {
+    pub fn migrates(&self) -> bool {
         matches!(self.storage.places, Places::Several(_))
     }
 
@@ -95,7 +95,7 @@ impl Backing {
         &self,
         device: usize,
         range: &Range<usize>,
-        mode: Mode,
+        mode: AccessMode,
     ) -> Option<Fetch> {
         Fetch::new(&self.storage, device, self.in_storage(range), mode)
     }
@@ -108,16 +108,16 @@ impl Backing {
 
 /// The region of a memory object that a command uses.
 #[derive(Clone)]
-pub struct Use {
+pub struct MemoryAccess {
     pub backing: Arc<Backing>,
     /// Counted from the memory object's first byte.
     pub range: Range<usize>,
-    pub mode: Mode,
+    pub mode: AccessMode,
 }
 
-impl Use {
+impl MemoryAccess {
     /// All of it.
-    pub fn whole(backing: &Arc<Backing>, mode: Mode) -> Self {
+    pub fn whole(backing: &Arc<Backing>, mode: AccessMode) -> Self {
         Self {
             backing: Arc::clone(backing),
             range: 0..backing.size_bytes(),
@@ -130,7 +130,7 @@ impl Use {
         Self {
             backing: Arc::clone(backing),
             range: layout.offset_bytes..layout.end_bytes(extent),
-            mode: Mode::Read,
+            mode: AccessMode::Read,
         }
     }
 
@@ -139,9 +139,9 @@ impl Use {
         let range = layout.offset_bytes..layout.end_bytes(extent);
         // What lies between the rows stays.
         let mode = if extent.size_bytes() == range.len() {
-            Mode::Overwrite
+            AccessMode::Overwrite
         } else {
-            Mode::Modify
+            AccessMode::Modify
         };
         Self {
             backing: Arc::clone(backing),

@@ -1,6 +1,6 @@
-//! What is brought to a device before a command that uses it: see [`super::residence`].
+//! What is brought to a device before a command that uses it: see [`super::contents`].
 
-use super::residence::{Missing, Mode, Owner, Residence};
+use super::contents::{AccessMode, Missing, Owner, Residency};
 use super::storage::Storage;
 use crate::runtime::allocation::upload;
 use crate::runtime::object::error::{Error, Result};
@@ -17,7 +17,7 @@ pub(in crate::runtime) struct Fetch {
     storage: Arc<Storage>,
     device: usize,
     range: Range<usize>,
-    mode: Mode,
+    mode: AccessMode,
 }
 
 impl Fetches {
@@ -57,9 +57,9 @@ impl Fetch {
         storage: &Arc<Storage>,
         device: usize,
         range: Range<usize>,
-        mode: Mode,
+        mode: AccessMode,
     ) -> Option<Self> {
-        storage.residence()?;
+        storage.residency()?;
         Some(Self {
             storage: Arc::clone(storage),
             device,
@@ -69,41 +69,41 @@ impl Fetch {
     }
 
     /// What the device lacks.
-    fn missing(&self, residence: &Residence) -> Vec<Missing> {
+    fn missing(&self, residency: &Residency) -> Vec<Missing> {
         match self.mode {
-            Mode::Overwrite => Vec::new(),
-            _ => residence.lock().pieces.missing(self.device, &self.range),
+            AccessMode::Overwrite => Vec::new(),
+            _ => residency.lock().pieces.missing(self.device, &self.range),
         }
     }
 
     /// Whether the device lacks nothing.
     fn is_there(&self) -> bool {
-        let residence = self.storage.residence();
-        residence.is_none_or(|residence| self.missing(residence).is_empty())
+        let residency = self.storage.residency();
+        residency.is_none_or(|residency| self.missing(residency).is_empty())
     }
 
     /// From here on the device is the owner of what is written.
     pub fn claim(&self) {
-        if let Some(residence) = self.storage.residence()
+        if let Some(residency) = self.storage.residency()
             && self.mode.writes()
         {
-            residence.lock().pieces.claim(self.device, &self.range);
+            residency.lock().pieces.claim(self.device, &self.range);
         }
     }
 
     /// Copies what the device lacks. What wrote it is done, and nothing uses those bytes on the device.
     fn carry(&self) -> Result<()> {
-        let Some(residence) = self.storage.residence() else {
+        let Some(residency) = self.storage.residency() else {
             return Ok(());
         };
-        let _one_at_a_time = residence
+        let _one_at_a_time = residency
             .fetching
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let gone = || Error::out_of_resources("a copy of a memory object is missing");
-        for missing in self.missing(residence) {
+        for missing in self.missing(residency) {
             let (source, target) = {
-                let state = residence.lock();
+                let state = residency.lock();
                 let copy = |device: usize| state.copies.get(device).cloned().flatten();
                 let source = match missing.owner {
                     Owner::Device(owner) => Some(copy(owner).ok_or_else(gone)?),
@@ -125,7 +125,7 @@ impl Fetch {
                 }
                 (None, _) => {}
             }
-            residence.lock().pieces.note_fetched(self.device, &missing);
+            residency.lock().pieces.note_fetched(self.device, &missing);
         }
         Ok(())
     }

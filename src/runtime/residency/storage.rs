@@ -1,6 +1,6 @@
 //! The allocations behind memory objects.
 
-use super::residence::Residence;
+use super::contents::Residency;
 use super::shared::SharedMemory;
 use crate::runtime::allocation::Allocation;
 use crate::runtime::device::context_device::ContextDevice;
@@ -51,14 +51,14 @@ pub(in crate::runtime) enum Places {
     One(Arc<Allocation>),
     /// Shared virtual memory, which every device reaches at its one address.
     Shared(Arc<SharedMemory>),
-    Several(Residence),
+    Several(Residency),
 }
 
 impl Storage {
     /// What it is where, in a context of several devices.
-    pub fn residence(&self) -> Option<&Residence> {
+    pub fn residency(&self) -> Option<&Residency> {
         match &self.places {
-            Places::Several(residence) => Some(residence),
+            Places::Several(residency) => Some(residency),
             _ => None,
         }
     }
@@ -68,7 +68,7 @@ impl Storage {
         match &self.places {
             Places::One(allocation) => vec![Arc::clone(allocation)],
             Places::Shared(memory) => memory.allocations().map(Arc::clone).collect(),
-            Places::Several(residence) => residence.allocations(),
+            Places::Several(residency) => residency.allocations(),
         }
     }
 

@@ -16,9 +16,9 @@ use crate::runtime::queue::bring::bring;
 use crate::runtime::queue::enqueue_lock::EnqueueLock;
 use crate::runtime::queue::host_commands::enqueue_host_job;
 use crate::runtime::queue::{Queue, complete_all};
-use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::backing::MemoryAccess;
+use crate::runtime::residency::contents::AccessMode;
 use crate::runtime::residency::mapping::{Mapping, MappingWay};
-use crate::runtime::residency::residence::Mode;
 use crate::runtime::residency::storage::Place;
 use opencl_sys::{
     CL_COMMAND_MAP_BUFFER, CL_COMMAND_UNMAP_MEM_OBJECT, CL_MAP_WRITE,
@@ -51,12 +51,12 @@ pub fn enqueue_map(
 ) -> Result<(HostPointer, Arc<Event>)> {
     let (memory, blocking) = (request.memory, request.blocking);
     // Whoever overwrites has the lock until that is enqueued: see `bring`.
-    let claims = request.overwrites() && memory.travels();
+    let claims = request.overwrites() && memory.migrates();
     if claims && blocking {
         wait_for_all(&wait_list)?;
     }
     let lock = claims.then(|| EnqueueLock::take([queue]));
-    if memory.travels() {
+    if memory.migrates() {
         bring(queue, [&request.used()], &mut wait_list)?;
     }
     let place = memory.place(queue.context_device())?;
@@ -110,14 +110,14 @@ impl<'a> MapRequest<'a> {
     }
 
     /// How the memory object is used on the queue's device.
-    fn used(&self) -> Use {
+    fn used(&self) -> MemoryAccess {
         let backing = self.memory.backing();
         if self.overwrites() {
-            return Use::write(backing, self.layout, self.extent);
+            return MemoryAccess::write(backing, self.layout, self.extent);
         }
-        Use {
-            mode: Mode::of(self.flags & CL_MAP_WRITE != 0),
-            ..Use::read(backing, self.layout, self.extent)
+        MemoryAccess {
+            mode: AccessMode::of(self.flags & CL_MAP_WRITE != 0),
+            ..MemoryAccess::read(backing, self.layout, self.extent)
         }
     }
 }
@@ -260,15 +260,15 @@ fn unmap(
             Ordering::default(),
         );
     }
-    if memory.travels() {
+    if memory.migrates() {
         if queue.context_device().index() != mapping.device
             && !matches!(mapping.way, MappingWay::HostPointer)
         {
             return unmap_of_another_device(queue, memory, mapping, &wait_list);
         }
-        let used = Use {
-            mode: Mode::Modify,
-            ..Use::read(memory.backing(), mapping.layout, mapping.extent)
+        let used = MemoryAccess {
+            mode: AccessMode::Modify,
+            ..MemoryAccess::read(memory.backing(), mapping.layout, mapping.extent)
         };
         bring(queue, [&used], &mut wait_list)?;
     }
@@ -322,7 +322,7 @@ fn unmap_of_another_device(
     let vulkan = Arc::clone(device.unwrap_or(queue.device()).vulkan()?);
     let written = mapping.layout.offset_bytes..end_bytes;
     let backing = memory.backing();
-    let write = backing.fetch(mapping.device, &written, Mode::Overwrite);
+    let write = backing.fetch(mapping.device, &written, AccessMode::Overwrite);
     let mapping = mapping.clone();
     let job = move || {
         if let MappingWay::Staged(source) = &mapping.way {

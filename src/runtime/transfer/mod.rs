@@ -24,7 +24,7 @@ use super::queue::Queue;
 use super::queue::blocking::{finish_blocking, wait_for_all};
 use super::queue::complete_all;
 use super::queue::enqueue_lock::EnqueueLock;
-use super::residency::backing::Use;
+use super::residency::backing::MemoryAccess;
 use super::residency::storage::Place;
 use crate::runtime::queue::bring::bring;
 use crate::runtime::transfer::host_access::{read_on_host, write_on_host};
@@ -60,8 +60,8 @@ pub fn read_memory(
     blocking: bool,
     mut wait_list: WaitList,
 ) -> Result<Arc<Event>> {
-    if source.travels() {
-        let used = Use::read(source.backing(), shape.source, shape.extent);
+    if source.migrates() {
+        let used = MemoryAccess::read(source.backing(), shape.source, shape.extent);
         bring(queue, [&used], &mut wait_list)?;
     }
     let source = source.place(queue.context_device())?;
@@ -82,7 +82,7 @@ pub fn write_memory(
     blocking: bool,
     mut wait_list: WaitList,
 ) -> Result<Arc<Event>> {
-    if !target.travels() {
+    if !target.migrates() {
         let target = target.place(queue.context_device())?;
         return enqueue_write(queue, kind, &target, shape, source, blocking, &wait_list);
     }
@@ -90,7 +90,7 @@ pub fn write_memory(
         wait_for_all(&wait_list)?;
     }
     let turn = EnqueueLock::take([queue]);
-    let used = Use::write(target.backing(), shape.target, shape.extent);
+    let used = MemoryAccess::write(target.backing(), shape.target, shape.extent);
     bring(queue, [&used], &mut wait_list)?;
     let target = target.place(queue.context_device())?;
     let event = enqueue_write(queue, kind, &target, shape, source, false, &wait_list)?;

@@ -8,7 +8,7 @@ use crate::runtime::object::error::Result;
 use crate::runtime::queue::Queue;
 use crate::runtime::queue::bring::bring;
 use crate::runtime::queue::enqueue_lock::EnqueueLock;
-use crate::runtime::residency::backing::Use;
+use crate::runtime::residency::backing::MemoryAccess;
 use opencl_sys::cl_command_type;
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ use std::sync::Arc;
 /// Those of [`Queue::enqueue_if`] and of [`bring`].
 pub fn enqueue_using(
     queue: &Arc<Queue>,
-    uses: &[Use],
+    accesses: &[MemoryAccess],
     wants_event: bool,
     kind: cl_command_type,
     command: &mut Command,
     wait_list: &mut WaitList,
 ) -> Result<Option<Arc<Event>>> {
-    let travels = uses.iter().any(|it| it.backing.travels());
-    if !travels && let Some(event) = move_on_host(queue, kind, command, wait_list)? {
+    let migrates = accesses.iter().any(|it| it.backing.migrates());
+    if !migrates && let Some(event) = move_on_host(queue, kind, command, wait_list)? {
         return Ok(Some(event));
     }
-    let _turn = travels.then(|| EnqueueLock::take([queue]));
-    bring(queue, uses, wait_list)?;
+    let _lock = migrates.then(|| EnqueueLock::take([queue]));
+    bring(queue, accesses, wait_list)?;
     let (waits, order) = (Waits::on(wait_list), Ordering::default());
     queue.enqueue_if(wants_event, kind, command, waits, order)
 }

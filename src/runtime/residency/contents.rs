@@ -24,7 +24,7 @@ const MANY_PIECES: usize = 64;
 
 /// What a command does with a region of a memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum AccessMode {
     Read,
     /// May write some of it, and may read.
     Modify,
@@ -32,7 +32,7 @@ pub enum Mode {
     Overwrite,
 }
 
-impl Mode {
+impl AccessMode {
     /// The mode of a command that may write, or not.
     pub fn of(written: bool) -> Self {
         if written { Self::Modify } else { Self::Read }
@@ -44,7 +44,7 @@ impl Mode {
 }
 
 /// The copies of one memory object.
-pub(in crate::runtime) struct Residence {
+pub(in crate::runtime) struct Residency {
     devices: Vec<Arc<Device>>,
     state: Mutex<State>,
     /// One fetch at a time.
@@ -101,7 +101,7 @@ pub(in crate::runtime) struct Missing {
     pub owner: Owner,
 }
 
-impl Residence {
+impl Residency {
     /// `initial` are the first contents, as many bytes as the memory object has.
     pub fn new(devices: &[Arc<Device>], size_bytes: usize, initial: Option<Vec<u8>>) -> Self {
         let owner = initial.map_or(Owner::Nobody, |bytes| Owner::Host(Arc::new(bytes)));
