@@ -196,16 +196,21 @@ impl<'a> FunctionParser<'_, 'a> {
         operand: Rc<[Value]>,
     ) -> Result<Rc<[Value]>, CompileError> {
         let to = self.source.types.scalar(inst.result_type()?)?;
+        Ok(self.narrowed(to, operand))
+    }
+
+    /// The low bits of integers that are wider than `to`; anything else as it is.
+    pub(super) fn narrowed(&mut self, to: Type, values: Rc<[Value]>) -> Rc<[Value]> {
         let wider = |&value: &Value| {
             let ty = self.ty(value);
             ty.is_int() && to.is_int() && ty.bits() > to.bits()
         };
-        if !operand.iter().all(wider) {
-            return Ok(operand);
+        if !values.iter().all(wider) {
+            return values;
         }
         let mut b = self.build();
-        let narrowed = operand.iter().map(|&value| b.resize_int(value, to, false));
-        Ok(narrowed.collect())
+        let narrowed = values.iter().map(|&value| b.resize_int(value, to, false));
+        narrowed.collect()
     }
 
     fn compare(

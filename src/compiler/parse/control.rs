@@ -10,6 +10,7 @@ use crate::compiler::ir::{
 };
 use rspirv::spirv::Op;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A block of the source: its instructions after the label, the last being its terminator.
 pub(super) struct Body<'b, 'a> {
@@ -138,6 +139,26 @@ fn literal_words(bits: u32) -> usize {
 }
 
 impl<'a> FunctionParser<'_, 'a> {
+    /// What the function returns of integers of another type: clang 22 does not narrow a number of 32 bits that it makes of a
+    /// condition and returns from a function of fewer, where it does not optimize.
+    fn returned(
+        &mut self,
+        inst: &Instruction<'a>,
+        values: Rc<[Value]>,
+    ) -> Result<Rc<[Value]>, CompileError> {
+        let other = || inst.error("the value has another type than the function returns");
+        let slots = self.slots(self.result)?;
+        let to = self.source.types.scalar(self.result).map_err(|_| other())?;
+        let is_narrowed = values.iter().all(|&value| self.ty(value) != to);
+        let values = self.narrowed(to, values);
+        let is_right = values.iter().all(|&value| self.ty(value) == to);
+        if values.len() == slots.len() && is_narrowed && is_right {
+            Ok(values)
+        } else {
+            Err(other())
+        }
+    }
+
     /// Translates terminators and calls; false if the instruction is neither.
     pub(super) fn control(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
         let terminator = match inst.op {
@@ -163,9 +184,11 @@ impl<'a> FunctionParser<'_, 'a> {
             }
             Op::ReturnValue => {
                 let (ty, values) = self.values(inst.id(0)?)?;
-                if !self.source.types.interchangeable(ty, self.result) {
-                    return Err(inst.error("the value has another type than the function returns"));
-                }
+                let values = if self.source.types.interchangeable(ty, self.result) {
+                    values
+                } else {
+                    self.returned(inst, values)?
+                };
                 Terminator::Return(values.iter().copied().collect())
             }
             Op::Unreachable => Terminator::Unreachable,

@@ -1,8 +1,11 @@
 //! Instructions in the bodies of functions.
 
-use super::{kernel, operations, parse_valid};
+use super::{HEADER, TYPES, kernel, operations, parse_valid};
+use crate::compiler::Options;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{Convert, Op, Unary};
+use crate::compiler::parse::parse;
+use crate::compiler::testing::assemble;
 
 #[test]
 fn a_vector_of_one_component() {
@@ -283,4 +286,39 @@ fn an_alignment_of_zero_is_that_of_the_type() {
         panic!("{operations:?}");
     };
     assert_eq!(access.align_bytes, 4);
+}
+
+/// clang-22 returns a number of 32 bits that it has made of a condition from a function of 16, without optimization.
+#[test]
+fn what_is_returned_of_a_wider_integer_are_its_low_bits() {
+    let module = |returned: &str| {
+        assemble(&format!(
+            "{HEADER}
+            {TYPES}
+            %of_short = OpTypeFunction %ushort %uint
+            %short = OpFunction %ushort None %of_short
+            %x = OpFunctionParameter %uint
+            %begin = OpLabel
+            %float_x = OpConvertUToF %float %x
+            OpReturnValue {returned}
+            OpFunctionEnd
+            %kernel = OpFunction %void None %signature
+            %out = OpFunctionParameter %global_uint
+            %n = OpFunctionParameter %uint
+            %entry = OpLabel
+            %result = OpFunctionCall %ushort %short %n
+            %wide = OpUConvert %uint %result
+            OpStore %out %wide Aligned 4
+            OpReturn
+            OpFunctionEnd"
+        ))
+    };
+    let valid = parse_valid(&module("%x"));
+    let mut interpreter = Interpreter::new(&valid);
+    let out = interpreter.allocate(&[0; 4]);
+    let function = valid.kernels[0].function;
+    let run = interpreter.run(function, &[out, 0xabcd_0123]);
+    run.expect("it runs");
+    assert_eq!(interpreter.bytes(out, 4), 0x123_u32.to_le_bytes());
+    assert!(parse(&module("%float_x"), &Options::default()).is_err());
 }
