@@ -1,7 +1,7 @@
 //! Drops that may call the application, put off while a thread enqueues alone.
 //!
-//! A thread that has a [`crate::runtime::queue::enqueue_lock::EnqueueLock`] keeps others waiting, so that it does not call the application: what would
-//! as it is dropped is kept until the last of the thread's turns is over.
+//! A thread that has an enqueue lock ([`crate::runtime::queue::enqueue_lock`]) keeps others waiting, so that it does not call
+//! the application: what would as it is dropped is kept until the last of the thread's locks is released.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

@@ -14,8 +14,9 @@ use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMPLETE};
 use std::sync::Arc;
 
 /// Has what a command uses brought to this queue's device before it. `wait_list` are the events that the
-/// command waits for, and from here on must wait for. Whoever enqueues what overwrites has an [`EnqueueLock`](super::enqueue_lock::EnqueueLock) until
-/// it is enqueued: other threads must not find the device the owner of what is not there yet.
+/// command waits for, and from here on must wait for. Whoever enqueues what overwrites has an
+/// [`EnqueueLock`](super::enqueue_lock::EnqueueLock) until it is enqueued: other threads must not find the device the owner of
+/// what is not there yet.
 ///
 /// # Errors
 /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`, and as [`Queue::enqueue`].
