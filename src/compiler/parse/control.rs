@@ -151,7 +151,8 @@ impl<'a> FunctionParser<'_, 'a> {
         let to = self.source.types.scalar(self.result).map_err(|_| other())?;
         let is_narrowed = values.iter().all(|&value| self.ty(value) != to);
         let values = self.narrowed(to, values);
-        let is_right = values.iter().all(|&value| self.ty(value) == to);
+        let is_right = values.iter().all(|&value| self.ty(value) == to)
+            && slots.iter().all(|slot| !slot.is_cut());
         if values.len() == slots.len() && is_narrowed && is_right {
             Ok(values)
         } else {

@@ -215,7 +215,7 @@ fn enqueue_parts(
         };
         parts.iter().any(own)
     };
-    let _turn = EnqueueLock::take(distinct.iter().copied());
+    let _lock = EnqueueLock::take(distinct.iter().copied());
     let mut begin = WaitList::from_iter(wait_list.iter().map(Arc::clone));
     for queue in distinct
         .iter()

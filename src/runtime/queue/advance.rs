@@ -58,27 +58,27 @@ pub(super) fn advance(queue: &Arc<Queue>) -> DeferredWork {
     if !state.waiting.begin_to_advance() {
         return DeferredWork::default();
     }
-    let mut round = Advance::new(queue);
+    let mut advance = Advance::new(queue);
     while let Some(due) = state.waiting.take_due() {
         for number in due {
-            state = round.look_at(state, number);
+            state = advance.look_at(state, number);
         }
         // A chain within the queue goes on here, into the same batch.
-        for told in round.take_own_subscribers() {
+        for told in advance.take_own_subscribers() {
             state.waiting.note(&told);
         }
     }
     state.waiting.end_to_advance();
-    if round.has_issued {
+    if advance.has_issued {
         // A flush that came while they waited was for them as well.
         submit_open(queue, &mut state);
     }
     drop(state);
-    if round.begins_on_host {
+    if advance.begins_on_host {
         // Nobody waits for the first command.
         watch(queue);
     }
-    round.deferred
+    advance.deferred
 }
 
 /// One thread's way over the commands that are due.

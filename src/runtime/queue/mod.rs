@@ -20,7 +20,7 @@ pub mod bring;
 mod completion;
 pub mod enqueue_lock;
 mod events;
-pub mod failure;
+mod failure;
 pub mod host_commands;
 mod in_flight;
 mod issue;

@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(last.wait(), CL_COMPLETE);
         let progress = &queue.progress;
         assert!(progress.submitted() > 0);
-        // As after a long wait.
+        // Another wait was long.
         progress.spin_ns.store(LEAST_SPIN_NS, Ordering::Relaxed);
         queue.finish().unwrap();
         queue.finish().unwrap();

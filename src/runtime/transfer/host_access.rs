@@ -29,7 +29,7 @@ const FINE_BYTES: usize = 4096;
 /// `shape.source` counts from the allocation's first byte.
 ///
 /// # Errors
-/// As `clFinish`.
+/// Those of `clFinish`.
 pub(in crate::runtime) fn read_on_host(
     queue: &Arc<Queue>,
     kind: cl_command_type,
@@ -91,7 +91,7 @@ pub(in crate::runtime) fn read_on_host(
 /// waits for it. `shape.target` counts from the allocation's first byte.
 ///
 /// # Errors
-/// As [`Queue::enqueue`]; of a blocking call also the command's own.
+/// Those of [`Queue::enqueue`]; of a blocking call also the command's own.
 #[allow(clippy::too_many_arguments)]
 pub(in crate::runtime) fn write_on_host(
     queue: &Arc<Queue>,
@@ -141,7 +141,7 @@ pub(in crate::runtime) fn write_on_host(
 /// a software driver takes half a microsecond for each of them. Its turn may come later.
 ///
 /// # Errors
-/// As [`Queue::enqueue`].
+/// Those of [`Queue::enqueue`].
 pub(in crate::runtime) fn move_on_host(
     queue: &Arc<Queue>,
     kind: cl_command_type,

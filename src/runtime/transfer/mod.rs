@@ -89,13 +89,13 @@ pub fn write_memory(
     if blocking {
         wait_for_all(&wait_list)?;
     }
-    let turn = EnqueueLock::take([queue]);
+    let lock = EnqueueLock::take([queue]);
     let used = MemoryAccess::write(target.backing(), shape.target, shape.extent);
     bring(queue, [&used], &mut wait_list)?;
     let target = target.place(queue.context_device())?;
     let event = enqueue_write(queue, kind, &target, shape, source, false, &wait_list)?;
     // Others may have to enqueue what this comes after.
-    drop(turn);
+    drop(lock);
     if blocking {
         finish_blocking(&event)?;
     }
@@ -162,7 +162,7 @@ pub fn enqueue_read(
 /// until the command is complete, including transfer of the data."
 ///
 /// # Errors
-/// As [`enqueue_read`].
+/// Those of [`enqueue_read`].
 #[allow(clippy::too_many_arguments)]
 pub fn enqueue_write(
     queue: &Arc<Queue>,

@@ -46,7 +46,7 @@ impl Drop for KeptPlace {
 /// what it comes after is not under way yet. A blocking call waits for that.
 ///
 /// # Errors
-/// As `clFinish`.
+/// Those of `clFinish`.
 pub(in crate::runtime) fn place_for_pieces(
     queue: &Arc<Queue>,
     shape: &Shape,
@@ -69,7 +69,7 @@ pub(in crate::runtime) fn place_for_pieces(
 }
 
 fn keep_place(queue: &Arc<Queue>, waits: &Waits) -> Option<KeptPlace> {
-    let _turn = EnqueueLock::take([queue]);
+    let _lock = EnqueueLock::take([queue]);
     if !would_issue(queue, waits) {
         return None;
     }
@@ -83,7 +83,7 @@ fn keep_place(queue: &Arc<Queue>, waits: &Waits) -> Option<KeptPlace> {
 /// Enqueues the pieces of a transfer. The event is that of the last one; it knows when the first began.
 ///
 /// # Errors
-/// As [`Queue::enqueue`]; of a piece that had to be waited for also its own.
+/// Those of [`Queue::enqueue`]; of a piece that had to be waited for also its own.
 pub(in crate::runtime) fn in_pieces(
     queue: &Arc<Queue>,
     kind: cl_command_type,
