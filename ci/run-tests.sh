@@ -1,5 +1,12 @@
 # Sourced by ci/test and ci/test-newer.
 
+# What clang made of a source for one driver is there for the next; nothing of an earlier run is.
+if [ -z "${PUMICE_TEST_CACHE_DIR:-}" ]; then
+    PUMICE_TEST_CACHE_DIR=$(mktemp -d)
+    export PUMICE_TEST_CACHE_DIR
+    trap 'rm -rf "$PUMICE_TEST_CACHE_DIR"' EXIT
+fi
+
 # run_tests NAME MANIFEST [ARGUMENT…]: all tests, or those that the arguments of `cargo test` choose, on one
 # driver or several (separated by colons), with the validation layer, which must say nothing.
 run_tests() {

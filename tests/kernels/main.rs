@@ -21,6 +21,8 @@ mod floats;
 mod functions;
 #[macro_use]
 mod group_model;
+#[path = "../common/cache.rs"]
+mod cache;
 mod group_exchanges;
 mod group_flow;
 mod group_instructions;
@@ -151,7 +153,7 @@ fn start_with_one_driver(parts: usize) -> ExitCode {
             .args(std::env::args_os().skip(1))
             .env(PART, format!("{part}/{parts}"))
             .env("OCL_ICD_VENDORS", &vendors)
-            .env("PUMICE_CACHE_DIR", "")
+            .env("PUMICE_CACHE_DIR", cache::folder())
             .spawn()
     };
     let started: Vec<_> = (0..parts).map(start).collect();

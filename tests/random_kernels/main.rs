@@ -27,6 +27,8 @@
 //! `--record FILE` writes down what the platforms agree on, or, with `--icd gcc --kinds c` alone, what gcc makes of each
 //! kernel. `--expect FILE` compares with that instead of asking other platforms, on a machine that has none.
 
+#[path = "../common/cache.rs"]
+mod cache;
 mod compare;
 mod comparison;
 mod csmith;

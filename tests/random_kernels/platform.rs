@@ -1,5 +1,6 @@
 //! The process that runs kernels on a platform, seen from the one that compares.
 
+use crate::cache;
 use crate::generator::{Features, PREAMBLE, Program};
 use crate::worker::OPTIONS;
 use std::io::{BufRead, BufReader, Write};
@@ -151,7 +152,7 @@ impl Platform {
             .env(OPTIONS, format!("{standard} -w {}", self.options))
             // ocl-icd wants the slash to tell a folder from a file.
             .env("OCL_ICD_VENDORS", format!("{}/", self.folder.display()))
-            .env("PUMICE_CACHE_DIR", "")
+            .env("PUMICE_CACHE_DIR", cache::folder())
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());

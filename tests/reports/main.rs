@@ -24,6 +24,8 @@
 //! Expected results are what the specification says, computed by hand or by the host, never what a driver made.
 //! `PUMICE_TEST_ICD` names another driver's library to test.
 
+#[path = "../common/cache.rs"]
+mod cache;
 #[path = "../common/library.rs"]
 mod library;
 mod report;
@@ -50,7 +52,7 @@ fn start_with_one_driver() -> Result<ExitCode, std::io::Error> {
         .env(INNER, "1")
         // ocl-icd wants the slash to tell a folder from a file.
         .env("OCL_ICD_VENDORS", format!("{}/", folder.display()))
-        .env("PUMICE_CACHE_DIR", "")
+        .env("PUMICE_CACHE_DIR", cache::folder())
         .status();
     // What is left of it hurts nobody.
     let _ = std::fs::remove_dir_all(&folder);
