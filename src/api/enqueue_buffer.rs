@@ -4,7 +4,7 @@ use super::enqueue;
 use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::{HostTransfer, Transfer};
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::queue::Queue;
@@ -211,8 +211,8 @@ impl Fill {
         let pattern = unsafe { std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
         let Shape { extent, target, .. } = Shape::linear(0, offset, size);
         let transfer = Transfer::fill(queue, (memory, target), extent, |place| match size {
-            0 => Command::Nothing,
-            size => Command::Fill {
+            0 => DeviceCommand::Nothing,
+            size => DeviceCommand::Fill {
                 target: Arc::clone(&place.allocation),
                 offset_bytes: (place.offset_bytes + offset) as u64,
                 size_bytes: size as u64,

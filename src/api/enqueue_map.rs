@@ -4,7 +4,7 @@ use super::error::{Error, Result};
 use super::out::EventArguments;
 use super::transfer::Transfer;
 use super::{enqueue, handle};
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
 use crate::runtime::residency::backing::MemoryAccess;
@@ -149,7 +149,7 @@ pub unsafe fn enqueue_migrate_mem_objects(
     };
     let moved = list.into_iter().filter(|_| to_device);
     let transfer = Transfer {
-        command: Command::Nothing,
+        command: DeviceCommand::Nothing,
         memories: moved
             .map(|memory| {
                 let used = MemoryAccess::whole(memory.backing(), mode);

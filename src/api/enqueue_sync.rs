@@ -101,5 +101,5 @@ fn sync(queue: &Arc<Queue>, kind: cl_command_type, wait_list: &[Arc<Event>]) -> 
         before_all: kind == CL_COMMAND_BARRIER,
         before_waiting: false,
     };
-    queue.enqueue(kind, Command::Nothing, Waits::on(wait_list), order)
+    queue.enqueue(kind, Command::NOTHING, Waits::on(wait_list), order)
 }

@@ -5,7 +5,7 @@ use super::error::{Error, Result};
 use super::image_region::{Region, texels_of_color};
 use super::transfer::Transfer;
 use crate::compiler::image::ImageDimension;
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::host_memory::layout::{Extent, Layout};
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
@@ -179,8 +179,13 @@ impl ImageCommand for FillImage {
 }
 
 /// The command that fills a region, inside, with a texel.
-fn fill(target: &Place, layout: Layout, extent: Extent, texel: SmallVec<[u8; 16]>) -> Command {
-    Command::FillRectangle {
+fn fill(
+    target: &Place,
+    layout: Layout,
+    extent: Extent,
+    texel: SmallVec<[u8; 16]>,
+) -> DeviceCommand {
+    DeviceCommand::FillRectangle {
         target: Arc::clone(&target.allocation),
         extent,
         layout: Layout {

@@ -8,9 +8,9 @@ use crate::compiler::program::{AccessQualifier, AddressQualifier, KernelAttribut
 use crate::runtime::device::Device;
 use crate::runtime::device::work_limits::WorkLimits;
 use crate::runtime::launch::argument::ArgumentValue;
-use crate::runtime::launch::dispatch;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::plan::local_size;
+use crate::runtime::launch::prepare;
 use crate::runtime::object::registry::Object;
 use crate::runtime::program::Origin;
 use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
@@ -237,7 +237,7 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     let kernel = get(kernel)?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for kernel
     // for the device associated with command_queue."
-    let DeviceCode { code, .. } = dispatch::code(&kernel, queue.device())?;
+    let DeviceCode { code, .. } = prepare::code(&kernel, queue.device())?;
     enqueue_kernel::check_context(&queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
     kernel.check_arguments()?;

@@ -4,7 +4,7 @@
 use super::enqueue::{self, WaitList};
 use super::error::{Error, Result};
 use super::out::EventArguments;
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
 use crate::runtime::host_memory::pointer::HostPointer;
 use crate::runtime::memory::Memory;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// A checked command, and the memory objects behind its allocations, in that order, with what it uses of each.
 pub(super) struct Transfer {
-    pub command: Command,
+    pub command: DeviceCommand,
     pub memories: Vec<(Arc<Memory>, MemoryAccess)>,
 }
 
@@ -54,9 +54,9 @@ impl Transfer {
             target.place(queue.context_device())?,
         );
         let command = if is_empty {
-            Command::Nothing
+            DeviceCommand::Nothing
         } else {
-            Command::Copy {
+            DeviceCommand::Copy {
                 shape: Shape {
                     extent,
                     source: from_place.layout(from),
@@ -77,7 +77,7 @@ impl Transfer {
         queue: &Queue,
         target: Part,
         extent: Extent,
-        command: impl FnOnce(&Place) -> Command,
+        command: impl FnOnce(&Place) -> DeviceCommand,
     ) -> Result<Self> {
         let (target, layout) = target;
         let command = command(&target.place(queue.context_device())?);
@@ -88,16 +88,16 @@ impl Transfer {
 
     /// Enqueues the command; `kind` is what its event says it is.
     pub fn enqueue(
-        mut self,
+        self,
         queue: &Arc<Queue>,
         kind: cl_command_type,
         mut wait_list: WaitList,
         events: EventArguments,
     ) -> Result<()> {
-        let (command, wanted) = (&mut self.command, events.wants_event());
+        let (mut command, wanted) = (self.command.into(), events.wants_event());
         let uses: SmallVec<[MemoryAccess; 2]> =
             self.memories.into_iter().map(|(_, it)| it).collect();
-        let event = enqueue_using(queue, &uses, wanted, kind, command, &mut wait_list)?;
+        let event = enqueue_using(queue, &uses, wanted, kind, &mut command, &mut wait_list)?;
         events.give_if(event);
         Ok(())
     }

@@ -76,7 +76,7 @@ pub fn marker(queue: &Arc<Queue>, wait_list: &[Arc<Event>]) -> Arc<Event> {
     queue
         .enqueue(
             CL_COMMAND_MARKER,
-            Command::Nothing,
+            Command::NOTHING,
             waits,
             Ordering::default(),
         )

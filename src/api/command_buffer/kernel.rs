@@ -6,10 +6,10 @@ use super::super::{handle, kernel};
 use super::arguments::{Recording, SyncPointArguments};
 use super::{ASSERTS, flatten, mutable};
 use crate::compiler::program::Implicit;
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command_buffer::mutable::NewLaunch;
 use crate::runtime::command_buffer::{NewCommand, Origin};
-use crate::runtime::launch::dispatch;
+use crate::runtime::launch::prepare;
 use crate::runtime::program::kernel_code::{DeviceCode, KernelCode};
 use opencl_sys::{
     CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, CL_MUTABLE_DISPATCH_ASSERTS_KHR,
@@ -38,7 +38,7 @@ pub unsafe fn command_nd_range_kernel(
     let pairs = unsafe { handle::properties(properties) };
     let asked = Properties::parse(&pairs)?;
     let kernel = kernel::get(kernel)?;
-    let DeviceCode { code, .. } = dispatch::code(&kernel, recording.queue.device())?;
+    let DeviceCode { code, .. } = prepare::code(&kernel, recording.queue.device())?;
     check_context(&recording.queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
     // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."
@@ -63,13 +63,13 @@ pub unsafe fn command_nd_range_kernel(
     let may_change = recording.wants_handle() || !kernel.has_all_arguments() || prints(code);
     let new = if !may_change {
         // It is always launched as it is now.
-        let dispatch = dispatch::prepare(&kernel, recording.queue.device_queue(), &range)?;
+        let launch = prepare::prepare(&kernel, recording.queue.device_queue(), &range)?;
         let kernel = kernel.duplicate();
         let memories = kernel.memories().into_iter().map(|it| it as _);
         NewCommand {
             attached: memories.collect(),
             ..NewCommand::new(
-                Command::Dispatch(dispatch),
+                DeviceCommand::Launch(launch),
                 Origin::Launch { kernel, range },
             )
         }
@@ -82,10 +82,7 @@ pub unsafe fn command_nd_range_kernel(
             range,
         };
         let (command, first) = launch.prepare(&recording.buffer)?;
-        NewCommand::new(
-            first.map_or(Command::Nothing, Command::Dispatch),
-            Origin::Mutable(command),
-        )
+        NewCommand::new(first, Origin::Mutable(command))
     };
     let wait_list = recording.wait_list()?;
     // "CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by

@@ -29,7 +29,7 @@ impl Word {
             let allocation = Allocation::new(device, BYTES, MemoryKind::Readback)?;
             let start = allocation
                 .mapped()
-                .ok_or_else(|| Error::out_of_resources("the host does not see the memory"))?;
+                .ok_or_else(|| Error::impossible("the host does not see the memory"))?;
             // SAFETY: the allocation's own memory, so long, that nothing else uses yet.
             unsafe { start.as_ptr().write_bytes(0, BYTES as usize) };
             Ok(allocation)

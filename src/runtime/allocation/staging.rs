@@ -65,7 +65,7 @@ impl Arena {
             .min(chunk.size_bytes());
         let base = chunk
             .mapped()
-            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
+            .ok_or_else(|| Error::impossible("staging memory is not visible to the host"))?;
         // SAFETY: the chunk is at least `offset_bytes + size_bytes` long.
         let pointer = unsafe { base.add(offset_bytes as usize) };
         Ok(Piece {

@@ -162,7 +162,7 @@ pub fn dispatch_once(
 ) -> Result<()> {
     let mut link = Link::new(device, block.len().max(16), MemoryKind::Upload)?;
     if block.len() > STAGING_BYTES {
-        return Err(Error::out_of_resources("the argument block is too large"));
+        return Err(Error::impossible("the argument block is too large"));
     }
     if in_memory {
         // SAFETY: staging memory is at least as long as the block, and nothing else uses it.
@@ -206,7 +206,7 @@ impl Link {
         let mapped = self
             .staging
             .mapped()
-            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
+            .ok_or_else(|| Error::impossible("staging memory is not visible to the host"))?;
         Ok(mapped.as_ptr())
     }
 

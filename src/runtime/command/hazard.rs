@@ -1,7 +1,10 @@
 //! Which memory has been accessed since the last barrier.
 
+use crate::runtime::allocation::Allocation;
+use crate::runtime::host_memory::layout::{Extent, Layout};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Identifies an allocation while somebody holds it: its address.
 pub type Id = usize;
@@ -25,6 +28,26 @@ pub type Accesses = SmallVec<[TrackedAccess; 8]>;
 const MOST: usize = 64;
 
 impl TrackedAccess {
+    /// An access to `bytes` of an allocation.
+    pub fn new(allocation: &Arc<Allocation>, bytes: Range<u64>, write: bool) -> Self {
+        Self {
+            id: Arc::as_ptr(allocation) as Id,
+            // Narrow writes may be made as accesses to the vector around them.
+            bytes: bytes.start & !15..bytes.end.saturating_add(15) & !15,
+            write,
+        }
+    }
+
+    /// A read of a rectangle of an allocation.
+    pub fn read(allocation: &Arc<Allocation>, layout: Layout, extent: Extent) -> Self {
+        Self::new(allocation, span(layout, extent), false)
+    }
+
+    /// A write of a rectangle of an allocation.
+    pub fn write(allocation: &Arc<Allocation>, layout: Layout, extent: Extent) -> Self {
+        Self::new(allocation, span(layout, extent), true)
+    }
+
     /// Whether the order of the two can be told.
     pub fn conflicts(&self, other: &Self) -> bool {
         self.id == other.id && (self.write || other.write) && self.overlaps(other)
@@ -42,6 +65,11 @@ impl TrackedAccess {
             && self.bytes.start <= other.bytes.start
             && other.bytes.end <= self.bytes.end
     }
+}
+
+/// The bytes from the first to the last of a rectangle.
+fn span(layout: Layout, extent: Extent) -> Range<u64> {
+    layout.offset_bytes as u64..layout.end_bytes(extent) as u64
 }
 
 /// What the commands since the last barrier read and write.

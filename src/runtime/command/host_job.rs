@@ -4,7 +4,7 @@
 //! second, whose event the application gets, waits for a user event that the job completes; in order, everything
 //! after it waits as well.
 
-use super::{Command, Dispatch};
+use super::Command;
 use crate::runtime::context::Context;
 use crate::runtime::event::Event;
 use crate::runtime::host::notifier;
@@ -61,7 +61,7 @@ impl HostJob {
     /// The first of the two commands, and the user event that holds the second.
     pub(in crate::runtime) fn begin(self, context: &Arc<Context>) -> (Command, Arc<Event>) {
         let (key, gate) = Gate::new(context);
-        let on_complete: Box<dyn FnOnce() + Send> = match self {
+        let call: Box<dyn FnOnce() + Send> = match self {
             Self::Own(job) => Box::new(move || match job() {
                 Ok(()) => key.open(),
                 Err(error) => log::error!("a host command failed: {error}"),
@@ -73,10 +73,6 @@ impl HostJob {
                 }));
             }),
         };
-        let first = Command::Dispatch(Dispatch {
-            on_complete: Some(on_complete),
-            ..Dispatch::default()
-        });
-        (first, gate)
+        (Command::Call(call), gate)
     }
 }

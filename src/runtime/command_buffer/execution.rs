@@ -6,14 +6,13 @@
 //! come in the same order on each of their queues.
 
 use super::migrations::Migrations;
-use super::versions::Leftovers;
 use super::{CommandBuffer, State, not_executable};
 use crate::runtime::Result;
 use crate::runtime::command::replay::Replay;
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::context::Context;
 use crate::runtime::event::waits::Waits;
-use crate::runtime::event::{Event, WaitList};
+use crate::runtime::event::{DeferredWork, Event, WaitList};
 use crate::runtime::queue::Queue;
 use crate::runtime::queue::bring::bring;
 use crate::runtime::queue::enqueue_lock::EnqueueLock;
@@ -99,6 +98,7 @@ impl CommandBuffer {
         waits: &mut Waits,
         wants_event: bool,
     ) -> Result<Option<Arc<Event>>> {
+        let mut deferred = DeferredWork::default();
         let mut state = self.lock();
         if state.needs_recording() {
             // Unless executions are done that were not seen to be.
@@ -106,14 +106,16 @@ impl CommandBuffer {
             self.complete_all(queues);
             state = self.lock();
         }
-        let leftovers = self.prepare_execution(&mut state)?;
+        if state.needs_recording() {
+            self.bring_up_to_date(&mut state, &[], false, &mut deferred)?;
+        }
         let instance = state.versions.current().ok_or_else(not_executable)?;
         if let ([queue], 1, [accesses, ..]) = (queues, instance.parts(), state.accesses.as_slice())
         {
             let mut replay = Command::Replay(Replay::new(Arc::clone(instance) as _, 0));
             let accesses = accesses.to_bring(self.context());
             drop(state);
-            drop(leftovers);
+            deferred.run();
             let (kind, list) = (CL_COMMAND_COMMAND_BUFFER_KHR, &mut waits.events);
             return enqueue_using(queue, &accesses, wants_event, kind, &mut replay, list);
         }
@@ -128,19 +130,9 @@ impl CommandBuffer {
                 accesses: accesses.to_bring(self.context()),
             })
             .collect();
-        // No lock is held: memory may go.
         drop(state);
-        drop(leftovers);
+        deferred.run();
         enqueue_parts(queues, parts, &waits.events).map(Some)
-    }
-
-    /// Makes sure that the current version can be executed now. What is returned is to be dropped without a lock.
-    fn prepare_execution(&self, state: &mut State) -> Result<Option<Leftovers>> {
-        if state.needs_recording() {
-            self.bring_up_to_date(state, &[], false).map(Some)
-        } else {
-            Ok(None)
-        }
     }
 
     /// Sees which executions are done, on its own queues and `others`. Hold no lock.
@@ -186,7 +178,7 @@ fn enqueue_piece(
 fn enqueue_marker(queue: &Arc<Queue>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
     queue.enqueue(
         CL_COMMAND_MARKER,
-        Command::Nothing,
+        Command::NOTHING,
         Waits::on(waits),
         Ordering::default(),
     )
@@ -265,7 +257,7 @@ fn join(
     let Some(queue) = timed.or(queues.first()) else {
         return Err(not_executable());
     };
-    let whole = enqueue_piece(queue, Command::Nothing, events, queued_ns)?;
+    let whole = enqueue_piece(queue, Command::NOTHING, events, queued_ns)?;
     events.iter().for_each(|event| whole.continues(event));
     Ok(whole)
 }

@@ -5,16 +5,19 @@
 //! size, or other sizes of local arguments, need another pipeline and so another recording.
 
 use super::schedule::Place;
+use crate::compiler::program::Placement;
+use crate::runtime::Result;
 use crate::runtime::allocation::staging::Arena;
 use crate::runtime::allocation::{Allocation, Uses};
+use crate::runtime::command::device_command::{DeviceCommand, Holder};
 use crate::runtime::command::keep_alive::KeepAlive;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::command::replay::{Recorded, RecordedPart};
-use crate::runtime::command::{Arguments, Command, Dispatch, DispatchRegion};
-use crate::runtime::device::fill::Filler;
+use crate::runtime::device::encoder::Encoder;
 use crate::runtime::device::internal_kernels::InternalKernels;
 use crate::runtime::printf::Output;
+use crate::runtime::program::executable::Executable;
 use crate::runtime::program::lost_iterations::Watched;
-use crate::runtime::{Error, Result};
 use crate::vulkan::{MemoryKind, Pipeline, Recorder};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -49,7 +52,7 @@ pub struct Recordable<'a> {
     /// Its place among the commands of the command buffer.
     pub number: usize,
     pub place: Place,
-    pub command: &'a Command,
+    pub command: &'a DeviceCommand,
     /// Whether it may be updated.
     pub updatable: bool,
 }
@@ -128,40 +131,34 @@ impl Instance {
         self.parts.iter().any(|part| !part.prints.is_empty())
     }
 
-    /// Whether the command of that number can become `dispatch` by writes to memory.
-    pub fn fits(&self, number: usize, dispatch: &Dispatch) -> bool {
+    /// Whether the command of that number can become `launch` by writes to memory.
+    pub fn fits(&self, number: usize, launch: &PreparedLaunch) -> bool {
         self.slots().get(number).is_some_and(|slot| {
-            dispatch.regions.len() <= slot.regions.len()
-                && slot
-                    .regions
-                    .iter()
-                    .zip(&dispatch.regions)
-                    .all(|(own, new)| {
-                        let block_bytes = match &new.arguments {
-                            Arguments::Block(bytes) => bytes.len(),
-                            Arguments::PushConstants(_) => usize::MAX,
-                        };
-                        Arc::ptr_eq(&own.pipeline, &new.pipeline) && block_bytes <= own.block_bytes
-                    })
+            launch.regions.len() <= slot.regions.len()
+                && slot.regions.iter().zip(&launch.regions).all(|(own, new)| {
+                    Arc::ptr_eq(&own.pipeline, &new.pipeline)
+                        && new.placement == Placement::DeviceAddress
+                        && new.arguments.len() <= own.block_bytes
+                })
         })
     }
 
-    /// Makes the command of that number `dispatch`, which fits, from the next execution on; the instance must be
+    /// Makes the command of that number `launch`, which fits, from the next execution on; the instance must be
     /// idle. Answers with what is no longer used, to be dropped without a lock.
-    pub fn update(&self, number: usize, dispatch: &Dispatch) -> KeepAlive {
+    pub fn update(&self, number: usize, launch: &PreparedLaunch) -> KeepAlive {
         let mut slots = self.slots();
         slots.stale.remove(&number);
         let Some(slot) = slots.get_mut(number) else {
             return KeepAlive::new();
         };
         for (index, region) in slot.regions.iter().enumerate() {
-            let new = dispatch.regions.get(index);
+            let new = launch.regions.get(index);
             // A dispatch that is no longer needed runs no work-group.
             let groups = new.map_or([0; 3], |new| new.groups);
             // SAFETY: mapped memory of this instance, aligned by `Recording::updatable`, which the device does not
             // read while the instance is idle.
             unsafe { region.groups.as_ptr().write(groups) };
-            if let Some(Arguments::Block(bytes)) = new.map(|new| &new.arguments) {
+            if let Some(bytes) = new.map(|new| &new.arguments) {
                 let length = bytes.len().min(region.block_bytes);
                 // SAFETY: as above; no longer than the block.
                 unsafe {
@@ -170,11 +167,11 @@ impl Instance {
             }
         }
         let held = slot.held.iter().map(|it| Arc::as_ptr(it).cast());
-        if held.eq(used_by(dispatch).map(|it| it.address())) {
+        if held.eq(used_by(launch).map(|it| it.address())) {
             // A new value, most often.
             return KeepAlive::new();
         }
-        let held = used_by(dispatch).map(|it| it.hold()).collect();
+        let held = used_by(launch).map(|it| it.hold()).collect();
         std::mem::replace(&mut slot.held, held)
     }
 
@@ -250,7 +247,7 @@ impl Slots {
 enum Used<'a> {
     Pipeline(&'a Arc<Pipeline>),
     Allocation(&'a Arc<Allocation>),
-    Other(&'a Arc<dyn Any + Send + Sync>),
+    Executable(&'a Arc<Executable>),
 }
 
 impl Used<'_> {
@@ -258,7 +255,7 @@ impl Used<'_> {
         match *self {
             Self::Pipeline(it) => Arc::clone(it) as _,
             Self::Allocation(it) => Arc::clone(it) as _,
-            Self::Other(it) => Arc::clone(it),
+            Self::Executable(it) => Arc::clone(it) as _,
         }
     }
 
@@ -266,18 +263,18 @@ impl Used<'_> {
         match *self {
             Self::Pipeline(it) => Arc::as_ptr(it).cast(),
             Self::Allocation(it) => Arc::as_ptr(it).cast(),
-            Self::Other(it) => Arc::as_ptr(it).cast(),
+            Self::Executable(it) => Arc::as_ptr(it).cast(),
         }
     }
 }
 
-fn used_by(dispatch: &Dispatch) -> impl Iterator<Item = Used<'_>> {
-    let pipelines = dispatch.regions.iter().map(|it| &it.pipeline);
-    let allocations = dispatch.accesses.iter().map(|it| &it.allocation);
+fn used_by(launch: &PreparedLaunch) -> impl Iterator<Item = Used<'_>> {
+    let pipelines = launch.regions.iter().map(|it| &it.pipeline);
+    let allocations = launch.accesses.iter().map(|it| &it.allocation);
     pipelines
         .map(Used::Pipeline)
         .chain(allocations.map(Used::Allocation))
-        .chain(dispatch.keep_alive.iter().map(Used::Other))
+        .chain(launch.executable.iter().map(Used::Executable))
 }
 
 /// Whether the host may look at the memory without a command.
@@ -285,18 +282,31 @@ fn is_seen_by_host(allocation: &Allocation) -> bool {
     allocation.mapped().is_some() || allocation.is_addressed()
 }
 
+/// Whether updates of a launch go to memory. Without that, each is another recording.
+fn has_slot(launch: &PreparedLaunch) -> bool {
+    let mut regions = launch.regions.iter();
+    launch.printf.is_none() && regions.all(|it| it.placement == Placement::DeviceAddress)
+}
+
 struct Recording {
     recorder: Recorder,
     arguments: Arena,
+    holdings: Holdings,
+    /// Each with its command's number.
+    slots: Vec<(usize, Slot)>,
+    kernels: Arc<InternalKernels>,
+}
+
+/// What the commands of a recording use.
+struct Holdings {
     held: KeepAlive,
     /// Each with its command's number.
     prints: Vec<(usize, Arc<Output>)>,
     watched: Vec<Watched>,
-    /// Each with its command's number.
-    slots: Vec<(usize, Slot)>,
     /// A command writes memory that the host may look at.
     for_host: bool,
-    kernels: Arc<InternalKernels>,
+    /// The number of the command that is recorded now.
+    number: usize,
 }
 
 impl Recording {
@@ -306,12 +316,15 @@ impl Recording {
         Ok(Self {
             recorder,
             arguments: Arena::new(MemoryKind::Arguments),
-            // Its pipelines.
-            held: vec![Arc::clone(kernels) as _],
-            prints: Vec::new(),
-            watched: Vec::new(),
+            holdings: Holdings {
+                // Its pipelines.
+                held: vec![Arc::clone(kernels) as _],
+                prints: Vec::new(),
+                watched: Vec::new(),
+                for_host: false,
+                number: 0,
+            },
             slots: Vec::new(),
-            for_host: false,
             kernels: Arc::clone(kernels),
         })
     }
@@ -330,7 +343,9 @@ impl Recording {
             for recordable in level {
                 let number = recordable.number;
                 match (recordable.updatable, recordable.command) {
-                    (true, Command::Dispatch(dispatch)) => self.updatable(number, dispatch)?,
+                    (true, DeviceCommand::Launch(launch)) if has_slot(launch) => {
+                        self.updatable(number, launch)?;
+                    }
                     (_, command) => self.command(number, command)?,
                 }
             }
@@ -339,83 +354,51 @@ impl Recording {
     }
 
     fn finish(mut self, commands: usize) -> Result<RecordedPart> {
-        if self.for_host {
+        let Holdings {
+            mut held,
+            mut prints,
+            watched,
+            for_host,
+            ..
+        } = self.holdings;
+        if for_host {
             self.recorder.end()?
         } else {
             self.recorder.end_unseen()?
         }
         // In order, commands that ran at the same time still print one after the other.
-        self.prints.sort_by_key(|(number, _)| *number);
-        let mut held = self.held;
+        prints.sort_by_key(|(number, _)| *number);
         held.push(Arc::new(self.arguments));
         Ok(RecordedPart {
             recorder: self.recorder,
             commands: u32::try_from(commands).unwrap_or(u32::MAX),
-            prints: self.prints.into_iter().map(|(_, output)| output).collect(),
-            watched: self.watched,
+            prints: prints.into_iter().map(|(_, output)| output).collect(),
+            watched,
             held,
         })
     }
 
-    fn command(&mut self, number: usize, command: &Command) -> Result<()> {
-        match command {
-            Command::Dispatch(dispatch) => self.dispatch(number, dispatch),
-            Command::Copy {
-                source,
-                target,
-                shape,
-            } => {
-                let (from, to) = (source.buffer(), target.buffer());
-                self.kernels.copy(&mut self.recorder, from, to, shape);
-                self.hold(source);
-                self.hold_written(target);
-                Ok(())
-            }
-            Command::Fill {
-                target,
-                offset_bytes,
-                size_bytes,
-                pattern,
-            } => {
-                self.hold_written(target);
-                self.filler()
-                    .fill(target.buffer(), *offset_bytes, *size_bytes, pattern)
-            }
-            Command::FillRectangle {
-                target,
-                extent,
-                layout,
-                pattern,
-            } => {
-                self.hold_written(target);
-                self.filler()
-                    .fill_rectangle(target.buffer(), *extent, *layout, pattern)
-            }
-            Command::Nothing => Ok(()),
-            _ => Err(Error::out_of_resources(
-                "a command that can't be part of a command buffer",
-            )),
-        }
+    fn command(&mut self, number: usize, command: &DeviceCommand) -> Result<()> {
+        let mut encoder = Encoder {
+            recorder: &mut self.recorder,
+            staging: &mut self.arguments,
+            kernels: &self.kernels,
+        };
+        self.holdings.number = number;
+        command.encode(&mut encoder, &mut self.holdings)
     }
 
     /// A launch whose arguments and numbers of work-groups the device reads from memory.
-    fn updatable(&mut self, number: usize, dispatch: &Dispatch) -> Result<()> {
-        let in_memory = |region: &DispatchRegion| matches!(region.arguments, Arguments::Block(_));
-        if dispatch.printf.is_some() || !dispatch.regions.iter().all(in_memory) {
-            // Without a slot, each update is another recording.
-            return self.dispatch(number, dispatch);
-        }
+    fn updatable(&mut self, number: usize, launch: &PreparedLaunch) -> Result<()> {
         // Who knows what it writes after an update.
-        self.for_host = true;
-        self.watched.extend(dispatch.watched.clone());
+        self.holdings.for_host = true;
+        self.holdings.watched.extend(launch.watched.clone());
         let mut slot = Slot {
-            held: used_by(dispatch).map(|it| it.hold()).collect(),
+            held: used_by(launch).map(|it| it.hold()).collect(),
             ..Slot::default()
         };
-        for region in &dispatch.regions {
-            let Arguments::Block(bytes) = &region.arguments else {
-                continue;
-            };
+        for region in &launch.regions {
+            let bytes = &region.arguments;
             let block_bytes = bytes.len().next_multiple_of(16).max(16);
             let size_bytes = block_bytes + size_of::<[u32; 3]>();
             let piece = self
@@ -445,42 +428,28 @@ impl Recording {
         self.slots.push((number, slot));
         Ok(())
     }
+}
 
-    fn dispatch(&mut self, number: usize, dispatch: &Dispatch) -> Result<()> {
-        self.watched.extend(dispatch.watched.clone());
-        let output = dispatch.printf.as_ref();
-        self.prints
-            .extend(output.map(|it| (number, Arc::clone(it))));
-        let mut written = dispatch.accesses.iter().filter(|access| access.write);
-        self.for_host |= dispatch.accesses_anything
-            || dispatch.printf.is_some()
-            || dispatch.watched.is_some()
-            || written.any(|access| is_seen_by_host(&access.allocation));
-        for region in &dispatch.regions {
-            region.as_region().record(
-                &mut self.recorder,
-                &mut self.arguments,
-                self.kernels.device(),
-            )?;
-        }
-        self.held.extend(used_by(dispatch).map(|it| it.hold()));
-        Ok(())
-    }
-
-    fn filler(&mut self) -> Filler<'_> {
-        Filler {
-            recorder: &mut self.recorder,
-            staging: &mut self.arguments,
-            kernels: &self.kernels,
-        }
-    }
-
-    fn hold(&mut self, allocation: &Arc<Allocation>) {
+impl Holder for Holdings {
+    fn hold_read(&mut self, allocation: &Arc<Allocation>) {
         self.held.push(Arc::clone(allocation) as _);
     }
 
     fn hold_written(&mut self, allocation: &Arc<Allocation>) {
         self.for_host |= is_seen_by_host(allocation);
-        self.hold(allocation);
+        self.hold_read(allocation);
+    }
+
+    fn hold_launch(&mut self, launch: &PreparedLaunch) {
+        self.watched.extend(launch.watched.clone());
+        let output = launch.printf.as_ref();
+        self.prints
+            .extend(output.map(|it| (self.number, Arc::clone(it))));
+        let mut written = launch.accesses.iter().filter(|access| access.write);
+        self.for_host |= launch.accesses_anything
+            || launch.printf.is_some()
+            || launch.watched.is_some()
+            || written.any(|access| is_seen_by_host(&access.allocation));
+        self.held.extend(used_by(launch).map(|it| it.hold()));
     }
 }

@@ -5,7 +5,6 @@ use super::mutable::{MutableCommand, NewLaunch};
 use super::update::{Change, Changes, Replacement};
 use super::{CommandBuffer, NewCommand, Origin};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::command::Command;
 use crate::runtime::event::Event;
 use crate::runtime::event::waits::Waits;
 use crate::runtime::launch::argument::ArgumentValue;
@@ -81,7 +80,6 @@ impl Setup {
             range,
         };
         let (command, first) = launch.prepare(buffer).unwrap();
-        let first = first.map_or(Command::Nothing, Command::Dispatch);
         let origin = Origin::Mutable(Arc::clone(&command));
         buffer.add(NewCommand::new(first, origin)).unwrap();
         command
@@ -142,8 +140,8 @@ fn set(index: u32, value: ArgumentValue) -> impl Fn(&mut Change) {
 fn block(command: &MutableCommand) -> Option<Vec<u8>> {
     let buffer = command.buffer().unwrap();
     let state = buffer.lock();
-    let dispatch = state.nodes[command.node().unwrap()].dispatch()?;
-    Some(dispatch.regions[0].as_region().arguments.to_vec())
+    let launch = state.nodes[command.node().unwrap()].launch()?;
+    Some(launch.regions[0].arguments.to_vec())
 }
 
 fn current(buffer: &CommandBuffer) -> Arc<Instance> {

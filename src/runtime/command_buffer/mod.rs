@@ -27,9 +27,11 @@ mod launch_tests;
 mod tests;
 
 use super::allocation::Uses;
+use super::command::device_command::DeviceCommand;
 use super::command::hazard::{Accesses, TrackedAccess};
-use super::command::{Command, Dispatch};
+use super::command::prepared_launch::PreparedLaunch;
 use super::context::Context;
+use super::event::DeferredWork;
 use super::launch::kernel::Kernel;
 use super::launch::nd_range::NdRange;
 use super::memory::Memory;
@@ -52,7 +54,7 @@ use schedule::{Line, Schedule, Step};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use versions::{Leftovers, Versions};
+use versions::Versions;
 
 /// A command buffer.
 pub struct CommandBuffer {
@@ -111,7 +113,7 @@ struct Node {
     /// Number of its line.
     line: usize,
     wait_list: SmallVec<[SyncPoint; 2]>,
-    command: Command,
+    command: DeviceCommand,
     origin: Origin,
     /// What it accesses, before and after updates, and whether it may touch memory that it does not name.
     accesses: Vec<TrackedAccess>,
@@ -131,7 +133,7 @@ pub enum Origin {
     Addresses,
     /// A launch that stays as it is: a kernel of its own, with its arguments.
     Launch { kernel: Arc<Kernel>, range: NdRange },
-    /// A launch that the application may ask about and update. The command is [`Command::Nothing`] while arguments
+    /// A launch that the application may ask about and update. The command is [`DeviceCommand::Nothing`] while arguments
     /// are missing.
     Mutable(Arc<MutableCommand>),
 }
@@ -140,7 +142,7 @@ pub enum Origin {
 pub struct NewCommand<'a> {
     /// Place of its queue in [`CommandBuffer::queues`].
     pub queue: usize,
-    pub command: Command,
+    pub command: DeviceCommand,
     pub origin: Origin,
     /// Checked with [`CommandBuffer::check_sync_points`].
     pub wait_list: &'a [SyncPoint],
@@ -152,7 +154,7 @@ pub struct NewCommand<'a> {
 
 impl NewCommand<'_> {
     /// A command of the first queue that waits for nothing.
-    pub fn new(command: Command, origin: Origin) -> Self {
+    pub fn new(command: DeviceCommand, origin: Origin) -> Self {
         Self {
             queue: 0,
             command,
@@ -281,7 +283,10 @@ impl CommandBuffer {
 
     fn add_in(&self, line: usize, mut new: NewCommand<'_>) -> Result<SyncPoint> {
         // The command buffer does not keep them; they may go when it is locked no longer.
-        let brought = new.command.take_memory_accesses();
+        let brought = match &mut new.command {
+            DeviceCommand::Launch(launch) => std::mem::take(&mut launch.memory_accesses),
+            _ => Vec::new(),
+        };
         let mut state = self.lock();
         state.check_recording()?;
         let point = state.next_point()?;
@@ -334,6 +339,7 @@ impl CommandBuffer {
     /// # Errors
     /// "CL_INVALID_OPERATION if command_buffer is not in the Recording state", `CL_OUT_OF_RESOURCES`.
     pub fn finalize(&self) -> Result<()> {
+        let mut deferred = DeferredWork::default();
         let mut state = self.lock();
         state.check_recording()?;
         for node in &state.nodes {
@@ -344,8 +350,7 @@ impl CommandBuffer {
         state.note_uses();
         if !state.is_incomplete() {
             let instance = self.record(&state.nodes, &state.schedule)?;
-            // The first: nothing is left behind.
-            let _ = state.versions.start(instance);
+            state.versions.start(instance, &mut deferred);
         }
         log::debug!(
             "command buffer: {} commands in {} parts, {} barriers between them",
@@ -354,6 +359,8 @@ impl CommandBuffer {
             state.schedule.barriers
         );
         state.finalized = true;
+        drop(state);
+        deferred.run();
         Ok(())
     }
 
@@ -405,34 +412,35 @@ impl CommandBuffer {
         Instance::record(&devices, commands, &self.uses)
     }
 
-    /// The commands in `changed` have changed: so do the recordings. `rescheduled`: so has the schedule.
+    /// The commands in `changed` have changed: so do the recordings. `rescheduled`: so has the schedule. `deferred` takes
+    /// what is used no longer.
     fn bring_up_to_date(
         &self,
         state: &mut State,
         changed: &[usize],
         rescheduled: bool,
-    ) -> Result<Leftovers> {
+        deferred: &mut DeferredWork,
+    ) -> Result<()> {
         let State {
             nodes,
             schedule,
             versions,
             ..
         } = state;
-        let dispatch = |number: usize| nodes.get(number).and_then(Node::dispatch);
-        for dispatch in changed.iter().filter_map(|&number| dispatch(number)) {
-            for access in &dispatch.accesses {
+        let launch = |number: usize| nodes.get(number).and_then(Node::launch);
+        for launch in changed.iter().filter_map(|&number| launch(number)) {
+            for access in &launch.accesses {
                 access.allocation.count_with(&self.uses);
             }
         }
         let record = || self.record(nodes, schedule);
         if versions.current().is_some() && !rescheduled {
-            return versions.update(changed, dispatch, record);
+            return versions.update(changed, launch, record, deferred);
         }
-        if nodes.iter().any(Node::is_incomplete) {
-            Ok(Leftovers::default())
-        } else {
-            Ok(versions.start(record()?))
+        if !nodes.iter().any(Node::is_incomplete) {
+            versions.start(record()?, deferred);
         }
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -484,22 +492,22 @@ impl Node {
 
     /// Whether arguments are missing.
     fn is_incomplete(&self) -> bool {
-        self.mutable().is_some() && matches!(self.command, Command::Nothing)
+        self.mutable().is_some() && matches!(self.command, DeviceCommand::Nothing)
     }
 
     /// The launch of a kernel that prints, with a buffer for that.
-    fn with_output(&self) -> Result<Option<Command>> {
+    fn with_output(&self) -> Result<Option<DeviceCommand>> {
         match (&self.command, self.mutable()) {
-            (Command::Dispatch(dispatch), Some(mutable)) => {
-                Ok(mutable.with_output(dispatch)?.map(Command::Dispatch))
+            (DeviceCommand::Launch(launch), Some(mutable)) => {
+                Ok(mutable.with_output(launch)?.map(DeviceCommand::Launch))
             }
             _ => Ok(None),
         }
     }
 
-    fn dispatch(&self) -> Option<&Dispatch> {
+    fn launch(&self) -> Option<&PreparedLaunch> {
         match &self.command {
-            Command::Dispatch(dispatch) => Some(dispatch),
+            DeviceCommand::Launch(launch) => Some(launch),
             _ => None,
         }
     }
@@ -553,8 +561,8 @@ impl State {
         for (node, place) in self.nodes.iter().zip(&self.schedule.places) {
             if let Some(accesses) = self.accesses.get_mut(place.part) {
                 accesses.migrations.extend(&node.migrations);
-                let dispatch = node.dispatch();
-                accesses.any_address |= dispatch.is_some_and(|it| it.uses_any_address);
+                let launch = node.launch();
+                accesses.any_address |= launch.is_some_and(|it| it.uses_any_address);
             }
         }
     }

@@ -2,11 +2,12 @@
 
 use super::CommandBuffer;
 use super::migrations::Migrations;
-use crate::runtime::command::{Command, Dispatch};
+use crate::runtime::command::device_command::DeviceCommand;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::launch::argument::{ArgumentClass, ArgumentValue};
-use crate::runtime::launch::dispatch;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
+use crate::runtime::launch::prepare::{prepare, with_output};
 use crate::runtime::memory::Memory;
 use crate::runtime::object::registry::{Handle, Kind, Object};
 use crate::runtime::queue::Queue;
@@ -58,14 +59,14 @@ pub struct NewLaunch {
 }
 
 impl NewLaunch {
-    /// The command, and what it launches at first: `None` while arguments are missing that may be set later.
+    /// The command, and what it is at first: [`DeviceCommand::Nothing`] while arguments are missing that may be set later.
     ///
     /// # Errors
     /// As `clEnqueueNDRangeKernel`.
     pub fn prepare(
         self,
         buffer: &Arc<CommandBuffer>,
-    ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
+    ) -> Result<(Arc<MutableCommand>, DeviceCommand)> {
         let own = if buffer.is_mutable() {
             self.kernel.duplicate_for_updates()
         } else {
@@ -74,21 +75,18 @@ impl NewLaunch {
         self.prepare_with(own, buffer)
     }
 
-    /// The command that launches `own`, a duplicate of the kernel, and what it launches at first, as [`Self::prepare`].
+    /// The command that launches `own`, a duplicate of the kernel, and what it is at first, as [`Self::prepare`].
     fn prepare_with(
         self,
         own: Arc<Kernel>,
         buffer: &Arc<CommandBuffer>,
-    ) -> Result<(Arc<MutableCommand>, Option<Dispatch>)> {
+    ) -> Result<(Arc<MutableCommand>, DeviceCommand)> {
         let first = if own.has_all_arguments() {
-            Some(dispatch::prepare(
-                &own,
-                self.queue.device_queue(),
-                &self.range,
-            )?)
+            let queue = self.queue.device_queue();
+            DeviceCommand::Launch(prepare(&own, queue, &self.range)?)
         } else {
             check_range(&own, &self.queue, &self.range)?;
-            None
+            DeviceCommand::Nothing
         };
         let command = Arc::new(MutableCommand {
             handle: Handle::default(),
@@ -125,7 +123,7 @@ fn check_range(kernel: &Arc<Kernel>, queue: &Arc<Queue>, range: &NdRange) -> Res
         };
         trial.set_argument(index, value);
     }
-    dispatch::prepare(&trial, queue.device_queue(), range).map(drop)
+    prepare(&trial, queue.device_queue(), range).map(drop)
 }
 
 /// The range with the local size of the kernel's last launch, where the application leaves that to us and it still
@@ -189,27 +187,23 @@ impl MutableCommand {
         *lock(&self.range)
     }
 
-    /// What the command is that launches that, complete but for missing arguments: [`Command::Nothing`] as long as there
+    /// What the command is that launches that, complete but for missing arguments: [`DeviceCommand::Nothing`] as long as there
     /// are any. With what it uses that goes from device to device.
     ///
     /// # Errors
     /// As `clEnqueueNDRangeKernel`.
-    pub(super) fn prepare(&self) -> Result<(Box<Command>, Migrations)> {
+    pub(super) fn prepare(&self) -> Result<(DeviceCommand, Migrations)> {
         let (kernel, range) = (&self.launched, self.range());
         let mut migrations = Migrations::default();
         if !kernel.has_all_arguments() {
             check_range(kernel, &self.queue, &range)?;
-            return Ok((Box::new(Command::Nothing), migrations));
+            return Ok((DeviceCommand::Nothing, migrations));
         }
         let range = with_last_local_size(range, kernel);
-        // It is large: made where it stays.
-        let mut command = Box::new(Command::Dispatch(Dispatch::default()));
-        if let Command::Dispatch(dispatch) = &mut *command {
-            dispatch::prepare_in(dispatch, kernel, self.queue.device_queue(), &range)?;
-        }
-        let uses = command.take_memory_accesses();
-        uses.iter().for_each(|used| migrations.add(used));
-        Ok((command, migrations))
+        let mut launch = prepare(kernel, self.queue.device_queue(), &range)?;
+        let accesses = std::mem::take(&mut launch.memory_accesses);
+        accesses.iter().for_each(|access| migrations.add(access));
+        Ok((DeviceCommand::Launch(launch), migrations))
     }
 
     /// Exchanges the range.
@@ -223,9 +217,12 @@ impl MutableCommand {
     }
 
     /// What it launches now with a buffer for what it prints, if it does.
-    pub(super) fn with_output(&self, dispatch: &Dispatch) -> Result<Option<Dispatch>> {
+    pub(super) fn with_output(
+        &self,
+        launch: &PreparedLaunch,
+    ) -> Result<Option<Box<PreparedLaunch>>> {
         match self.launched.code(self.queue.device()) {
-            Some(code) => dispatch::with_output(dispatch, code),
+            Some(code) => with_output(launch, code),
             None => Ok(None),
         }
     }
@@ -235,7 +232,7 @@ impl MutableCommand {
         &self,
         buffer: &Arc<CommandBuffer>,
         queue: &Arc<Queue>,
-    ) -> Result<(Arc<Self>, Option<Dispatch>)> {
+    ) -> Result<(Arc<Self>, DeviceCommand)> {
         let new = NewLaunch {
             queue: Arc::clone(queue),
             kernel: Arc::clone(&self.kernel),

@@ -4,8 +4,8 @@ use super::mutable::MutableCommand;
 use super::schedule::Line;
 use super::{CommandBuffer, NewCommand, Node, Origin, Recorded};
 use crate::runtime::allocation::Allocation;
-use crate::runtime::command::Command;
-use crate::runtime::launch::dispatch;
+use crate::runtime::command::device_command::DeviceCommand;
+use crate::runtime::launch::prepare::prepare;
 use crate::runtime::memory::Memory;
 use crate::runtime::queue::Queue;
 use crate::runtime::residency::backing::MemoryAccess;
@@ -51,9 +51,10 @@ impl CommandBuffer {
                     Recorded::Command { node } => {
                         let node = &state.nodes[*node];
                         let number = copy.lines[node.line].queue;
-                        let queue = copy.queues.get(number).ok_or_else(|| {
-                            Error::out_of_resources("a command was given no queue")
-                        })?;
+                        let queue = copy
+                            .queues
+                            .get(number)
+                            .ok_or_else(|| Error::impossible("a command was given no queue"))?;
                         let new = node.copy_for(&copy, queue, &check)?;
                         if let (Some(old), Origin::Mutable(new)) = (node.mutable(), &new.origin) {
                             handles.push((Arc::clone(old), Arc::clone(new)));
@@ -90,16 +91,16 @@ impl Node {
                 let command = transfer_of(&self.command, queue, memories)?;
                 NewCommand::new(command, Origin::Memories(memories.clone()))
             }
-            Origin::Addresses => NewCommand::new(
-                self.command
-                    .with_allocations(|_, old| reached_from(queue, old))?,
-                Origin::Addresses,
-            ),
+            Origin::Addresses => {
+                let reached = |_, old: &_| reached_from(queue, old);
+                let command = self.command.with_allocations(reached)?;
+                NewCommand::new(command.ok_or_else(no_transfer)?, Origin::Addresses)
+            }
             Origin::Launch { kernel, range } => {
                 let kernel = kernel.duplicate();
-                let dispatch = dispatch::prepare(&kernel, queue.device_queue(), range)?;
+                let launch = prepare(&kernel, queue.device_queue(), range)?;
                 NewCommand::new(
-                    Command::Dispatch(dispatch),
+                    DeviceCommand::Launch(launch),
                     Origin::Launch {
                         kernel,
                         range: *range,
@@ -108,10 +109,7 @@ impl Node {
             }
             Origin::Mutable(mutable) => {
                 let (mutable, first) = mutable.copy_for(buffer, queue)?;
-                NewCommand::new(
-                    first.map_or(Command::Nothing, Command::Dispatch),
-                    Origin::Mutable(mutable),
-                )
+                NewCommand::new(first, Origin::Mutable(mutable))
             }
         };
         Ok(NewCommand {
@@ -124,16 +122,21 @@ impl Node {
 
 /// The transfer that `command` is, between the copies that the queue's device has of the memory objects.
 fn transfer_of(
-    command: &Command,
+    command: &DeviceCommand,
     queue: &Queue,
     memories: &[(Arc<Memory>, MemoryAccess)],
-) -> Result<Command> {
-    command.with_allocations(|index, _| {
-        let missing = || Error::out_of_resources("a memory object is missing");
+) -> Result<DeviceCommand> {
+    let transfer = command.with_allocations(|index, _| {
+        let missing = || Error::impossible("a memory object is missing");
         let (memory, _) = memories.get(index).ok_or_else(missing)?;
         // Where in it the memory object begins is the same everywhere.
         Ok(memory.place(queue.context_device())?.allocation)
-    })
+    })?;
+    transfer.ok_or_else(no_transfer)
+}
+
+fn no_transfer() -> Error {
+    Error::impossible("a launch was recorded as a transfer")
 }
 
 /// Memory that was named by address, as the queue's device reaches it.

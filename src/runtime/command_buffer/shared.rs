@@ -1,7 +1,7 @@
 //! Commands on memory that is named by its address, as a command buffer records them.
 
 use crate::runtime::allocation::Allocation;
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::queue::Queue;
 use crate::runtime::residency::shared::Pointed;
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A command, and whether the memory that it names may have other names.
-pub type Named = (Command, bool);
+pub type Named = (DeviceCommand, bool);
 
 /// Copies `size_bytes` between places that do not overlap.
 ///
@@ -27,7 +27,7 @@ pub unsafe fn copy(
     size_bytes: usize,
 ) -> Result<Named> {
     if size_bytes == 0 {
-        return Ok((Command::Nothing, false));
+        return Ok((DeviceCommand::Nothing, false));
     }
     // SAFETY: the caller's promise.
     let (from, to) = unsafe {
@@ -37,7 +37,7 @@ pub unsafe fn copy(
         )
     };
     let aliased = from.aliased || to.aliased;
-    let command = Command::Copy {
+    let command = DeviceCommand::Copy {
         shape: Shape::linear(from.offset_bytes, to.offset_bytes, size_bytes),
         source: from.allocation,
         target: to.allocation,
@@ -59,11 +59,11 @@ pub unsafe fn fill(
     pattern: &[u8],
 ) -> Result<Named> {
     if size_bytes == 0 {
-        return Ok((Command::Nothing, false));
+        return Ok((DeviceCommand::Nothing, false));
     }
     // SAFETY: the caller's promise.
     let place = unsafe { place(queue, target, size_bytes) }?;
-    let command = Command::Fill {
+    let command = DeviceCommand::Fill {
         target: place.allocation,
         offset_bytes: place.offset_bytes as u64,
         size_bytes: size_bytes as u64,

@@ -2,8 +2,11 @@
 
 use super::{CommandBuffer, MOST_ACCESSES, NewCommand, Origin};
 use crate::runtime::allocation::{Access, Allocation};
+use crate::runtime::command::Ordering;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command::hazard::ALL_BYTES;
-use crate::runtime::command::{Command, Dispatch, Ordering};
+use crate::runtime::command::prepared_launch::PreparedLaunch;
+use crate::runtime::event::DeferredWork;
 use crate::runtime::event::waits::Waits;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::memory::Memory;
@@ -23,8 +26,8 @@ fn allocations<const N: usize>(queue: &Queue) -> [Arc<Allocation>; N] {
     std::array::from_fn(|_| Allocation::new(queue.vulkan(), BYTES, MemoryKind::Readback).unwrap())
 }
 
-fn fill(target: &Arc<Allocation>, value: u8) -> Command {
-    Command::Fill {
+fn fill(target: &Arc<Allocation>, value: u8) -> DeviceCommand {
+    DeviceCommand::Fill {
         target: Arc::clone(target),
         offset_bytes: 0,
         size_bytes: BYTES,
@@ -32,15 +35,15 @@ fn fill(target: &Arc<Allocation>, value: u8) -> Command {
     }
 }
 
-fn copy(source: &Arc<Allocation>, target: &Arc<Allocation>) -> Command {
-    Command::Copy {
+fn copy(source: &Arc<Allocation>, target: &Arc<Allocation>) -> DeviceCommand {
+    DeviceCommand::Copy {
         source: Arc::clone(source),
         target: Arc::clone(target),
         shape: Shape::linear(0, 0, BYTES as usize),
     }
 }
 
-fn add(buffer: &CommandBuffer, command: Command, wait_list: &[u32]) -> u32 {
+fn add(buffer: &CommandBuffer, command: DeviceCommand, wait_list: &[u32]) -> u32 {
     let new = NewCommand {
         wait_list,
         ..NewCommand::new(command, Origin::Addresses)
@@ -94,12 +97,12 @@ fn an_execution_comes_after_what_is_under_way_and_needs_no_barrier_after_nothing
     assert_eq!(enqueue(), own, "all is done");
     queue.finish().unwrap();
     complete_all(&queue);
-    let (mut kernel, order) = (Command::Dispatch(Dispatch::default()), Ordering::default());
+    let (kernel, order) = (DeviceCommand::Launch(Box::default()), Ordering::default());
     queue
         .enqueue_if(
             false,
             CL_COMMAND_MARKER,
-            &mut kernel,
+            &mut kernel.into(),
             Waits::default(),
             order,
         )
@@ -174,16 +177,16 @@ fn independent_commands_get_no_barrier() {
 }
 
 /// A launch of no work-group, which touches these bytes all the same.
-fn launch(target: &Arc<Allocation>, bytes: Range<u64>) -> Command {
+fn launch(target: &Arc<Allocation>, bytes: Range<u64>) -> DeviceCommand {
     let access = Access {
         allocation: Arc::clone(target),
         bytes,
         write: true,
     };
-    Command::Dispatch(Dispatch {
+    DeviceCommand::Launch(Box::new(PreparedLaunch {
         accesses: smallvec::smallvec![access],
-        ..Dispatch::default()
-    })
+        ..PreparedLaunch::default()
+    }))
 }
 
 #[test]
@@ -224,11 +227,14 @@ fn an_update_that_meets_others_in_memory_is_put_in_order() {
 
 /// The command of that number becomes a launch that touches `target`; whether that is more than before.
 fn update(buffer: &CommandBuffer, number: usize, target: &Arc<Allocation>) -> bool {
+    let mut deferred = DeferredWork::default();
     let mut state = buffer.lock();
     state.nodes[number].command = launch(target, ALL_BYTES);
     let more = state.nodes[number].note_accesses();
-    let left = buffer.follow(&mut state, &[number], more).unwrap();
-    drop(left);
+    let followed = buffer.follow(&mut state, &[number], more, &mut deferred);
+    followed.unwrap();
+    drop(state);
+    deferred.run();
     more
 }
 

@@ -6,11 +6,12 @@
 
 use super::migrations::Migrations;
 use super::mutable::{Memories, MutableCommand};
-use super::versions::Leftovers;
 use super::{CommandBuffer, Node, State};
 use crate::compiler::program::ArgumentKind;
 use crate::runtime::Result;
-use crate::runtime::command::{Arguments, Command, Dispatch};
+use crate::runtime::command::device_command::DeviceCommand;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
+use crate::runtime::event::DeferredWork;
 use crate::runtime::launch::argument::ArgumentValue;
 use crate::runtime::launch::indirect::Indirect;
 use crate::runtime::launch::nd_range::NdRange;
@@ -39,7 +40,7 @@ pub(super) struct Replacement {
 
 enum New {
     Launch {
-        command: Box<Command>,
+        command: DeviceCommand,
         migrations: Migrations,
         memories: Memories,
     },
@@ -134,11 +135,10 @@ impl Change {
 }
 
 /// Exchanges a value in the argument blocks of a launch, which all have the same.
-fn exchange_value(dispatch: &mut Dispatch, offset: usize, value: &mut Bytes) {
+fn exchange_value(launch: &mut PreparedLaunch, offset: usize, value: &mut Bytes) {
     let new = Bytes::from_slice(value);
-    for region in &mut dispatch.regions {
-        let (Arguments::Block(block) | Arguments::PushConstants(block)) = &mut region.arguments;
-        if let Some(place) = block.get_mut(offset..offset + new.len()) {
+    for region in &mut launch.regions {
+        if let Some(place) = region.arguments.get_mut(offset..offset + new.len()) {
             value.copy_from_slice(place);
             place.copy_from_slice(&new);
         }
@@ -154,7 +154,7 @@ impl Replacement {
                 migrations,
                 memories,
             } => {
-                std::mem::swap(&mut node.command, &mut **command);
+                std::mem::swap(&mut node.command, command);
                 std::mem::swap(&mut node.migrations, migrations);
                 if let Some(mutable) = node.mutable() {
                     mutable.exchange_memories(memories);
@@ -163,9 +163,9 @@ impl Replacement {
             }
             New::Values(values) => {
                 // A command that lacks arguments lacks them still.
-                if let Command::Dispatch(dispatch) = &mut node.command {
+                if let DeviceCommand::Launch(launch) = &mut node.command {
                     for (offset, value) in values {
-                        exchange_value(dispatch, *offset, value);
+                        exchange_value(launch, *offset, value);
                     }
                 }
                 false
@@ -185,16 +185,18 @@ impl CommandBuffer {
         self.complete_all(&[]);
         let updating = self.lock_updating();
         let (mut changes, mut replacements) = (Changes::default(), Vec::new());
+        let mut deferred = DeferredWork::default();
         let done = make(&mut changes)
             .and_then(|()| changes.prepare(&mut replacements))
-            .and_then(|()| self.replace(&mut replacements));
+            .and_then(|()| self.replace(&mut replacements, &mut deferred));
         if done.is_err() {
             // "Otherwise, none of the updates to mutable-command objects are preserved".
             changes.undo();
         }
         drop(updating);
         // No lock is held: memory may go now, with what was replaced, and its destructor callbacks run.
-        done.map(drop)
+        deferred.run();
+        done
     }
 
     /// Locks what updates change.
@@ -203,7 +205,7 @@ impl CommandBuffer {
     }
 
     /// Exchanges the commands, if the recordings can follow.
-    fn replace(&self, replacements: &mut [Replacement]) -> Result<Leftovers> {
+    fn replace(&self, replacements: &mut [Replacement], deferred: &mut DeferredWork) -> Result<()> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let mut accesses_more = false;
@@ -212,7 +214,7 @@ impl CommandBuffer {
             accesses_more |= replacement.exchange(node) && self.lines[node.line].in_order;
         }
         let changed: SmallVec<[usize; 16]> = replacements.iter().map(|it| it.node).collect();
-        let followed = self.follow(state, &changed, accesses_more);
+        let followed = self.follow(state, &changed, accesses_more, deferred);
         if followed.is_err() {
             for replacement in replacements.iter_mut().rev() {
                 replacement.exchange(&mut state.nodes[replacement.node]);
@@ -222,13 +224,14 @@ impl CommandBuffer {
     }
 
     /// Has the recordings follow: the commands in `changed` have changed. `accesses_more`: commands in order may meet others
-    /// in memory now.
+    /// in memory now. `deferred` takes what is used no longer.
     pub(super) fn follow(
         &self,
         state: &mut State,
         changed: &[usize],
         accesses_more: bool,
-    ) -> Result<Leftovers> {
+        deferred: &mut DeferredWork,
+    ) -> Result<()> {
         let mut old_schedule = None;
         if accesses_more {
             let schedule = self.schedule(state)?;
@@ -236,8 +239,9 @@ impl CommandBuffer {
                 old_schedule = Some(std::mem::replace(&mut state.schedule, schedule));
             }
         }
-        let followed = self.bring_up_to_date(state, changed, old_schedule.is_some());
-        let leftovers = followed.inspect_err(|_| {
+        let rescheduled = old_schedule.is_some();
+        let followed = self.bring_up_to_date(state, changed, rescheduled, deferred);
+        followed.inspect_err(|_| {
             if let Some(schedule) = old_schedule {
                 state.schedule = schedule;
             }
@@ -245,6 +249,6 @@ impl CommandBuffer {
         if self.context().devices().len() > 1 {
             state.note_uses();
         }
-        Ok(leftovers)
+        Ok(())
     }
 }

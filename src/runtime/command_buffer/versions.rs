@@ -6,8 +6,9 @@
 //! frame soon has as many as frames are in flight, and records no more.
 
 use super::instance::Instance;
-use crate::runtime::command::Dispatch;
 use crate::runtime::command::keep_alive::KeepAlive;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
+use crate::runtime::event::DeferredWork;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,46 +29,40 @@ struct Version {
     missed: BTreeSet<usize>,
 }
 
-/// What is left behind, to be dropped without a lock: memory may go, which calls the application.
-#[derive(Default)]
-#[must_use]
-pub struct Leftovers {
-    pub held: KeepAlive,
-    pub instances: Vec<Arc<Instance>>,
-}
-
 impl Versions {
     /// The recording to execute next, once there is one.
     pub fn current(&self) -> Option<&Arc<Instance>> {
         self.current.as_ref()
     }
 
-    /// Brings the commands in `changed` up to date: `dispatch` is what a command is now, `record` makes a
-    /// recording of all of them.
+    /// Brings the commands in `changed` up to date: `launch` is what a command is now, `record` makes a
+    /// recording of all of them. `deferred` takes what is used no longer: memory may go with it.
     ///
     /// # Errors
     /// Those of `record`: nothing has changed then.
     pub fn update<'a, E>(
         &mut self,
         changed: &[usize],
-        dispatch: impl Fn(usize) -> Option<&'a Dispatch>,
+        launch: impl Fn(usize) -> Option<&'a PreparedLaunch>,
         record: impl FnOnce() -> Result<Instance, E>,
-    ) -> Result<Leftovers, E> {
+        deferred: &mut DeferredWork,
+    ) -> Result<(), E> {
         let fits = |instance: &Instance, number: usize| {
-            dispatch(number).is_some_and(|it| instance.fits(number, it))
+            launch(number).is_some_and(|it| instance.fits(number, it))
         };
         let fits_all = |instance: &Instance| changed.iter().all(|&number| fits(instance, number));
-        let mut leftovers = Leftovers::default();
-        let mut write = |instance: &Instance, number: usize| {
-            if let Some(dispatch) = dispatch(number) {
-                leftovers.held.extend(instance.update(number, dispatch));
+        let write = |instance: &Instance, number: usize, deferred: &mut DeferredWork| {
+            if let Some(launch) = launch(number) {
+                drop_later(deferred, instance.update(number, launch));
             }
         };
         let idle_current = self.current.as_ref().filter(|it| it.is_idle());
         if let Some(current) = idle_current.filter(|it| fits_all(it)) {
-            changed.iter().for_each(|&number| write(current, number));
-            self.miss(changed, &mut leftovers);
-            return Ok(leftovers);
+            for &number in changed {
+                write(current, number, deferred);
+            }
+            self.miss(changed, deferred);
+            return Ok(());
         }
         let idle = self.others.iter().position(|other| {
             let Version { instance, missed } = other;
@@ -81,7 +76,9 @@ impl Versions {
                     mut missed,
                 } = self.others.swap_remove(index);
                 missed.extend(changed);
-                missed.iter().for_each(|&number| write(&instance, number));
+                for &number in &missed {
+                    write(&instance, number, deferred);
+                }
                 instance
             }
             None => Arc::new(record()?),
@@ -92,45 +89,50 @@ impl Versions {
                 missed: BTreeSet::new(),
             });
         }
-        self.miss(changed, &mut leftovers);
-        self.trim(&mut leftovers);
-        Ok(leftovers)
+        self.miss(changed, deferred);
+        self.trim(deferred);
+        Ok(())
     }
 
-    /// The first recording, or one that no other can become by writes to memory.
-    pub fn start(&mut self, instance: Instance) -> Leftovers {
-        let others = std::mem::take(&mut self.others);
-        let others = others.into_iter().map(|version| version.instance);
-        let current = self.current.replace(Arc::new(instance));
-        Leftovers {
-            held: KeepAlive::new(),
-            instances: others.chain(current).collect(),
+    /// The first recording, or one that no other can become by writes to memory. `deferred` takes those of before.
+    pub fn start(&mut self, instance: Instance, deferred: &mut DeferredWork) {
+        for version in self.others.drain(..) {
+            deferred.drop_later(version.instance);
+        }
+        if let Some(current) = self.current.replace(Arc::new(instance)) {
+            deferred.drop_later(current);
         }
     }
 
     /// The others don't know of these updates. They must not keep alive what was replaced.
-    fn miss(&mut self, changed: &[usize], leftovers: &mut Leftovers) {
+    fn miss(&mut self, changed: &[usize], deferred: &mut DeferredWork) {
         self.others.retain_mut(|version| {
             let held = version.instance.miss(changed);
             let keep = held.is_some();
             version.missed.extend(changed);
             match held {
-                Some(held) => leftovers.held.extend(held),
-                None => leftovers.instances.push(Arc::clone(&version.instance)),
+                Some(held) => drop_later(deferred, held),
+                None => deferred.drop_later(Arc::clone(&version.instance)),
             }
             keep
         });
     }
 
-    fn trim(&mut self, leftovers: &mut Leftovers) {
+    fn trim(&mut self, deferred: &mut DeferredWork) {
         let mut idle = 0;
         self.others.retain(|version| {
             idle += usize::from(version.instance.is_idle());
             let keep = idle <= MOST_IDLE;
             if !keep {
-                leftovers.instances.push(Arc::clone(&version.instance));
+                deferred.drop_later(Arc::clone(&version.instance));
             }
             keep
         });
+    }
+}
+
+fn drop_later(deferred: &mut DeferredWork, held: KeepAlive) {
+    if !held.is_empty() {
+        deferred.drop_later(held);
     }
 }

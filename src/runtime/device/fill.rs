@@ -1,7 +1,6 @@
 //! Fills: by words where Vulkan can, by kernels of our own ([`super::rectangle`]), or by copies of a staged pattern.
 
-use super::internal_kernels::InternalKernels;
-use crate::runtime::allocation::staging::Arena;
+use super::encoder::Encoder;
 use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
 use crate::runtime::object::error::Result;
 use crate::vulkan::{Buffer, CopyRegion, Recorder};
@@ -15,15 +14,8 @@ const PATTERN_BYTES: usize = 64 << 10;
 const LARGE_BYTES: u64 = 4 << 20;
 const SEED_BYTES: u64 = 1 << 20;
 
-/// Where fills are recorded, and the memory that patterns are staged in.
-pub struct Filler<'a> {
-    pub recorder: &'a mut Recorder,
-    pub staging: &'a mut Arena,
-    pub kernels: &'a InternalKernels,
-}
-
-impl Filler<'_> {
-    /// `size_bytes`, a multiple of the pattern's length.
+impl Encoder<'_> {
+    /// Fills `size_bytes`, a multiple of the pattern's length.
     pub fn fill(
         &mut self,
         target: &Buffer,
@@ -116,7 +108,7 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Rows and slices, each row a multiple of the pattern's length: one row of patterns, copied to every row.
+    /// Fills rows and slices, each row a multiple of the pattern's length: one row of patterns, copied to every row.
     pub fn fill_rectangle(
         &mut self,
         target: &Buffer,
@@ -201,6 +193,7 @@ fn repeat(pattern: &[u8], target: NonNull<u8>, size_bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::allocation::staging::Arena;
     use crate::runtime::test_bench::Bench;
     use crate::vulkan::MemoryKind;
 
@@ -234,13 +227,13 @@ mod tests {
             let pattern = &pattern[..length];
             let mut staging = Arena::new(MemoryKind::Upload);
             let [mut wanted, found] = bench.run(|kernels, target, recorder| {
-                let mut filler = Filler {
+                let mut encoder = Encoder {
                     recorder,
                     staging: &mut staging,
                     kernels,
                 };
                 let size_bytes = (count * length) as u64;
-                filler
+                encoder
                     .fill(target, offset as u64, size_bytes, pattern)
                     .is_ok()
             });

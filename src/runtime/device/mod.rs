@@ -2,6 +2,7 @@
 
 pub mod atomics;
 pub mod context_device;
+pub mod encoder;
 pub mod extensions;
 pub mod fill;
 pub mod internal_kernels;

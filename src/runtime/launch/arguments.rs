@@ -7,8 +7,8 @@ use super::plan::LaunchPlan;
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentBlock, ArgumentKind, Implicit};
 use crate::runtime::allocation::Access;
-use crate::runtime::command::Dispatch;
 use crate::runtime::command::hazard::ALL_BYTES;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::memory::Memory;
 use crate::runtime::program::kernel_code::DeviceCode;
 use crate::runtime::program::lost_iterations::Watched;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Weak};
 
 /// Where the arguments of a launch go.
 pub(super) struct Arguments<'a> {
-    pub dispatch: &'a mut Dispatch,
+    pub launch: &'a mut PreparedLaunch,
     pub block: &'a mut Block,
     pub addressed: &'a Addressed<'a>,
 }
@@ -106,7 +106,7 @@ impl Arguments<'_> {
         let queue = self.addressed.queue();
         self.block.put(offset_bytes, &address.to_le_bytes());
         if let Some(memory) = queue.context().shared().find(address) {
-            self.dispatch.accesses.push(Access {
+            self.launch.accesses.push(Access {
                 allocation: Arc::clone(memory.on(queue.context_device())?),
                 bytes: ALL_BYTES,
                 write: written,
@@ -122,8 +122,8 @@ impl Arguments<'_> {
                 "the argument {address:#x} is no address of shared virtual memory"
             )));
         }
-        self.dispatch.accesses_anything |= address != 0;
-        indirect::add_address(self.dispatch, self.addressed, address, written)
+        self.launch.accesses_anything |= address != 0;
+        indirect::add_address(self.launch, self.addressed, address, written)
     }
 
     fn add_image(
@@ -161,7 +161,7 @@ impl Arguments<'_> {
 
     /// Notes that the launch reads or writes a memory object.
     fn add_access(&mut self, memory: Arc<Memory>, place: Place, written: bool) {
-        self.dispatch.accesses.push(Access {
+        self.launch.accesses.push(Access {
             bytes: bytes_of(&memory, &place),
             allocation: place.allocation,
             write: written,
@@ -169,7 +169,7 @@ impl Arguments<'_> {
         if memory.migrates() {
             let mode = AccessMode::of(written);
             let used = MemoryAccess::whole(memory.backing(), mode);
-            self.dispatch.memory_accesses.push(used);
+            self.launch.memory_accesses.push(used);
         }
     }
 
@@ -196,7 +196,7 @@ impl Arguments<'_> {
                 }
                 Implicit::DataSegment => match code.code.executable.data()? {
                     Some(allocation) => {
-                        self.dispatch.accesses.push(Access {
+                        self.launch.accesses.push(Access {
                             allocation: Arc::clone(allocation),
                             bytes: ALL_BYTES,
                             write: code.code.executable.program().data.writable,
@@ -208,13 +208,13 @@ impl Arguments<'_> {
                 Implicit::OrderWord => code.code.executable.device().order_word()?,
                 Implicit::IterationsLost => {
                     let (executable, index) = (&code.code.executable, code.code.index());
-                    self.dispatch.watched = Watched::of(executable, index);
+                    self.launch.watched = Watched::of(executable, index);
                     match executable.iterations_lost(index) {
                         Some(word) => word.address(executable.device().vulkan()?)?,
                         None => 0,
                     }
                 }
-                Implicit::PrintfBuffer => match &self.dispatch.printf {
+                Implicit::PrintfBuffer => match &self.launch.printf {
                     Some(output) => output.device_address(),
                     None => 0,
                 },
@@ -264,12 +264,17 @@ impl Block {
 
     /// Writes at `offset`; what the compiler placed always fits.
     pub fn put(&mut self, offset: u32, bytes: &[u8]) {
-        let start = offset as usize;
-        let place = self.0.get_mut(start..start.saturating_add(bytes.len()));
-        debug_assert!(place.is_some(), "an argument lies outside its block");
-        if let Some(place) = place {
-            place.copy_from_slice(bytes);
-        }
+        put(&mut self.0, offset, bytes);
+    }
+}
+
+/// Writes at `offset` of an argument block; what the compiler placed always fits.
+pub(super) fn put(block: &mut [u8], offset: u32, bytes: &[u8]) {
+    let start = offset as usize;
+    let place = block.get_mut(start..start.saturating_add(bytes.len()));
+    debug_assert!(place.is_some(), "an argument lies outside its block");
+    if let Some(place) = place {
+        place.copy_from_slice(bytes);
     }
 }
 

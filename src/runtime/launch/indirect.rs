@@ -9,8 +9,8 @@
 //! they know an address of.
 
 use crate::runtime::allocation::Access;
-use crate::runtime::command::Dispatch;
 use crate::runtime::command::hazard::ALL_BYTES;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::context::device_queue::DeviceQueue;
 use crate::runtime::object::error::Result;
 use crate::runtime::residency::backing::{Backing, MemoryAccess};
@@ -91,15 +91,15 @@ impl<'a> Addressed<'a> {
 /// # Errors
 /// `CL_INVALID_OPERATION` when it says that the kernel uses shared virtual memory which the device does not reach.
 pub(in crate::runtime) fn add_followed(
-    dispatch: &mut Dispatch,
+    launch: &mut PreparedLaunch,
     addressed: &Addressed<'_>,
     indirect: &Indirect,
 ) -> Result<()> {
     let queue = addressed.queue;
     if indirect.says_nothing() {
-        dispatch.uses_any_address = true;
+        launch.uses_any_address = true;
         for memory in addressed.get() {
-            add_access(dispatch, queue, memory, true)?;
+            add_access(launch, queue, memory, true)?;
         }
     }
     for (name, pointers) in &indirect.said {
@@ -111,7 +111,7 @@ pub(in crate::runtime) fn add_followed(
                 }
                 continue;
             }
-            add_address(dispatch, addressed, *pointer, true)?;
+            add_address(launch, addressed, *pointer, true)?;
         }
     }
     Ok(())
@@ -120,7 +120,7 @@ pub(in crate::runtime) fn add_followed(
 /// Notes that a kernel uses what `address` points into of `addressed`: a buffer, and perhaps a part of it. It may write
 /// there if `written`.
 pub(in crate::runtime) fn add_address(
-    dispatch: &mut Dispatch,
+    launch: &mut PreparedLaunch,
     addressed: &Addressed<'_>,
     address: u64,
     written: bool,
@@ -131,9 +131,9 @@ pub(in crate::runtime) fn add_address(
         if !(first..first + memory.size_bytes() as u64).contains(&address) {
             continue;
         }
-        add_access(dispatch, queue, memory, written)?;
+        add_access(launch, queue, memory, written)?;
         if memory.migrates() {
-            dispatch
+            launch
                 .memory_accesses
                 .push(MemoryAccess::whole(memory, AccessMode::of(written)));
         }
@@ -142,12 +142,12 @@ pub(in crate::runtime) fn add_address(
 }
 
 fn add_access(
-    dispatch: &mut Dispatch,
+    launch: &mut PreparedLaunch,
     queue: &DeviceQueue,
     backing: &Backing,
     write: bool,
 ) -> Result<()> {
-    dispatch.accesses.push(Access {
+    launch.accesses.push(Access {
         allocation: backing.place(queue.context_device())?.allocation,
         bytes: ALL_BYTES,
         write,

@@ -14,6 +14,7 @@ use super::indirect::Indirect;
 use super::nd_range::NdRange;
 use super::plan::LaunchPlans;
 use crate::compiler::CompiledKernel;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::device::Device;
 use crate::runtime::memory::Memory;
 use crate::runtime::object::registry::{Handle, Kind, Object};
@@ -75,6 +76,8 @@ pub struct KernelState {
     pub plans: LaunchPlans,
     pub indirect: Indirect,
     pub last: Launched,
+    /// Where launches are prepared. Empty in between, but for the regions of the last one.
+    pub launch: Box<PreparedLaunch>,
 }
 
 /// The last launch of a kernel.
@@ -159,6 +162,7 @@ impl Kernel {
                 plans: LaunchPlans::default(),
                 indirect,
                 last: Launched::default(),
+                launch: Box::default(),
             }),
         })
     }

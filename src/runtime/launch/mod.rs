@@ -2,10 +2,10 @@
 
 pub mod argument;
 pub mod arguments;
-pub mod dispatch;
 pub mod indirect;
 pub mod kernel;
 pub mod nd_range;
 pub mod plan;
+pub mod prepare;
 pub mod short_ranges;
 pub mod work_size;

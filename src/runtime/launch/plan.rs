@@ -282,7 +282,7 @@ impl LaunchPlans {
             self.covered = self.covered.saturating_add(work_items(range.global));
         }
         self.last()
-            .ok_or_else(|| Error::out_of_resources("the launch has no plan"))
+            .ok_or_else(|| Error::impossible("the launch has no plan"))
     }
 
     fn make(

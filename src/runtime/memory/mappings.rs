@@ -94,7 +94,7 @@ impl Memory {
                 .staging(device, place.offset_bytes + offset_bytes, size_bytes)?;
         let base = staging
             .mapped()
-            .ok_or_else(|| Error::out_of_resources("staging memory is not visible to the host"))?;
+            .ok_or_else(|| Error::impossible("staging memory is not visible to the host"))?;
         let pointer = base.as_ptr().wrapping_add(offset_bytes);
         Ok((HostPointer(pointer), MappingWay::Staged(staging)))
     }

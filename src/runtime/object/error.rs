@@ -26,6 +26,7 @@ use opencl_sys::{
 };
 use std::borrow::Cow;
 use std::fmt;
+use std::panic::Location;
 
 /// An OpenCL error code and why it is returned.
 // In a box: results are then as large as what they give, and are returned in registers.
@@ -38,6 +39,9 @@ struct Fault {
     reason: Cow<'static, str>,
     unwritten: bool,
 }
+
+/// What a call ends with that has met a state which can't be ([`Error::impossible`]): none of the specification's codes.
+const IMPOSSIBLE: cl_int = -9999;
 
 /// The result of everything that an entry point does.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,6 +76,17 @@ impl Error {
     /// `CL_OUT_OF_RESOURCES`: also what a lost device gives.
     pub fn out_of_resources(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(CL_OUT_OF_RESOURCES, reason)
+    }
+
+    /// A state that can't be, unless Pumice has a mistake of its own. The log says where, a debug build ends there, and the
+    /// application gets a code that means nothing else.
+    #[cold]
+    #[track_caller]
+    pub fn impossible(what: &'static str) -> Self {
+        let place = Location::caller();
+        log::error!("a mistake of Pumice, at {place}: {what}");
+        debug_assert!(false, "{place}: {what}");
+        Self::new(IMPOSSIBLE, what)
     }
 
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`

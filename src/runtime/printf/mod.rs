@@ -164,7 +164,7 @@ fn new_buffer(device: &Device) -> Result<Arc<Allocation>> {
     let buffer = Allocation::new(device.vulkan()?, size_bytes as u64, MemoryKind::Readback)?;
     let start: NonNull<u8> = buffer
         .mapped()
-        .ok_or_else(|| Error::out_of_resources("printf memory is not visible to the host"))?;
+        .ok_or_else(|| Error::impossible("printf memory is not visible to the host"))?;
     let capacity = capacity_words(&buffer) as u32;
     // SAFETY: the buffer's own memory of that size, aligned to 256 bytes, which nothing else uses yet.
     unsafe {

@@ -209,7 +209,7 @@ impl Executable {
     pub fn pipeline(&self, index: usize, key: &PipelineKey) -> Result<Arc<vulkan::Pipeline>> {
         let (Some(kernel), Some(code)) = (self.program.kernels.get(index), self.code.get(index))
         else {
-            return Err(Error::out_of_resources("the kernel is not in its program"));
+            return Err(Error::impossible("the kernel is not in its program"));
         };
         if let Some(excess) = &kernel.excess {
             return Err(Error::out_of_resources(format!(

@@ -39,7 +39,7 @@ pub(in crate::runtime) fn enqueue_waiting(
 pub(super) fn enqueue_fetches(queue: &Arc<Queue>, fetches: Fetches, waits: Waits) -> Arc<Event> {
     let event = new_event(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS);
     let (its, order) = (Arc::clone(&event), Order::default());
-    let mut command = WaitingCommand::new(Command::Nothing, its, waits, order);
+    let mut command = WaitingCommand::new(Command::NOTHING, its, waits, order);
     command.fetches = Some(fetches);
     add_command(queue, command);
     event
@@ -187,7 +187,7 @@ impl<'a> Advance<'a> {
             waited: Some(&mut self.deferred),
         };
         match issue(self.queue, state, &mut command.command, placement) {
-            Ok(()) => state.keep_with_last(command.kept),
+            Ok(()) => state.keep_with_last(command.keep_alive),
             Err(error) => {
                 log::debug!("a waiting command failed: {error}");
                 self.fail(command, error.code());
@@ -202,10 +202,10 @@ impl<'a> Advance<'a> {
         // What it holds may call the application as it goes.
         let WaitingCommand {
             command,
-            kept,
+            keep_alive,
             fetches,
             ..
         } = command;
-        self.deferred.drop_later((command, kept, fetches));
+        self.deferred.drop_later((command, keep_alive, fetches));
     }
 }

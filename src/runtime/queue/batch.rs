@@ -5,34 +5,29 @@
 //! what comes before it, by a barrier at its beginning or one of the batch's ([`Batch::order_replay`]).
 
 use super::Queue;
+use super::completion_action::CompletionAction;
+use super::holdings::Holdings;
 use crate::runtime::allocation::Allocation;
 use crate::runtime::allocation::staging::Arena;
-use crate::runtime::command::hazard::{self, Accesses, TrackedAccess};
+use crate::runtime::command::Command;
+use crate::runtime::command::device_command::{DeviceCommand, Holder};
 use crate::runtime::command::keep_alive::KeepAlive;
-use crate::runtime::command::region::Region;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::command::replay::Replay;
-use crate::runtime::command::{Command, Dispatch};
-use crate::runtime::device::fill::Filler;
+use crate::runtime::device::encoder::Encoder;
 use crate::runtime::device::internal_kernels::InternalKernels;
 use crate::runtime::event::Event;
 use crate::runtime::host_memory::host_copy;
-use crate::runtime::host_memory::layout::{Extent, Layout, Shape};
+use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::host_memory::pointer::HostPointer;
-use crate::runtime::launch::dispatch::Launch;
 use crate::runtime::object::error::Result;
-use crate::runtime::printf;
-use crate::runtime::program::executable::Executable;
-use crate::runtime::program::lost_iterations::{LostBatches, UnderWay, Watched};
-use crate::vulkan::{BinarySemaphore, MemoryKind, Pipeline, Recorder, TimestampPool};
+use crate::runtime::program::lost_iterations::LostBatches;
+use crate::vulkan::{BinarySemaphore, MemoryKind, Recorder, TimestampPool};
 use std::any::Any;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A full batch is submitted: the device should not wait for the host much longer.
 pub const MOST_COMMANDS: u32 = 1024;
-
-/// A batch looks at so many of the last things that it holds before it holds the same once more.
-const REMEMBERED: usize = 8;
 
 /// One batch, reused over and over. What it holds, it holds until the device is done.
 pub struct Batch {
@@ -56,23 +51,17 @@ pub struct Batch {
     /// Semaphores shared with others that it begins after, and signals.
     pub shared: [Vec<Arc<BinarySemaphore>>; 2],
     pub entries: Vec<Entry>,
-    pub actions: Vec<CompletionAction>,
-    /// Launches that may say that they have lost iterations, and how many entries there were before each.
-    watched: Vec<(usize, UnderWay)>,
     /// Earlier batches of the queue in which there is what a command waits for, and how many entries there were before it.
     after: Vec<(usize, u64)>,
     /// The times of commands are asked for.
     pub is_timed: bool,
     /// Made for the first command whose times are taken.
     pub timestamps: Option<TimestampPool>,
-    /// It writes memory that the host may look at when it is done.
-    for_host: bool,
     /// Timestamps in use.
     pub stamps: u32,
     /// 0 unless the times of its commands are asked for.
     pub submitted_ns: u64,
-    allocations: Vec<Arc<Allocation>>,
-    pub keep_alive: KeepAlive,
+    holdings: Holdings,
     upload: Arena,
     readback: Arena,
     kernels: Arc<InternalKernels>,
@@ -93,19 +82,6 @@ pub struct Entry {
     pub recorded_ns: u64,
 }
 
-/// What the host does when the device is done, in order.
-pub enum CompletionAction {
-    /// From staging to the application's memory.
-    CopyOut {
-        source: HostPointer,
-        target: HostPointer,
-        shape: Shape,
-    },
-    Call(Box<dyn FnOnce() + Send>),
-    /// What a kernel printed goes to standard output.
-    Print(Arc<printf::Output>),
-}
-
 impl Batch {
     pub fn new(kernels: &Arc<InternalKernels>) -> Result<Self> {
         let device = kernels.device();
@@ -122,16 +98,12 @@ impl Batch {
             waits: Vec::new(),
             shared: Default::default(),
             entries: Vec::new(),
-            actions: Vec::new(),
-            watched: Vec::new(),
             after: Vec::new(),
             is_timed: false,
             timestamps: None,
-            for_host: false,
             stamps: 0,
             submitted_ns: 0,
-            allocations: Vec::new(),
-            keep_alive: Vec::new(),
+            holdings: Holdings::default(),
             upload: Arena::new(MemoryKind::Upload),
             readback: Arena::new(MemoryKind::Readback),
             kernels: Arc::clone(kernels),
@@ -146,7 +118,6 @@ impl Batch {
         self.commands = 0;
         self.weight = 0;
         self.is_timed = false;
-        self.for_host = false;
     }
 
     /// The open part. It begins after everything submitted before.
@@ -254,7 +225,7 @@ impl Batch {
         if !self.recording {
             return Ok(());
         }
-        if self.for_host {
+        if self.holdings.are_for_host() {
             self.recorder.end()?
         } else {
             self.recorder.end_unseen()?
@@ -278,170 +249,102 @@ impl Batch {
         })
     }
 
-    /// Records `command`, and takes out of it what the batch holds. The caller has placed the barrier that it needs.
+    /// Where the next command is encoded, and what holds what it uses.
+    #[inline]
+    fn encoder(&mut self) -> Result<(Encoder<'_>, &mut Holdings)> {
+        self.recorder()?;
+        self.holdings.begin_entry(self.entries.len());
+        let encoder = Encoder {
+            recorder: &mut self.recorder,
+            staging: &mut self.upload,
+            kernels: &self.kernels,
+        };
+        Ok((encoder, &mut self.holdings))
+    }
+
+    /// Records `command`; what it does once is taken out of it. The caller has placed the barrier that it needs.
     pub fn record(&mut self, command: &mut Command) -> Result<()> {
-        self.weight += 1;
-        match std::mem::replace(command, Command::Nothing) {
-            Command::Dispatch(mut dispatch) => {
-                let recorded = match self.recorder() {
-                    Ok(_) => self.dispatch(&mut dispatch),
-                    Err(error) => Err(error),
-                };
-                *command = Command::Dispatch(dispatch);
-                recorded
-            }
-            Command::Replay(replay) => self.replay(replay),
-            Command::Nothing => Ok(()),
-            Command::Copy {
-                source,
-                target,
-                shape,
-            } => {
-                self.recorder()?;
-                self.kernels
-                    .copy(&mut self.recorder, source.buffer(), target.buffer(), &shape);
-                self.hold(&source);
-                self.hold_written(&target);
-                Ok(())
+        match command {
+            Command::Device(DeviceCommand::Nothing) => Ok(()),
+            Command::Device(device) => {
+                let (mut encoder, holdings) = self.encoder()?;
+                device.encode(&mut encoder, holdings)
             }
             Command::Write {
                 source,
                 target,
                 shape,
-            } => {
-                self.recorder()?;
-                self.write(source, target, &shape)
-            }
+            } => self.write(*source, target, shape),
             Command::Read {
                 source,
                 target,
                 shape,
-            } => {
-                self.recorder()?;
-                self.read(source, target, &shape)
-            }
-            Command::Fill {
-                target,
-                offset_bytes,
-                size_bytes,
-                pattern,
-            } => {
-                self.recorder()?;
-                self.filler()
-                    .fill(target.buffer(), offset_bytes, size_bytes, &pattern)?;
-                self.hold_written(&target);
-                Ok(())
-            }
-            Command::FillRectangle {
-                target,
-                extent,
-                layout,
-                pattern,
-            } => {
-                self.recorder()?;
-                self.filler()
-                    .fill_rectangle(target.buffer(), extent, layout, &pattern)?;
-                self.hold_written(&target);
-                Ok(())
-            }
+            } => self.read(source, *target, shape),
             Command::Semaphores { waits, signals } => {
                 self.recorder()?;
-                self.for_host = true;
-                self.shared[0].extend(waits);
-                self.shared[1].extend(signals);
+                self.holdings.show_host();
+                self.shared[0].extend(waits.drain(..));
+                self.shared[1].extend(signals.drain(..));
                 Ok(())
             }
+            Command::Replay(_) | Command::Call(_) => match command.take() {
+                Command::Replay(replay) => self.record_replay(replay),
+                Command::Call(call) => self.record_call(call),
+                _ => Ok(()),
+            },
         }
     }
 
-    /// Records a launch that the batch has already: it holds what that uses. The caller has placed the barrier
-    /// that it needs.
-    pub fn record_repeat(&mut self, dispatch: &Dispatch) -> Result<()> {
-        self.weight += 1;
-        self.recorder()?;
-        for access in dispatch.accesses.iter().filter(|access| access.write) {
+    /// Records a launch. The caller has placed the barrier that it needs.
+    #[inline]
+    pub fn record_launch(&mut self, launch: &PreparedLaunch) -> Result<()> {
+        let (mut encoder, holdings) = self.encoder()?;
+        holdings.hold_launch(launch);
+        launch.encode(&mut encoder)
+    }
+
+    /// Records a launch of which the batch holds already what it uses. The caller has placed the barrier that it needs.
+    #[inline]
+    pub fn record_held_launch(&mut self, launch: &PreparedLaunch) -> Result<()> {
+        for access in launch.accesses.iter().filter(|access| access.write) {
             access.allocation.change_by_device();
         }
-        for region in &dispatch.regions {
-            let (recorder, staging) = (&mut self.recorder, &mut self.upload);
-            let region = region.as_region();
-            region.record(recorder, staging, self.kernels.device())?;
-        }
-        Ok(())
-    }
-
-    /// Records a launch that lies in its kernel. Otherwise as [`Batch::record`].
-    pub fn record_launch(&mut self, launch: &mut Launch<'_>) -> Result<()> {
-        self.weight += 1;
-        self.recorder()?;
-        self.begin_dispatch(launch.dispatch_mut());
-        let recorded = launch.for_each_region(|region| self.region(region));
-        self.keep(launch.executable());
-        self.hold_uses(launch.dispatch_mut());
-        recorded
+        let (mut encoder, _) = self.encoder()?;
+        launch.encode(&mut encoder)
     }
 
     /// Records the execution of a command buffer.
     pub fn record_replay(&mut self, replay: Replay) -> Result<()> {
-        self.weight += 1;
-        self.replay(replay)
-    }
-
-    fn replay(&mut self, replay: Replay) -> Result<()> {
         self.order_replay()?;
         self.end_part()?;
         replay.begin();
         self.weight += replay.weight();
+        self.holdings.begin_entry(self.entries.len());
         for output in replay.prints() {
-            self.actions
-                .push(CompletionAction::Print(Arc::clone(output)));
+            let print = CompletionAction::Print(Arc::clone(output));
+            self.holdings.act(print);
         }
         for watched in replay.watched() {
-            self.watch(Some(watched));
+            self.holdings.watch(watched);
         }
         self.parts.push(Part::Replay(replay));
         Ok(())
     }
 
-    fn dispatch(&mut self, dispatch: &mut Dispatch) -> Result<()> {
-        self.begin_dispatch(dispatch);
-        let mut regions = dispatch.regions.iter();
-        let recorded = regions.try_for_each(|region| self.region(region.as_region()));
-        self.hold_uses(dispatch);
-        recorded?;
-        if let Some(action) = dispatch.on_complete.take() {
-            self.actions.push(CompletionAction::Call(action));
-        }
+    fn record_call(&mut self, call: Box<dyn FnOnce() + Send>) -> Result<()> {
+        self.recorder()?;
+        self.holdings.act(CompletionAction::Call(call));
         Ok(())
     }
 
-    fn begin_dispatch(&mut self, dispatch: &mut Dispatch) {
-        self.for_host |= dispatch.accesses_anything || dispatch.printf.is_some();
-        if let Some(output) = dispatch.printf.take() {
-            // First, so that the buffer is held whatever is recorded of the launch.
-            self.actions.push(CompletionAction::Print(output));
-        }
-        self.watch(dispatch.watched.as_ref());
+    /// What the host does when the device is done, in order. It is taken out.
+    pub fn take_actions(&mut self) -> impl Iterator<Item = CompletionAction> {
+        self.holdings.take_actions()
     }
 
-    /// Looks, when the device is done, whether the kernel has lost iterations.
-    fn watch(&mut self, watched: Option<&Watched>) {
-        self.for_host |= watched.is_some();
-        let entries = self.entries.len();
-        self.watched.extend(watched.map(|it| (entries, it.begin())));
-    }
-
-    /// The first of the entries that a kernel which has lost iterations comes before or with, and what to say of that. The
-    /// device is done.
+    /// [`Holdings::lost_iterations`]
     pub fn lost_iterations(&mut self) -> Option<(usize, String)> {
-        let mut ended = self.watched.drain(..).filter_map(|(entry, mut launch)| {
-            let message = launch.end()?;
-            Some((entry, message))
-        });
-        let first = ended.next();
-        // All have to end.
-        ended.for_each(drop);
-        first
+        self.holdings.lost_iterations()
     }
 
     /// The next command waits for commands of these batches of the queue.
@@ -462,27 +365,13 @@ impl Batch {
         first.map(|&(entry, _)| entry)
     }
 
-    fn region(&mut self, region: Region<'_>) -> Result<()> {
-        region.record(&mut self.recorder, &mut self.upload, self.kernels.device())?;
-        self.keep(region.pipeline);
-        Ok(())
-    }
-
-    /// Holds what a launch uses, also where only its first regions could be recorded: those will run.
-    fn hold_uses(&mut self, dispatch: &Dispatch) {
-        for access in &dispatch.accesses {
-            if access.write {
-                self.hold_written(&access.allocation)
-            } else {
-                self.hold(&access.allocation)
-            }
-        }
-        for object in &dispatch.keep_alive {
-            self.keep(object);
-        }
-    }
-
-    fn write(&mut self, source: HostPointer, target: Arc<Allocation>, shape: &Shape) -> Result<()> {
+    fn write(
+        &mut self,
+        source: HostPointer,
+        target: &Arc<Allocation>,
+        shape: &Shape,
+    ) -> Result<()> {
+        self.recorder()?;
         let size_bytes = shape.extent.size_bytes();
         let piece = self.upload.take(self.kernels.device(), size_bytes as u64)?;
         let to_staging = Shape {
@@ -502,13 +391,16 @@ impl Batch {
             target.buffer(),
             &to_device,
         );
-        // The host may write it itself the next time.
-        self.for_host |= target.mapped().is_some() || target.window().is_some();
-        self.hold(&target);
+        if target.mapped().is_some() || target.window().is_some() {
+            // The host may write it itself the next time.
+            self.holdings.show_host();
+        }
+        self.holdings.hold_read(target);
         Ok(())
     }
 
-    fn read(&mut self, source: Arc<Allocation>, target: HostPointer, shape: &Shape) -> Result<()> {
+    fn read(&mut self, source: &Arc<Allocation>, target: HostPointer, shape: &Shape) -> Result<()> {
+        self.recorder()?;
         let size_bytes = shape.extent.size_bytes();
         let piece = self
             .readback
@@ -523,8 +415,8 @@ impl Batch {
             piece.buffer,
             &to_staging,
         );
-        self.for_host = true;
-        self.actions.push(CompletionAction::CopyOut {
+        self.holdings.show_host();
+        self.holdings.act(CompletionAction::CopyOut {
             source: HostPointer(piece.pointer.as_ptr()),
             target,
             shape: Shape {
@@ -532,21 +424,13 @@ impl Batch {
                 ..*shape
             },
         });
-        self.hold(&source);
+        self.holdings.hold_read(source);
         Ok(())
-    }
-
-    fn filler(&mut self) -> Filler<'_> {
-        Filler {
-            recorder: &mut self.recorder,
-            staging: &mut self.upload,
-            kernels: &self.kernels,
-        }
     }
 
     /// What commands have written up to here, on this queue, is there for the host when the batch is done.
     pub fn show_host(&mut self) -> Result<()> {
-        self.for_host = true;
+        self.holdings.show_host();
         self.recorder()?;
         Ok(())
     }
@@ -560,8 +444,7 @@ impl Batch {
 
     /// How often it is counted among the uses of an allocation.
     pub fn uses_of(&self, allocation: &Allocation) -> usize {
-        let is_it = |held: &&Arc<Allocation>| std::ptr::eq(Arc::as_ptr(held), allocation);
-        self.allocations.iter().filter(is_it).count()
+        self.holdings.uses_of(allocation)
     }
 
     /// Keeps `object` until the device is done, if a command of the batch uses `allocation`.
@@ -571,40 +454,18 @@ impl Batch {
         object: &Arc<dyn Any + Send + Sync>,
     ) {
         if self.is_user_of(allocation) {
-            self.keep_alive.push(Arc::clone(object));
+            self.holdings.keep(object);
         }
     }
 
-    /// The batch uses it until the device is done.
-    fn hold(&mut self, allocation: &Arc<Allocation>) {
-        // Streams of commands use the same memory again and again: one use counts for all of the batch.
-        let mut last = self.allocations.iter().rev().take(REMEMBERED);
-        if last.any(|held| Arc::ptr_eq(held, allocation)) {
-            return;
-        }
-        allocation.begin_use();
-        self.allocations.push(Arc::clone(allocation));
-    }
-
-    fn hold_written(&mut self, allocation: &Arc<Allocation>) {
-        self.for_host |= allocation.mapped().is_some();
-        self.hold(allocation);
-        allocation.change_by_device();
-    }
-
-    fn keep<T: Keep + ?Sized>(&mut self, object: &Arc<T>) {
-        let mut last = self.keep_alive.iter().rev().take(REMEMBERED);
-        let address = Arc::as_ptr(object);
-        if !last.any(|kept| std::ptr::addr_eq(Arc::as_ptr(kept), address)) {
-            self.keep_alive.push(T::share(object));
-        }
+    /// Keeps objects until the device is done.
+    pub fn keep(&mut self, objects: KeepAlive) {
+        objects.iter().for_each(|it| self.holdings.keep(it));
     }
 
     /// The device is done: the allocations may be used by the host, as far as this batch goes.
     pub fn end_uses(&self) {
-        for allocation in &self.allocations {
-            allocation.end_use();
-        }
+        self.holdings.end_uses();
         for part in &self.parts {
             if let Part::Replay(replay) = part {
                 replay.end();
@@ -622,152 +483,13 @@ impl Batch {
         self.waits.clear();
         self.shared.iter_mut().for_each(Vec::clear);
         self.entries.clear();
-        self.actions.clear();
-        self.watched.clear();
         self.after.clear();
-        self.allocations.clear();
-        self.keep_alive.clear();
+        self.holdings.clear();
         if let Some(pool) = &self.timestamps {
             pool.reset_by_host(self.stamps);
         }
         self.stamps = 0;
         self.upload.recycle();
         self.readback.recycle();
-    }
-}
-
-/// What a batch can keep alive.
-trait Keep {
-    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-}
-
-impl Keep for Pipeline {
-    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        Arc::clone(this) as _
-    }
-}
-
-impl Keep for Executable {
-    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        Arc::clone(this) as _
-    }
-}
-
-impl Keep for dyn Any + Send + Sync {
-    fn share(this: &Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        Arc::clone(this)
-    }
-}
-
-impl CompletionAction {
-    pub fn run(self) {
-        match self {
-            Self::CopyOut {
-                source,
-                target,
-                shape,
-            } => {
-                // SAFETY: staging memory of a batch that is not recycled yet, and the application's
-                // memory, valid until the command is complete by its contract.
-                unsafe { host_copy::copy(&shape, source.0, target.0) };
-            }
-            Self::Call(action) => action(),
-            Self::Print(output) => output.print(),
-        }
-    }
-}
-
-fn tracked(allocation: &Arc<Allocation>, bytes: Range<u64>, write: bool) -> TrackedAccess {
-    TrackedAccess {
-        id: Arc::as_ptr(allocation) as hazard::Id,
-        // Narrow writes may be made as accesses to the vector around them.
-        bytes: bytes.start & !15..bytes.end.saturating_add(15) & !15,
-        write,
-    }
-}
-
-impl Dispatch {
-    /// Adds what the launch reads and writes to a list; whether it may touch more than that.
-    pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        for access in &self.accesses {
-            let bytes = access.bytes.clone();
-            accesses.push(tracked(&access.allocation, bytes, access.write));
-        }
-        self.accesses_anything
-    }
-}
-
-impl Command {
-    /// Adds what it reads and writes to a list; whether it may touch more than that.
-    pub fn add_accesses(&self, accesses: &mut Accesses) -> bool {
-        let span = |layout: Layout, extent: Extent| {
-            layout.offset_bytes as u64..layout.end_bytes(extent) as u64
-        };
-        match self {
-            Self::Dispatch(dispatch) => return dispatch.add_accesses(accesses),
-            Self::Copy {
-                source,
-                target,
-                shape,
-            } => {
-                accesses.push(tracked(source, span(shape.source, shape.extent), false));
-                accesses.push(tracked(target, span(shape.target, shape.extent), true));
-            }
-            Self::Write { target, shape, .. } => {
-                accesses.push(tracked(target, span(shape.target, shape.extent), true));
-            }
-            Self::Fill {
-                target,
-                offset_bytes,
-                size_bytes,
-                ..
-            } => accesses.push(tracked(
-                target,
-                *offset_bytes..offset_bytes + size_bytes,
-                true,
-            )),
-            Self::FillRectangle {
-                target,
-                extent,
-                layout,
-                ..
-            } => accesses.push(tracked(target, span(*layout, *extent), true)),
-            Self::Read { source, shape, .. } => {
-                accesses.push(tracked(source, span(shape.source, shape.extent), false));
-            }
-            // All that it uses comes after what is before it, and before what comes after it.
-            Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
-        }
-        false
-    }
-
-    /// Calls `visit` with every allocation that it names.
-    pub fn for_each_allocation(&self, mut visit: impl FnMut(&Arc<Allocation>)) {
-        match self {
-            Self::Dispatch(dispatch) => {
-                for access in &dispatch.accesses {
-                    visit(&access.allocation);
-                }
-            }
-            Self::Copy { source, target, .. } => {
-                visit(source);
-                visit(target);
-            }
-            Self::Write { target, .. }
-            | Self::Fill { target, .. }
-            | Self::FillRectangle { target, .. } => visit(target),
-            Self::Read { source, .. } => visit(source),
-            Self::Replay(_) | Self::Semaphores { .. } | Self::Nothing => {}
-        }
-    }
-
-    /// Whether it names the allocation, or is a command buffer that does.
-    pub fn is_user_of(&self, allocation: &Allocation) -> bool {
-        if let Self::Replay(replay) = self {
-            return replay.is_user_of(allocation);
-        }
-        let mut found = false;
-        self.for_each_allocation(|it| found |= std::ptr::eq(Arc::as_ptr(it), allocation));
-        found
     }
 }

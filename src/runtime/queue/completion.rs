@@ -41,10 +41,11 @@ fn complete_one(queue: &Arc<Queue>, last: u64) -> Option<DeferredWork> {
     batch.recycle();
     let mut state = queue.lock();
     state.recording.take_back(batch);
-    let kept = state.in_flight.note_completion();
+    let kept_alive = state.in_flight.note_completion();
     drop(state);
-    // May call the application.
-    drop(kept);
+    if !kept_alive.is_empty() {
+        deferred.drop_later(kept_alive);
+    }
     Some(deferred)
 }
 
@@ -93,7 +94,7 @@ fn carry_out(queue: &Queue, batch: &mut Batch, deferred: &mut DeferredWork) {
     }
     let lost = batch.lost_iterations();
     let has_failed = lacks_others || failure.has(batch.value);
-    for action in batch.actions.drain(..) {
+    for action in batch.take_actions() {
         if !has_failed {
             action.run();
         }
@@ -170,7 +171,7 @@ pub(super) fn die_from(queue: &Queue, value: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::command::{self, Command, Dispatch};
+    use crate::runtime::command::{self, Command};
     use crate::runtime::event::Event;
     use crate::runtime::event::waits::Waits;
     use crate::runtime::test_queue::{self, marker};
@@ -205,10 +206,7 @@ mod tests {
                 done.store(true, Ordering::Release);
             }
         };
-        let command = Command::Dispatch(Dispatch {
-            on_complete: Some(Box::new(job)),
-            ..Dispatch::default()
-        });
+        let command = Command::Call(Box::new(job));
         let (waits, order) = (Waits::default(), command::Ordering::default());
         let enqueued = queue.enqueue(CL_COMMAND_MARKER, command, waits, order);
         enqueued.unwrap();

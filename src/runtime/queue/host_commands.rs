@@ -49,7 +49,7 @@ pub fn enqueue_host_job(
     // Nobody waits for the first command.
     watch(queue);
     let waits = Waits::on(&[gate]);
-    let event = queue.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
+    let event = queue.enqueue(kind, Command::NOTHING, waits, Ordering::default())?;
     drop(lock);
     if blocking {
         finish_blocking(&event)?;

@@ -15,7 +15,7 @@ pub(super) struct InFlight {
     /// So many batches have been taken out and are not complete yet.
     completing: u32,
     /// What is dropped when those are complete.
-    kept: KeepAlive,
+    keep_alive: KeepAlive,
 }
 
 impl InFlight {
@@ -71,7 +71,7 @@ impl InFlight {
         if self.completing > 0 {
             return KeepAlive::new();
         }
-        std::mem::take(&mut self.kept)
+        std::mem::take(&mut self.keep_alive)
     }
 
     /// Keeps `object` until the batches that use `allocation` are done.
@@ -85,7 +85,7 @@ impl InFlight {
         }
         if self.completing > 0 {
             // It is not known any more what that was, and it is done soon.
-            self.kept.push(Arc::clone(object));
+            self.keep_alive.push(Arc::clone(object));
         }
     }
 }

@@ -90,8 +90,9 @@ fn is_device_idle(queue: &Queue, in_flight: &InFlight) -> bool {
 mod tests {
     use super::*;
     use crate::runtime::allocation::{Access, Allocation};
+    use crate::runtime::command::device_command::DeviceCommand;
     use crate::runtime::command::hazard::ALL_BYTES;
-    use crate::runtime::command::{Command, Dispatch};
+    use crate::runtime::command::prepared_launch::PreparedLaunch;
     use crate::runtime::event::waits::Waits;
     use crate::runtime::test_queue;
     use crate::vulkan::MemoryKind;
@@ -111,12 +112,12 @@ mod tests {
                 bytes: ALL_BYTES,
                 write: true,
             });
-            Command::Dispatch(Dispatch {
+            DeviceCommand::Launch(Box::new(PreparedLaunch {
                 accesses: written.collect(),
-                ..Dispatch::default()
-            })
+                ..PreparedLaunch::default()
+            }))
         };
-        let fill = |target: &Arc<Allocation>| Command::Fill {
+        let fill = |target: &Arc<Allocation>| DeviceCommand::Fill {
             target: Arc::clone(target),
             offset_bytes: 0,
             size_bytes: 64,
@@ -140,7 +141,7 @@ mod tests {
             (fill(&first), 7),
         ] {
             let (kind, order) = (CL_COMMAND_MARKER, Order::default());
-            let mut command = command;
+            let mut command = command.into();
             queue
                 .enqueue_if(false, kind, &mut command, Waits::default(), order)
                 .unwrap();

@@ -16,41 +16,43 @@ use super::repeat::Repeats;
 use super::wait::wait_for_oldest;
 use super::work::{SortOfWork, Work};
 use super::{Queue, enqueue_waiting, event_if, new_event};
+use crate::runtime::command::Ordering;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command::hazard::{Accesses, TrackedAccess};
-use crate::runtime::command::{Command, Dispatch, Ordering};
-use crate::runtime::event::waits::LateWaits;
-use crate::runtime::event::{DeferredWork, Event, WaitList};
-use crate::runtime::launch::arguments::Block;
-use crate::runtime::launch::dispatch::{self, Launch};
+use crate::runtime::command::prepared_launch::PreparedLaunch;
+use crate::runtime::event::waits::{LateWaits, Waits};
+use crate::runtime::event::{DeferredWork, Event};
 use crate::runtime::launch::indirect::Addressed;
 use crate::runtime::launch::kernel::Kernel;
 use crate::runtime::launch::nd_range::NdRange;
+use crate::runtime::launch::prepare::{self, LockedKernel};
 use crate::runtime::object::error::Result;
 use crate::runtime::printf;
 use crate::runtime::program::kernel_code::DeviceCode;
 
-/// The launch of a kernel, and the kernel.
-struct KernelLaunch<'a> {
-    launch: Launch<'a>,
+/// The launch of a kernel, in the kernel that it was prepared in.
+struct KernelLaunch<'a, 'k> {
+    locked: &'a mut LockedKernel<'k>,
     kernel: &'a Arc<Kernel>,
+    range: &'a NdRange,
 }
 
-impl Work for KernelLaunch<'_> {
+impl Work for KernelLaunch<'_, '_> {
     fn sort(&self) -> SortOfWork {
         SortOfWork::KERNEL
     }
 
     fn accesses<'a>(&'a self, room: &'a mut Accesses) -> (&'a [TrackedAccess], bool) {
-        let anything = self.launch.dispatch().add_accesses(room);
+        let anything = self.locked.launch().add_accesses(room);
         (room, anything)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
-        batch.record_launch(&mut self.launch)
+        batch.record_launch(self.locked.launch())
     }
 
     fn keep(&mut self, repeats: &mut Repeats, sequence: u64) {
-        repeats.keep_launch(&mut self.launch, self.kernel, sequence);
+        repeats.keep_launch(self.locked, self.kernel, self.range, sequence);
     }
 }
 
@@ -132,12 +134,12 @@ pub struct LaunchTarget<'a> {
 
 impl<'a> LaunchTarget<'a> {
     /// # Errors
-    /// As [`dispatch::code`].
+    /// As [`prepare::code`].
     pub fn new(queue: &'a Arc<Queue>, kernel: &'a Arc<Kernel>) -> Result<Self> {
         Ok(Self {
             queue,
             kernel,
-            code: dispatch::code(kernel, queue.device())?,
+            code: prepare::code(kernel, queue.device())?,
         })
     }
 
@@ -160,34 +162,33 @@ impl<'a> LaunchTarget<'a> {
         } = self;
         // What is let go of here may call the application: when the kernel is locked no longer.
         let addressed = Addressed::new(queue.device_queue());
-        let (mut dispatch, mut block) = (Dispatch::default(), Block::default());
         let mut deferred = DeferredWork::default();
-        let mut _kept = None;
+        let (mut output, mut _kept) = (None, None);
         if printf::is_used(code.compiled) && !range.is_empty() {
             // Before the kernel is locked: it may have to wait for earlier commands, whose end calls the application.
             _kept = Some((Arc::clone(queue), Arc::clone(kernel)));
             while !printf::has_room(queue.device()) && wait_for_oldest(queue) {}
-            dispatch.printf = Some(printf::Output::new(code.code)?);
+            output = Some(printf::Output::new(code.code)?);
         }
         let order = Ordering::default();
-        let mut state = kernel.lock();
-        let mut launch = Launch::new(&mut dispatch, &mut block, code, range);
-        launch.prepare(&mut state, &addressed)?;
+        let mut locked = LockedKernel::new(kernel, code);
+        locked.prepare(range, &addressed, output)?;
         let LateWaits { waits, fault } = late;
         if let Some(fault) = fault.take() {
             return Err(fault);
         }
         if addressed.matter() {
-            launch.complete();
-            drop(state);
+            let launch = locked.take();
+            drop(locked);
             let queue = Arc::clone(queue);
-            let mut command = Command::Dispatch(dispatch);
-            bring_for_launch(&queue, &mut command, &mut waits.events)?;
-            let waits = std::mem::take(waits);
-            return queue.enqueue_if(wants_event, kind, &mut command, waits, order);
+            return enqueue_with_memory(&queue, wants_event, kind, launch, waits);
         }
         let event = event_if(queue, wants_event, kind);
-        let mut work = KernelLaunch { launch, kernel };
+        let mut work = KernelLaunch {
+            locked: &mut locked,
+            kernel,
+            range,
+        };
         if record_now(
             queue,
             &mut work,
@@ -196,33 +197,39 @@ impl<'a> LaunchTarget<'a> {
             event.as_ref(),
             &mut deferred,
         )? {
-            drop(state);
+            drop(locked);
             deferred.run();
             return Ok(event);
         }
-        work.launch.complete();
-        drop(state);
+        let launch = locked.take();
+        drop(locked);
         let queue = Arc::clone(queue);
         let its = event
             .as_ref()
             .map_or_else(|| new_event(&queue, kind), Arc::clone);
         let waits = std::mem::take(waits);
-        enqueue_waiting(&queue, Command::Dispatch(dispatch), its, waits, order);
+        let command = DeviceCommand::Launch(launch);
+        enqueue_waiting(&queue, command.into(), its, waits, order);
         Ok(event)
     }
 }
 
-/// Has what a launch uses brought to the device before it.
-fn bring_for_launch(
+/// Enqueues a launch in a context of several devices, with what it uses brought to the queue's device before it.
+fn enqueue_with_memory(
     queue: &Arc<Queue>,
-    command: &mut Command,
-    wait_list: &mut WaitList,
-) -> Result<()> {
-    let mut accesses = command.take_memory_accesses();
-    if matches!(command, Command::Dispatch(dispatch) if dispatch.uses_any_address) {
+    wants_event: bool,
+    kind: cl_command_type,
+    mut launch: Box<PreparedLaunch>,
+    waits: &mut Waits,
+) -> Result<Option<Arc<Event>>> {
+    let mut accesses = std::mem::take(&mut launch.memory_accesses);
+    if launch.uses_any_address {
         accesses.extend(queue.context().addressed_accesses());
     }
-    bring(queue, &accesses, wait_list)
+    bring(queue, &accesses, &mut waits.events)?;
+    let mut command = DeviceCommand::Launch(launch).into();
+    let waits = std::mem::take(waits);
+    queue.enqueue_if(wants_event, kind, &mut command, waits, Ordering::default())
 }
 
 #[cfg(test)]

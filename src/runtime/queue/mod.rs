@@ -18,9 +18,11 @@ mod batch;
 pub mod blocking;
 pub mod bring;
 mod completion;
+mod completion_action;
 pub mod enqueue_lock;
 mod events;
 mod failure;
+mod holdings;
 pub mod host_commands;
 mod in_flight;
 mod issue;
@@ -111,7 +113,7 @@ impl Queue {
     ) -> Result<Arc<Self>> {
         let index = context
             .device_index(device)
-            .ok_or_else(|| Error::out_of_resources("the queue's device is not in the context"))?;
+            .ok_or_else(|| Error::impossible("the queue's device is not in the context"))?;
         let progress = Progress::new(vulkan, device.is_cpu())?;
         let queue = Arc::new(Self {
             handle: Handle::default(),
@@ -206,12 +208,12 @@ impl Queue {
     pub fn enqueue(
         self: &Arc<Self>,
         kind: cl_command_type,
-        command: Command,
+        command: impl Into<Command>,
         waits: Waits,
         order: Ordering,
     ) -> Result<Arc<Event>> {
         let event = new_event(self, kind);
-        let (mut command, mut waits) = (command, waits);
+        let (mut command, mut waits) = (command.into(), waits);
         place(self, kind, &mut command, &mut waits, order, Some(&event))?;
         Ok(event)
     }

@@ -92,7 +92,7 @@ impl Recording {
             self.begin(queue, in_flight)?;
         }
         self.batch_mut()
-            .ok_or_else(|| Error::out_of_resources("no batch"))
+            .ok_or_else(|| Error::impossible("no batch"))
     }
 
     fn begin(&mut self, queue: &Queue, in_flight: &InFlight) -> Result<()> {
@@ -167,7 +167,7 @@ impl Recording {
         timed: Option<bool>,
     ) -> Result<Option<u32>> {
         let Some(batch) = &mut self.open else {
-            return Err(Error::out_of_resources("no batch"));
+            return Err(Error::impossible("no batch"));
         };
         let timestamp = match timed {
             Some(after) => Some(batch.stamp_start(after)?),
@@ -179,6 +179,7 @@ impl Recording {
             batch.stamp_end(start)?;
         }
         batch.commands += 1;
+        batch.weight += 1;
         self.sequence += 1;
         if order.before_all {
             self.ordered_value = batch.value;

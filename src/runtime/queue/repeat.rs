@@ -8,12 +8,12 @@ use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
-use crate::runtime::command::Dispatch;
 use crate::runtime::command::hazard::Accesses;
+use crate::runtime::command::prepared_launch::PreparedLaunch;
 use crate::runtime::launch::argument::ArgumentValue;
-use crate::runtime::launch::dispatch::Launch;
-use crate::runtime::launch::kernel::Kernel;
+use crate::runtime::launch::kernel::{Kernel, KernelState};
 use crate::runtime::launch::nd_range::NdRange;
+use crate::runtime::launch::prepare::LockedKernel;
 use crate::runtime::memory::Memory;
 
 /// So many are kept for a queue.
@@ -40,7 +40,7 @@ pub(in crate::runtime) struct Repeat {
     range: NdRange,
     /// The memory objects among the kernel's arguments, which the kernel does not hold either.
     named: SmallVec<[Weak<Memory>; 4]>,
-    pub(super) dispatch: Dispatch,
+    pub(super) launch: Box<PreparedLaunch>,
     /// What that reads and writes.
     pub(super) accessed: Accesses,
 }
@@ -73,12 +73,24 @@ impl Repeats {
         self.kept[slot.0] = Some(repeat);
     }
 
-    /// Keeps a launch of `kernel` for the next time, when it has been recorded as number `sequence` of its queue: if it is
-    /// worth it, since the launch of the kernel before this one was the same and not long ago.
-    pub fn keep_launch(&mut self, launch: &mut Launch<'_>, kernel: &Arc<Kernel>, sequence: u64) {
-        let Some((last, range, arguments)) = launch.take_last() else {
+    /// Keeps a launch of `kernel` over `range` for the next time, when it has been recorded as number `sequence` of its queue: if
+    /// it is worth it, since the launch of the kernel before this one was the same and not long ago.
+    pub fn keep_launch(
+        &mut self,
+        locked: &mut LockedKernel<'_>,
+        kernel: &Arc<Kernel>,
+        range: &NdRange,
+        sequence: u64,
+    ) {
+        let KernelState {
+            arguments,
+            last,
+            launch,
+            ..
+        } = locked.state();
+        if launch.regions.is_empty() {
             return;
-        };
+        }
         let version = kernel.version();
         let is_same = last.version == version && last.range.is_same(range);
         let is_near = last.sequence.abs_diff(sequence) <= KEPT as u64;
@@ -89,24 +101,23 @@ impl Repeats {
         }
         // What has come again before may have come often since.
         let comes_again = is_same && (is_near || kernel.may_be_kept());
-        if !comes_again || launch.is_looked_at() {
+        // What prints has a buffer of its own each time, and what says that it has lost iterations is looked at each time.
+        if !comes_again || launch.printf.is_some() || launch.watched.is_some() {
             return;
         }
-        self.keep(kernel, version, range, arguments, |dispatch| {
-            launch.move_to(dispatch);
-        });
+        self.keep(kernel, version, range, arguments, launch);
         kernel.note_kept(version);
     }
 
-    /// Keeps the launch of a kernel with those arguments. `complete` makes an empty dispatch that launch, of which the
-    /// batch holds all that it uses.
+    /// Keeps the launch of a kernel with those arguments, of which the batch holds all that it uses. The kernel gets an empty
+    /// one for it.
     fn keep(
         &mut self,
         kernel: &Arc<Kernel>,
         version: u64,
         range: &NdRange,
         arguments: &[ArgumentValue],
-        complete: impl FnOnce(&mut Dispatch),
+        launch: &mut Box<PreparedLaunch>,
     ) {
         let repeat = self.kept[self.next].get_or_insert_default();
         repeat.clear();
@@ -118,8 +129,8 @@ impl Repeats {
             _ => None,
         });
         repeat.named.extend(named);
-        complete(&mut repeat.dispatch);
-        repeat.dispatch.add_accesses(&mut repeat.accessed);
+        std::mem::swap(&mut repeat.launch, launch);
+        repeat.launch.add_accesses(&mut repeat.accessed);
         self.next = (self.next + 1) % KEPT;
         self.has_any = true;
     }
@@ -147,8 +158,9 @@ impl Repeat {
         self.kernel = Weak::new();
         self.named.clear();
         // What has room stays where it is.
-        self.dispatch.regions.clear();
-        self.dispatch.accesses.clear();
+        self.launch.regions.clear();
+        self.launch.accesses.clear();
+        self.launch.executable = None;
         self.accessed.clear();
     }
 }

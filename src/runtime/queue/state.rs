@@ -80,11 +80,11 @@ impl State {
         }
     }
 
-    /// What a command kept that has just been recorded.
-    pub(super) fn keep_with_last(&mut self, kept: KeepAlive) {
+    /// Keeps what a command that has just been recorded kept alive while it waited.
+    pub(super) fn keep_with_last(&mut self, keep_alive: KeepAlive) {
         let open = self.recording.batch_mut();
         if let Some(batch) = open.or(self.in_flight.last_mut()) {
-            batch.keep_alive.extend(kept);
+            batch.keep(keep_alive);
         }
     }
 }

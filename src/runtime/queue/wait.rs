@@ -51,7 +51,7 @@ pub(super) fn wait_for_everything(queue: &Arc<Queue>) -> Result<()> {
             ..Ordering::default()
         };
         let kind = CL_COMMAND_MARKER;
-        let marker = queue.enqueue(kind, Command::Nothing, Waits::default(), order)?;
+        let marker = queue.enqueue(kind, Command::NOTHING, Waits::default(), order)?;
         marker.wait();
     } else if value > 0 {
         wait_for(queue, value);

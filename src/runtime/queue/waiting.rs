@@ -52,7 +52,7 @@ pub(super) struct WaitingCommand {
     /// What the device has to have when the command counts as issued.
     pub fetches: Option<Fetches>,
     /// Dropped when the command is done.
-    pub kept: KeepAlive,
+    pub keep_alive: KeepAlive,
 }
 
 /// What an event has been asked to tell.
@@ -89,7 +89,7 @@ impl WaitingCommand {
             pending: 0,
             has_failed: false,
             fetches: None,
-            kept: KeepAlive::new(),
+            keep_alive: KeepAlive::new(),
         }
     }
 }
@@ -113,7 +113,7 @@ impl WaitingCommands {
     ) {
         let waiting = self.commands.values_mut();
         for waiting in waiting.filter(|it| it.command.is_user_of(allocation)) {
-            waiting.kept.push(Arc::clone(object));
+            waiting.keep_alive.push(Arc::clone(object));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::repeat::{Repeat, Repeats};
 use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command::hazard::{Accesses, TrackedAccess};
 use crate::runtime::command::replay::Replay;
 use crate::runtime::object::error::Result;
@@ -65,7 +66,7 @@ impl Work for Command {
         }
         SortOfWork {
             is_kernel: self.is_kernel(),
-            is_nothing: matches!(self, Self::Nothing),
+            is_nothing: matches!(self, Self::Device(DeviceCommand::Nothing)),
             is_replay: matches!(self, Self::Replay(_)),
             waits_for_others,
             signals_others,
@@ -85,7 +86,7 @@ impl Work for Command {
 
 impl Waitable for Command {
     fn take(&mut self) -> Command {
-        std::mem::replace(self, Self::Nothing)
+        Self::take(self)
     }
 }
 
@@ -95,11 +96,11 @@ impl Work for Repeat {
     }
 
     fn accesses<'a>(&'a self, _: &'a mut Accesses) -> (&'a [TrackedAccess], bool) {
-        (&self.accessed, self.dispatch.accesses_anything)
+        (&self.accessed, self.launch.accesses_anything)
     }
 
     fn record(&mut self, batch: &mut Batch) -> Result<()> {
-        batch.record_repeat(&self.dispatch)
+        batch.record_held_launch(&self.launch)
     }
 }
 
@@ -127,6 +128,6 @@ impl Work for Option<Replay> {
 
 impl Waitable for Option<Replay> {
     fn take(&mut self) -> Command {
-        self.take().map_or(Command::Nothing, Command::Replay)
+        self.take().map_or(Command::NOTHING, Command::Replay)
     }
 }

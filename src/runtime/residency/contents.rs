@@ -126,7 +126,7 @@ impl Residency {
         size_bytes: usize,
     ) -> Result<Arc<Allocation>> {
         let mut state = self.lock();
-        let missing = || Error::out_of_resources("the queue's device is not in the context");
+        let missing = || Error::impossible("the queue's device is not in the context");
         let slot = state.copies.get_mut(device).ok_or_else(missing)?;
         if let Some(copy) = slot {
             return Ok(Arc::clone(&copy.allocation));

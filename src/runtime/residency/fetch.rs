@@ -100,7 +100,7 @@ impl Fetch {
             .fetching
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let gone = || Error::out_of_resources("a copy of a memory object is missing");
+        let gone = || Error::impossible("a copy of a memory object is missing");
         for missing in self.missing(residency) {
             let (source, target) = {
                 let state = residency.lock();

@@ -1,6 +1,7 @@
 //! Reads, writes, copies and fills that the host makes itself, where it sees the memory.
 
 use crate::runtime::allocation::Allocation;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command::host_job::{HostJob, OwnJob};
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::event::Event;
@@ -130,7 +131,7 @@ pub(in crate::runtime) fn write_on_host(
         return Ok(Some(done_on_host(event, start_ns)));
     }
     // The data is there, the command's turn is not.
-    let event = queue.enqueue(kind, Command::Nothing, waits.clone(), Ordering::default())?;
+    let event = queue.enqueue(kind, Command::NOTHING, waits.clone(), Ordering::default())?;
     if blocking {
         finish_blocking(&event)?;
     }
@@ -155,8 +156,11 @@ pub(in crate::runtime) fn move_on_host(
         extent.rows * extent.slices >= FINE_RUNS && extent.width_bytes <= FINE_BYTES
     };
     let is_seen = |allocation: &Allocation| allocation.mapped().is_some();
+    let Command::Device(command) = command else {
+        return Ok(None);
+    };
     let job: OwnJob = match command {
-        Command::Copy {
+        DeviceCommand::Copy {
             source,
             target,
             shape,
@@ -170,7 +174,7 @@ pub(in crate::runtime) fn move_on_host(
                 Ok(())
             })
         }
-        Command::FillRectangle {
+        DeviceCommand::FillRectangle {
             target,
             extent,
             layout,
@@ -244,7 +248,7 @@ mod tests {
     }
 
     fn fill(queue: &Arc<Queue>, target: &Arc<Allocation>, byte: u8) {
-        let command = Command::Fill {
+        let command = DeviceCommand::Fill {
             target: Arc::clone(target),
             offset_bytes: 0,
             size_bytes: 4096,

@@ -3,6 +3,7 @@
 use super::host_access::{read_on_host, write_on_host};
 use super::pending_host_writes::{self, By};
 use crate::runtime::allocation::{Allocation, upload};
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command::host_job::HostJob;
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::event::waits::Waits;
@@ -199,7 +200,7 @@ impl Mapped {
         let source = Arc::clone(&self.mapping.place.allocation);
         let (pointer, shape) = (self.mapping.pointer, self.shape);
         match &self.mapping.way {
-            MappingWay::Staged(staging) if needs_contents => Command::Copy {
+            MappingWay::Staged(staging) if needs_contents => Command::Device(DeviceCommand::Copy {
                 source,
                 target: Arc::clone(staging),
                 shape: Shape {
@@ -209,13 +210,13 @@ impl Mapped {
                     },
                     ..shape
                 },
-            },
+            }),
             MappingWay::HostPointer if needs_contents => Command::Read {
                 source,
                 target: pointer,
                 shape,
             },
-            _ => Command::Nothing,
+            _ => Command::NOTHING,
         }
     }
 }
@@ -255,7 +256,7 @@ fn unmap(
         // The queue's device may have no memory for it.
         return queue.enqueue(
             kind,
-            Command::Nothing,
+            Command::NOTHING,
             Waits::on(&wait_list),
             Ordering::default(),
         );
@@ -288,7 +289,7 @@ fn unmap(
         waits.done = pending_host_writes::overlapping_by(By::Host, pointer, &shape);
     }
     let command = match &mapping.way {
-        MappingWay::Staged(source) => Command::Copy {
+        MappingWay::Staged(source) => Command::Device(DeviceCommand::Copy {
             shape: Shape {
                 source: Layout {
                     offset_bytes: offset_in(source, pointer),
@@ -298,13 +299,13 @@ fn unmap(
             },
             source: Arc::clone(source),
             target,
-        },
+        }),
         MappingWay::HostPointer => Command::Write {
             source: pointer,
             target,
             shape,
         },
-        MappingWay::Direct => Command::Nothing,
+        MappingWay::Direct => Command::NOTHING,
     };
     queue.enqueue(kind, command, waits, Ordering::default())
 }

@@ -13,6 +13,7 @@ pub mod shared_commands;
 pub mod using;
 
 use super::allocation::Allocation;
+use super::command::device_command::DeviceCommand;
 use super::command::{Command, Ordering};
 use super::event::waits::Waits;
 use super::event::{Event, Stage, WaitList};
@@ -217,7 +218,7 @@ pub fn enqueue_write(
 fn enqueue_pinned(
     queue: &Arc<Queue>,
     kind: cl_command_type,
-    command: Command,
+    command: DeviceCommand,
     shape: &Shape,
     waits: Waits,
 ) -> Result<Arc<Event>> {
@@ -236,7 +237,7 @@ fn enqueue_nothing(
     wait_list: &[Arc<Event>],
 ) -> Result<Arc<Event>> {
     let waits = Waits::on(wait_list);
-    let event = queue.enqueue(kind, Command::Nothing, waits, Ordering::default())?;
+    let event = queue.enqueue(kind, Command::NOTHING, waits, Ordering::default())?;
     if until_done {
         finish_blocking(&event)?;
     }

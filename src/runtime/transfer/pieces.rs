@@ -76,7 +76,7 @@ fn keep_place(queue: &Arc<Queue>, waits: &Waits) -> Option<KeptPlace> {
     let gate = Event::of_user(queue.context());
     let end = new_event(queue, CL_COMMAND_MARKER);
     let waits = Waits::on(&[Arc::clone(&gate)]);
-    enqueue_waiting(queue, Command::Nothing, end, waits, Ordering::default());
+    enqueue_waiting(queue, Command::NOTHING, end, waits, Ordering::default());
     Some(KeptPlace(Some(gate)))
 }
 
@@ -115,7 +115,7 @@ pub(in crate::runtime) fn in_pieces(
     let last = under_way
         .back()
         .map(Arc::clone)
-        .ok_or_else(|| Error::out_of_resources("a transfer without a piece"))?;
+        .ok_or_else(|| Error::impossible("a transfer without a piece"))?;
     if let Some(first) = first {
         last.continues(&first);
     }
@@ -131,6 +131,7 @@ pub(in crate::runtime) fn in_pieces(
 mod tests {
     use super::*;
     use crate::runtime::allocation::Allocation;
+    use crate::runtime::command::device_command::DeviceCommand;
     use crate::runtime::host_memory::pointer::HostPointer;
     use crate::runtime::residency::storage::Place;
     use crate::runtime::test_queue::{self, marker};
@@ -165,7 +166,7 @@ mod tests {
         /// Has the device copy the ends of the target.
         fn copy_ends(&self) -> Arc<Event> {
             let copies = [(0, 0), (SIZE_BYTES - 1, 1)].map(|(from, to)| {
-                let command = Command::Copy {
+                let command = DeviceCommand::Copy {
                     source: Arc::clone(&self.target),
                     target: Arc::clone(&self.ends),
                     shape: Shape::linear(from, to, 1),

@@ -4,7 +4,7 @@
 //! Such a transfer is a copy between two allocations, and needs no staging memory.
 
 use crate::runtime::allocation::Allocation;
-use crate::runtime::command::Command;
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::context::Context;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::host_memory::pointer::HostPointer;
@@ -34,12 +34,12 @@ pub(in crate::runtime) fn read_to_pinned(
     source: &Arc<Allocation>,
     shape: &Shape,
     target: HostPointer,
-) -> Option<Command> {
+) -> Option<DeviceCommand> {
     let mut shape = *shape;
     let (pinned, offset_bytes) = pinned_at(queue.context(), target)?;
     shape.target.offset_bytes += offset_bytes;
     let end_bytes = shape.target.end_bytes(shape.extent);
-    can_copy(queue, source, &pinned, end_bytes).then(|| Command::Copy {
+    can_copy(queue, source, &pinned, end_bytes).then(|| DeviceCommand::Copy {
         source: Arc::clone(source),
         target: pinned,
         shape,
@@ -53,12 +53,12 @@ pub(in crate::runtime) fn write_from_pinned(
     target: &Arc<Allocation>,
     shape: &Shape,
     source: HostPointer,
-) -> Option<Command> {
+) -> Option<DeviceCommand> {
     let mut shape = *shape;
     let (pinned, offset_bytes) = pinned_at(queue.context(), source)?;
     shape.source.offset_bytes += offset_bytes;
     let end_bytes = shape.source.end_bytes(shape.extent);
-    can_copy(queue, target, &pinned, end_bytes).then(|| Command::Copy {
+    can_copy(queue, target, &pinned, end_bytes).then(|| DeviceCommand::Copy {
         source: pinned,
         target: Arc::clone(target),
         shape,
@@ -118,7 +118,7 @@ mod tests {
     ) -> Option<(Arc<Allocation>, usize)> {
         let shape = Shape::linear(0, 0, size_bytes);
         match read_to_pinned(queue, source, &shape, pointer)? {
-            Command::Copy { target, shape, .. } => Some((target, shape.target.offset_bytes)),
+            DeviceCommand::Copy { target, shape, .. } => Some((target, shape.target.offset_bytes)),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Commands on memory that is named by its address: `clEnqueueSVM*` and `clEnqueueMem*INTEL`.
 
+use crate::runtime::command::device_command::DeviceCommand;
 use crate::runtime::command::host_job::HostJob;
 use crate::runtime::command::{Command, Ordering};
 use crate::runtime::event::Event;
@@ -42,12 +43,12 @@ pub fn enqueue_shared_copy(
     let by_host = queue.device().unification().any_host_memory;
     match (target, source) {
         (Pointed::Shared(to, to_bytes), Pointed::Shared(from, from_bytes)) => {
-            let command = Command::Copy {
+            let command = DeviceCommand::Copy {
                 source: Arc::clone(from.on(queue.context_device())?),
                 target: Arc::clone(to.on(queue.context_device())?),
                 shape: Shape::linear(*from_bytes, *to_bytes, size_bytes),
             };
-            enqueue_and_wait(queue, kind, command, blocking, wait_list)
+            enqueue_and_wait(queue, kind, command.into(), blocking, wait_list)
         }
         (Pointed::Shared(to, to_bytes), Pointed::Host(from)) if !by_host => {
             let place = place(to, *to_bytes, queue)?;
@@ -97,13 +98,13 @@ pub fn enqueue_shared_fill(
     let pattern: SmallVec<[u8; 16]> = SmallVec::from_slice(pattern);
     match target {
         Pointed::Shared(memory, offset_bytes) => {
-            let command = Command::Fill {
+            let command = DeviceCommand::Fill {
                 target: Arc::clone(memory.on(queue.context_device())?),
                 offset_bytes: *offset_bytes as u64,
                 size_bytes: size_bytes as u64,
                 pattern,
             };
-            enqueue_and_wait(queue, kind, command, false, wait_list)
+            enqueue_and_wait(queue, kind, command.into(), false, wait_list)
         }
         Pointed::Host(to) if queue.device().unification().any_host_memory => {
             let to = *to;
@@ -210,7 +211,7 @@ pub fn enqueue_empty(
     blocking: bool,
     wait_list: &[Arc<Event>],
 ) -> Result<Arc<Event>> {
-    enqueue_and_wait(queue, kind, Command::Nothing, blocking, wait_list)
+    enqueue_and_wait(queue, kind, Command::NOTHING, blocking, wait_list)
 }
 
 fn enqueue_and_wait(
