@@ -67,6 +67,28 @@ fn names_of_the_glossary_are_where_it_says() {
 }
 
 #[test]
+fn the_floors_are_those_of_the_runtime() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
+    let (module, document) = (read("src/runtime/mod.rs"), read("docs/architecture.md"));
+    let floors = module
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | `"));
+    let missing: Vec<&str> = floors
+        .filter(|row| {
+            !document
+                .lines()
+                .any(|line| line.strip_prefix("| `") == Some(*row))
+        })
+        .collect();
+    assert!(module.contains("//! | `queue`"), "the table is not read");
+    assert!(
+        missing.is_empty(),
+        "not in docs/architecture.md: {missing:?}"
+    );
+}
+
+#[test]
 fn names_that_are_gone_are_found() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for wrong in [

@@ -450,6 +450,11 @@ fn wrong_requests_are_refused() {
         code(aligned, aligned.wrapping_byte_add(16)),
         CL_MEM_COPY_OVERLAP
     );
+    // 32 bytes, of which 16 are behind the allocation.
+    let mut host = [0_u8; 32];
+    let beyond = aligned.wrapping_byte_add(48);
+    assert_eq!(code(beyond, host.as_ptr().cast()), CL_INVALID_VALUE);
+    assert_eq!(code(host.as_mut_ptr().cast(), beyond), CL_INVALID_VALUE);
     // "CL_INVALID_BUFFER_SIZE … if host_ptr is a pointer allocated using clSVMAlloc and the size … is greater than the size of
     // the allocation": whether the buffer uses it or copies it.
     for flags in [CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR] {

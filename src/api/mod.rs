@@ -40,6 +40,7 @@ pub mod program_build;
 pub mod queue;
 pub mod sampler;
 pub mod semaphore;
+mod shared_region;
 pub mod sharing;
 pub mod svm;
 mod transfer;

@@ -2,6 +2,7 @@
 
 use super::error::{Error, Result};
 use super::out::EventArguments;
+use super::shared_region::{device_region, region};
 use super::{context, enqueue, enqueue_map, handle};
 use crate::runtime::context::Context;
 use crate::runtime::device::Device;
@@ -222,8 +223,8 @@ pub unsafe fn enqueue_svm_memcpy(
     let event = enqueue_shared_copy(
         &queue,
         CL_COMMAND_SVM_MEMCPY,
-        &queue.context().shared().pointed(dst_ptr),
-        &queue.context().shared().pointed(src_ptr),
+        &region(&queue, dst_ptr, size)?,
+        &region(&queue, src_ptr, size)?,
         size,
         blocking_copy != CL_FALSE,
         &wait_list,
@@ -264,7 +265,7 @@ pub unsafe fn enqueue_svm_mem_fill(
     let event = enqueue_shared_fill(
         &queue,
         CL_COMMAND_SVM_MEMFILL,
-        &queue.context().shared().pointed(svm_ptr),
+        &device_region(&queue, svm_ptr, size)?,
         size,
         pattern,
         &wait_list,
@@ -325,7 +326,7 @@ pub fn enqueue_svm_map(
     let wait_list = enqueue::wait_list(&queue, &events)?;
     let event = enqueue_shared_map(
         &queue,
-        &queue.context().shared().pointed(svm_ptr),
+        &region(&queue, svm_ptr, size)?,
         size,
         flags,
         blocking_map != CL_FALSE,

@@ -2,6 +2,7 @@
 
 use super::error::{Error, Result};
 use super::out::{EventArguments, Info, Written};
+use super::shared_region::{device_region, region};
 use super::svm::{LARGEST_TYPE_BYTES, check_overlap, check_size, fill_pattern};
 use super::{context, device, enqueue, handle};
 use crate::runtime::context::Context;
@@ -336,7 +337,7 @@ pub unsafe fn enqueue_mem_fill(
     let event = enqueue_shared_fill(
         &queue,
         CL_COMMAND_MEMFILL_INTEL,
-        &queue.context().shared().pointed(dst_ptr),
+        &device_region(&queue, dst_ptr, size)?,
         size,
         pattern,
         &wait_list,
@@ -367,8 +368,8 @@ pub unsafe fn enqueue_memcpy(
     let event = enqueue_shared_copy(
         &queue,
         CL_COMMAND_MEMCPY_INTEL,
-        &queue.context().shared().pointed(dst_ptr),
-        &queue.context().shared().pointed(src_ptr),
+        &region(&queue, dst_ptr, size)?,
+        &region(&queue, src_ptr, size)?,
         size,
         blocking != CL_FALSE,
         &wait_list,

@@ -1,6 +1,7 @@
 //! Recording copies and fills of shared virtual memory.
 
 use super::super::error::{Error, Result};
+use super::super::shared_region::device_region;
 use super::super::svm::{capabilities, check_overlap, fill_pattern};
 use super::arguments::{Recording, SyncPointArguments};
 use crate::runtime::command_buffer::{NewCommand, Origin, shared};
@@ -41,10 +42,9 @@ pub unsafe fn command_svm_memcpy(
     }
     let wait_list = recording.wait_list()?;
     check_overlap(dst_ptr, src_ptr, size)?;
-    let context = recording.queue.context();
     let (target, source) = (
-        context.shared().pointed(dst_ptr),
-        context.shared().pointed(src_ptr),
+        device_region(&recording.queue, dst_ptr, size)?,
+        device_region(&recording.queue, src_ptr, size)?,
     );
     // SAFETY: the caller's promise.
     let (command, accesses_anything) =
@@ -77,7 +77,7 @@ pub unsafe fn command_svm_mem_fill(
     // SAFETY: the caller's promise.
     let pattern = unsafe { fill_pattern(svm_ptr, pattern, pattern_size, size) }?;
     let wait_list = recording.wait_list()?;
-    let target = recording.queue.context().shared().pointed(svm_ptr);
+    let target = device_region(&recording.queue, svm_ptr, size)?;
     // SAFETY: the caller's promise.
     let (command, accesses_anything) =
         unsafe { shared::fill(&recording.queue, &target, size, pattern) }?;

@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// A command, and whether the memory that it names may have other names.
 pub type Named = (DeviceCommand, bool);
 
-/// Copies `size_bytes` between places that do not overlap.
+/// Copies `size_bytes` between places that do not overlap and that the device reaches.
 ///
 /// # Errors
-/// `CL_INVALID_VALUE` for memory that the device can't reach.
+/// `CL_OUT_OF_RESOURCES`
 ///
 /// # Safety
 /// Memory of the host stays valid for as long as the command buffer may be executed.
@@ -83,22 +83,14 @@ struct Place {
 /// Memory of the host stays valid for as long as the answer lives.
 unsafe fn place(queue: &Queue, pointed: &Pointed, size_bytes: usize) -> Result<Place> {
     match pointed {
-        Pointed::Shared(memory, offset_bytes) => {
-            let address = memory.address() + *offset_bytes as u64;
-            if !memory.contains(address, size_bytes) {
-                return Err(Error::invalid_value(
-                    "the region reaches beyond the allocation",
-                ));
-            }
-            Ok(Place {
-                allocation: Arc::clone(memory.on(queue.context_device())?),
-                offset_bytes: *offset_bytes,
-                aliased: false,
-            })
-        }
-        Pointed::Host(pointer) if queue.device().unification().any_host_memory => {
-            let pointer =
-                NonNull::new(pointer.0).ok_or_else(|| Error::invalid_value("a pointer is NULL"))?;
+        Pointed::Shared(memory, offset_bytes) => Ok(Place {
+            allocation: Arc::clone(memory.on(queue.context_device())?),
+            offset_bytes: *offset_bytes,
+            aliased: false,
+        }),
+        Pointed::Host(pointer) => {
+            let pointer = NonNull::new(pointer.0)
+                .ok_or_else(|| Error::impossible("a pointer that was checked is NULL"))?;
             // SAFETY: the caller's promise.
             let buffer = unsafe {
                 queue
@@ -111,8 +103,5 @@ unsafe fn place(queue: &Queue, pointed: &Pointed, size_bytes: usize) -> Result<P
                 aliased: true,
             })
         }
-        Pointed::Host(_) => Err(Error::invalid_value(
-            "a pointer is not shared memory of the context",
-        )),
     }
 }

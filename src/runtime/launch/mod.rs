@@ -1,7 +1,7 @@
 //! Kernels, and what becomes of a launch before it is enqueued.
 
 pub mod argument;
-pub mod arguments;
+pub mod argument_block;
 pub mod indirect;
 pub mod kernel;
 pub mod nd_range;

@@ -6,7 +6,7 @@ use opencl_sys::CL_INVALID_PROGRAM_EXECUTABLE;
 use smallvec::SmallVec;
 
 use super::argument::ArgumentValue;
-use super::arguments::{Arguments, Block, element, put};
+use super::argument_block::{ArgumentWriter, Block, element, put};
 use super::indirect::{self, Addressed};
 use super::kernel::{Kernel, KernelState};
 use super::nd_range::NdRange;
@@ -131,7 +131,7 @@ impl<'a> LockedKernel<'a> {
         let plan = plans.plan(arguments, code, addressed.queue(), range)?;
         let mut block = Block::default();
         block.clear(&compiled.argument_block);
-        let mut added = Arguments {
+        let mut added = ArgumentWriter {
             launch,
             block: &mut block,
             addressed,

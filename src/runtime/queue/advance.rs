@@ -1,11 +1,11 @@
 //! Commands on their way: they wait, and go into a batch once what they wait for is under way.
 
+use super::completion_thread::watch;
 use super::enqueue_lock::Locked;
 use super::issue::{Placement, issue};
 use super::submit::submit_open;
 use super::subscription::{Resolution, Subscription, resolve, resolve_for};
-use super::waiter::watch;
-use super::waiting::{Ready, WaitingCommand};
+use super::waiting_commands::{Ready, WaitingCommand};
 use super::{Queue, new_event};
 use crate::runtime::command::host_job::HostJob;
 use crate::runtime::command::{Command, Ordering as Order};

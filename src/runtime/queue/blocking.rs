@@ -1,9 +1,9 @@
 //! Calls that return when their command is done.
 
 use super::Queue;
+use super::host_wait::wait_for_everything;
 use super::submit::flush_to;
 use super::times::trace_host_command;
-use super::wait::wait_for_everything;
 use crate::runtime::event::{Event, Stage};
 use crate::runtime::object::error::{Error, Result};
 use crate::vulkan::timestamps::host_now_ns;

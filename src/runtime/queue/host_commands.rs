@@ -2,8 +2,8 @@
 
 use super::blocking::{done_on_host, finish_before, finish_blocking, wait_for_all};
 use super::completion::complete_all;
+use super::completion_thread::watch;
 use super::enqueue_lock::EnqueueLock;
-use super::waiter::watch;
 use super::{Queue, event_of};
 use crate::runtime::command::host_job::HostJob;
 use crate::runtime::command::{Command, Ordering};

@@ -4,7 +4,7 @@ use super::Queue;
 use super::in_flight::InFlight;
 use super::state::State;
 use super::submit::submit_open;
-use super::waiting::Ready;
+use super::waiting_commands::Ready;
 use super::work::Work;
 use crate::runtime::command::Ordering as Order;
 use crate::runtime::event::{DeferredWork, Event};

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use opencl_sys::cl_command_type;
 
 use super::batch::Batch;
+use super::host_wait::wait_for_oldest;
 use super::issue::{Placement, issue};
 use super::place::record_now;
 use super::place::work_off;
 use super::repeat::Repeats;
-use super::wait::wait_for_oldest;
 use super::work::{SortOfWork, Work};
 use super::{Queue, enqueue_waiting, event_if, new_event};
 use crate::runtime::command::Ordering;

@@ -19,11 +19,13 @@ pub mod blocking;
 pub mod bring;
 mod completion;
 mod completion_action;
+mod completion_thread;
 pub mod enqueue_lock;
 mod events;
 mod failure;
 mod holdings;
 pub mod host_commands;
+mod host_wait;
 mod in_flight;
 mod issue;
 mod keep;
@@ -38,9 +40,7 @@ mod state;
 mod submit;
 mod subscription;
 mod times;
-mod wait;
-mod waiter;
-mod waiting;
+mod waiting_commands;
 mod work;
 
 use super::command::{Command, Ordering};
@@ -54,6 +54,7 @@ use super::host::process::{self, Submitter};
 use super::object::error::{Error, Result};
 use super::object::registry::{Handle, Kind, Object};
 use crate::vulkan::{self, Clock, Priority};
+use completion_thread::CompletionThread;
 use enqueue_lock::{Locked, StateLock};
 use losses::Losses;
 use opencl_sys::{
@@ -65,7 +66,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use submit::submit_open;
 use times::QueueTrace;
-use waiter::Waiter;
 
 pub(in crate::runtime) use advance::{enqueue_waiting, would_issue};
 pub(in crate::runtime) use blocking::finish_before;
@@ -88,7 +88,7 @@ pub struct Queue {
     state: StateLock,
     progress: Progress,
     losses: Losses,
-    waiter: Waiter,
+    completion_thread: CompletionThread,
 }
 
 // SAFETY: the only object of this kind.
@@ -130,7 +130,7 @@ impl Queue {
             state: StateLock::default(),
             progress,
             losses: Losses::default(),
-            waiter: Waiter::default(),
+            completion_thread: CompletionThread::default(),
         });
         let weak: Weak<Self> = Arc::downgrade(&queue);
         context.add_queue(weak.clone());
@@ -265,7 +265,7 @@ impl Queue {
     /// # Errors
     /// The device was lost, a submission has failed, or a kernel has lost iterations.
     pub fn finish(self: &Arc<Self>) -> Result<()> {
-        wait::wait_for_everything(self)?;
+        host_wait::wait_for_everything(self)?;
         if self.losses.take() {
             return Err(Error::out_of_resources("a kernel has lost iterations"));
         }
@@ -274,7 +274,7 @@ impl Queue {
 
     /// Lets go of it for the application: what waits in it must still come to an end.
     pub fn abandon(self: &Arc<Self>) {
-        waiter::abandon(self);
+        completion_thread::abandon(self);
     }
 
     /// Fails if the queue has: nothing is enqueued any more then.

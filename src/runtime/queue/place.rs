@@ -2,11 +2,11 @@
 
 use super::advance::enqueue_waiting;
 use super::completion::complete_all;
+use super::host_wait::wait_for;
 use super::issue::{Placement, issue};
 use super::state::State;
 use super::subscription::{Resolution, resolve};
 use super::times::trace_host_command;
-use super::wait::wait_for;
 use super::work::{Waitable, Work};
 use super::{Queue, new_event};
 use crate::runtime::command::Ordering as Order;

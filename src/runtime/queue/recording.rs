@@ -4,7 +4,7 @@ use super::Queue;
 use super::batch::{Batch, Entry, MOST_COMMANDS};
 use super::in_flight::InFlight;
 use super::repeat::Repeats;
-use super::waiting::Ready;
+use super::waiting_commands::Ready;
 use super::work::{SortOfWork, Work};
 use crate::runtime::command::Ordering as Order;
 use crate::runtime::command::hazard::{Accesses, Hazards};

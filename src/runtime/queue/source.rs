@@ -1,17 +1,17 @@
 //! A queue as what completes the events of its commands, and as what events tell of the commands that wait in it.
 
-use super::{Queue, advance, wait, waiter};
+use super::{Queue, advance, completion_thread, host_wait};
 use crate::runtime::event::{CompletionSource, Subscriber, WaitingQueue};
 use std::any::Any;
 use std::sync::Arc;
 
 impl CompletionSource for Queue {
     fn poll(self: Arc<Self>, value: u64) {
-        wait::poll(&self, value);
+        host_wait::poll(&self, value);
     }
 
     fn wait_for(self: Arc<Self>, value: u64) {
-        wait::wait_for(&self, value);
+        host_wait::wait_for(&self, value);
     }
 
     fn is_submitted(&self, value: u64) -> bool {
@@ -19,7 +19,7 @@ impl CompletionSource for Queue {
     }
 
     fn watch(self: Arc<Self>) {
-        waiter::watch(&self);
+        completion_thread::watch(&self);
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

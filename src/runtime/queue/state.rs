@@ -3,7 +3,7 @@
 use super::Queue;
 use super::in_flight::InFlight;
 use super::recording::Recording;
-use super::waiting::WaitingCommands;
+use super::waiting_commands::WaitingCommands;
 use crate::runtime::allocation::Allocation;
 use crate::runtime::command::Ordering as Order;
 use crate::runtime::command::keep_alive::KeepAlive;

@@ -21,7 +21,7 @@ pub(super) fn submit_open(queue: &Queue, state: &mut State) {
         log::error!("a submission failed: {error}");
         give_up(queue, batch.value);
     }
-    if batch.is_timed || queue.waiter.is_watched() {
+    if batch.is_timed || queue.completion_thread.is_watched() {
         for entry in &batch.entries {
             // Sent off while nobody can complete the batch yet: "submitted" is told before "complete".
             entry.event.submitted(batch.submitted_ns).send_callbacks();
@@ -29,7 +29,7 @@ pub(super) fn submit_open(queue: &Queue, state: &mut State) {
     }
     progress.note_submission(batch.value);
     state.in_flight.push(batch);
-    queue.waiter.note_work(state);
+    queue.completion_thread.note_work(state);
 }
 
 fn submit(queue: &Queue, batch: &Batch) -> Result<()> {

@@ -1,9 +1,9 @@
 //! What a command comes after: its wait list as far as it has come, and what the events of it are asked to tell.
 
 use super::Queue;
+use super::completion_thread::watch;
 use super::submit::flush_to;
-use super::waiter::watch;
-use super::waiting::{Question, Ready};
+use super::waiting_commands::{Question, Ready};
 use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{Event, Stage, Subscriber, WaitingQueue};
 use std::sync::{Arc, Weak};

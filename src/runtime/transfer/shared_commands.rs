@@ -7,7 +7,7 @@ use crate::runtime::event::Event;
 use crate::runtime::event::waits::Waits;
 use crate::runtime::host_memory::layout::Shape;
 use crate::runtime::host_memory::pointer::HostPointer;
-use crate::runtime::object::error::{Error, Result};
+use crate::runtime::object::error::Result;
 use crate::runtime::queue::Queue;
 use crate::runtime::queue::blocking::{finish_blocking, wait_for_all};
 use crate::runtime::queue::host_commands::enqueue_host_job;
@@ -80,10 +80,10 @@ pub fn enqueue_shared_copy(
     }
 }
 
-/// Fills `size_bytes`, a multiple of the pattern's length.
+/// Fills `size_bytes`, a multiple of the pattern's length, of memory that the device reaches.
 ///
 /// # Errors
-/// `CL_INVALID_VALUE` for memory that the device can't reach.
+/// Those of [`Queue::enqueue`].
 pub fn enqueue_shared_fill(
     queue: &Arc<Queue>,
     kind: cl_command_type,
@@ -106,7 +106,7 @@ pub fn enqueue_shared_fill(
             };
             enqueue_and_wait(queue, kind, command.into(), false, wait_list)
         }
-        Pointed::Host(to) if queue.device().unification().any_host_memory => {
+        Pointed::Host(to) => {
             let to = *to;
             let fill = move || {
                 let to = to;
@@ -119,9 +119,6 @@ pub fn enqueue_shared_fill(
             };
             enqueue_host_job(queue, kind, HostJob::Own(Box::new(fill)), false, wait_list)
         }
-        Pointed::Host(_) => Err(Error::invalid_value(
-            "the pointer is not shared memory of the context",
-        )),
     }
 }
 
@@ -139,11 +136,6 @@ pub fn enqueue_shared_map(
         return enqueue_empty(queue, CL_COMMAND_SVM_MAP, blocking, wait_list);
     };
     let address = memory.address() + *offset_bytes as u64;
-    if !memory.contains(address, size_bytes) {
-        return Err(Error::invalid_value(
-            "the region reaches beyond the allocation",
-        ));
-    }
     let place = place(memory, *offset_bytes, queue)?;
     let event = match place.allocation.buffer().shadow() {
         Some(shadow) if flags & CL_MAP_WRITE_INVALIDATE_REGION == 0 => {

@@ -1,6 +1,6 @@
 //! The thread of a queue that completes its batches as soon as the device is done with them.
 //!
-//! Whoever waits completes batches; a waiter thread does so for a queue that somebody wants to be told about (event
+//! Whoever waits completes batches; this thread does so for a queue that somebody wants to be told about (event
 //! callbacks, commands of other devices, a queue that the application has released). It starts when first
 //! needed and ends when its queue has been idle for a while. One for each such queue, and not one for the
 //! device: to wait for any of several timelines is a busy loop in drivers that emulate them (Mesa's do).
@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar};
 use std::time::Duration;
 
-/// An idle waiter thread ends after this.
+/// An idle thread ends after this.
 const LIFE: Duration = Duration::from_millis(500);
 
 /// Whether a queue has such a thread, and needs one.
 #[derive(Default)]
-pub(super) struct Waiter {
-    /// Somebody wants to be told of events: a waiter thread is needed, and early callbacks.
+pub(super) struct CompletionThread {
+    /// Somebody wants to be told of events: the thread is needed, and early callbacks.
     is_watched: AtomicBool,
     /// The application has let go of the queue.
     is_abandoned: AtomicBool,
@@ -28,7 +28,7 @@ pub(super) struct Waiter {
     new_work: Condvar,
 }
 
-impl Waiter {
+impl CompletionThread {
     /// Whether somebody wants to be told of events.
     pub fn is_watched(&self) -> bool {
         self.is_watched.load(Ordering::Acquire)
@@ -44,10 +44,10 @@ impl Waiter {
 
 /// Has a thread see to it that what is submitted is completed as soon as the device is done with it.
 pub(in crate::runtime) fn watch(queue: &Arc<Queue>) {
-    let waiter = &queue.waiter;
-    waiter.is_watched.store(true, Ordering::Release);
+    let thread = &queue.completion_thread;
+    thread.is_watched.store(true, Ordering::Release);
     let _state = queue.lock();
-    if waiter.runs.load(Ordering::Relaxed) {
+    if thread.runs.load(Ordering::Relaxed) {
         return;
     }
     let its = Arc::clone(queue);
@@ -58,7 +58,7 @@ pub(in crate::runtime) fn watch(queue: &Arc<Queue>) {
             wait_and_complete(its, &mut at_work);
         });
     match spawned {
-        Ok(_) => waiter.runs.store(true, Ordering::Relaxed),
+        Ok(_) => thread.runs.store(true, Ordering::Relaxed),
         Err(error) => log::error!("no thread to wait for the device: {error}"),
     }
 }
@@ -68,8 +68,11 @@ pub(super) fn abandon(queue: &Arc<Queue>) {
     queue.flush();
     let state = queue.lock();
     let has_ended = state.is_idle() && state.none_waits();
-    queue.waiter.is_abandoned.store(true, Ordering::Release);
-    queue.waiter.new_work.notify_all();
+    queue
+        .completion_thread
+        .is_abandoned
+        .store(true, Ordering::Release);
+    queue.completion_thread.new_work.notify_all();
     drop(state);
     if !has_ended {
         watch(queue);
@@ -78,18 +81,18 @@ pub(super) fn abandon(queue: &Arc<Queue>) {
 
 /// The thread; at work but for the time that it waits for work. It has its own share of the queue, to be dropped there.
 fn wait_and_complete(queue: Arc<Queue>, at_work: &mut Option<AtWork>) {
-    let waiter = &queue.waiter;
+    let thread = &queue.completion_thread;
     loop {
         let mut state = queue.lock();
         if state.in_flight.is_empty() {
             // Nobody will enqueue anything: what the queue has is given back at once.
-            let is_abandoned = waiter.is_abandoned.load(Ordering::Acquire);
+            let is_abandoned = thread.is_abandoned.load(Ordering::Acquire);
             if is_abandoned && state.none_waits() && state.is_idle() {
-                waiter.runs.store(false, Ordering::Relaxed);
+                thread.runs.store(false, Ordering::Relaxed);
                 return;
             }
             *at_work = None;
-            let (woken, is_over) = state.wait(&waiter.new_work, LIFE);
+            let (woken, is_over) = state.wait(&thread.new_work, LIFE);
             drop(woken);
             *at_work = Some(AtWork::begin());
             state = queue.lock();
@@ -97,7 +100,7 @@ fn wait_and_complete(queue: Arc<Queue>, at_work: &mut Option<AtWork>) {
                 // With commands that wait or are recorded there will be work again; otherwise somebody calls `watch` when
                 // they care.
                 if state.none_waits() && state.is_idle() {
-                    waiter.runs.store(false, Ordering::Relaxed);
+                    thread.runs.store(false, Ordering::Relaxed);
                     return;
                 }
                 continue;

@@ -1,4 +1,4 @@
-//! The arguments of a launch: its argument block, and what it reads and writes by way of them.
+//! The argument block of a launch, and what it reads and writes by way of its arguments.
 
 use super::argument::ArgumentValue;
 use super::indirect::{self, Addressed};
@@ -22,13 +22,13 @@ use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// Where the arguments of a launch go.
-pub(super) struct Arguments<'a> {
+pub(super) struct ArgumentWriter<'a> {
     pub launch: &'a mut PreparedLaunch,
     pub block: &'a mut Block,
     pub addressed: &'a Addressed<'a>,
 }
 
-impl Arguments<'_> {
+impl ArgumentWriter<'_> {
     /// Adds an argument of a kernel, which is set.
     ///
     /// # Errors
