@@ -52,7 +52,7 @@ pub struct LaunchRegion {
 
 /// What a launch uses, taken out of it: to be dropped when its kernel is locked no longer, since it may call the application.
 #[derive(Default)]
-pub struct Uses {
+pub struct LaunchUses {
     accesses: SmallVec<[Access; 4]>,
     memory_accesses: Vec<MemoryAccess>,
     printf: Option<Arc<printf::Output>>,
@@ -94,7 +94,7 @@ impl PreparedLaunch {
 
     /// Moves what it uses to `uses`, which is empty. Its regions stay, for the next launch to be prepared in their place.
     #[inline]
-    pub fn take_uses(&mut self, uses: &mut Uses) {
+    pub fn take_uses(&mut self, uses: &mut LaunchUses) {
         // One by one: there is room for more of them than most launches have.
         uses.accesses.extend(self.accesses.drain(..));
         uses.memory_accesses = std::mem::take(&mut self.memory_accesses);

@@ -13,7 +13,7 @@ use super::nd_range::NdRange;
 use super::plan::LaunchPlan;
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{ArgumentKind, Implicit};
-use crate::runtime::command::prepared_launch::{LaunchRegion, PreparedLaunch, Uses};
+use crate::runtime::command::prepared_launch::{LaunchRegion, LaunchUses, PreparedLaunch};
 use crate::runtime::context::device_queue::DeviceQueue;
 use crate::runtime::device::Device;
 use crate::runtime::printf;
@@ -71,7 +71,7 @@ pub(in crate::runtime) struct LockedKernel<'a> {
     code: DeviceCode<'a>,
     state: MutexGuard<'a, KernelState>,
     /// What is left of the launch as it is unlocked. It comes after the lock: it is dropped later.
-    uses: Uses,
+    uses: LaunchUses,
 }
 
 impl<'a> LockedKernel<'a> {
@@ -80,7 +80,7 @@ impl<'a> LockedKernel<'a> {
         Self {
             code,
             state: kernel.lock(),
-            uses: Uses::default(),
+            uses: LaunchUses::default(),
         }
     }
 
