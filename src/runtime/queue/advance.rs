@@ -14,7 +14,6 @@ use crate::runtime::event::waits::Waits;
 use crate::runtime::event::{DeferredWork, Subscriber};
 use crate::runtime::residency::fetch::Fetches;
 use opencl_sys::{CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
-use std::mem::take;
 use std::sync::Arc;
 
 /// Whether a command that waits for `waits` would be recorded at once.
@@ -110,28 +109,21 @@ impl<'a> Advance<'a> {
     /// Looks at a command that is due: issues it if it may be, or notes what it has asked for. The queue is unlocked meanwhile.
     fn look_at(&mut self, mut state: Locked<'a>, number: u64) -> Locked<'a> {
         let in_order = self.queue.is_in_order();
-        let Some(command) = state.waiting.get_mut(number) else {
+        // Only this thread looks at commands and takes them out; others count what they are told.
+        let Some(mut look) = state.waiting.begin_look(number) else {
             return state;
         };
-        let order = command.order;
-        // Only this thread looks at commands and takes them out; others count what they are told.
-        let (waits, mut asked) = (take(&mut command.waits), take(&mut command.asked));
         let mut resolution = Resolution::NotYet;
         let mut count = 0;
-        if state.waiting.is_unobstructed(number, order, in_order) {
+        if state.waiting.is_unobstructed(number, look.order, in_order) {
             drop(state);
-            let mut subscription = Some(Subscription::new(self.queue, number, &mut asked));
-            resolution = resolve_for(self.queue, &waits, &mut subscription);
+            let mut subscription = Some(Subscription::new(self.queue, number, &mut look.asked));
+            resolution = resolve_for(self.queue, &look.waits, &mut subscription);
             count = subscription.map_or(0, |it| it.count());
             state = self.queue.lock();
         }
         match resolution {
-            Resolution::NotYet => {
-                if let Some(command) = state.waiting.get_mut(number) {
-                    (command.waits, command.asked) = (waits, asked);
-                }
-                state.waiting.note_asked(number, count);
-            }
+            Resolution::NotYet => state.waiting.end_look(number, look, count),
             Resolution::Failed => {
                 if let Some(command) = state.waiting.remove(number, in_order) {
                     self.fail(command, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);

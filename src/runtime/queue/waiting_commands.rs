@@ -7,8 +7,8 @@
 //! submitted before it: a Vulkan device with a single `VkQueue` would wait for ever.
 //!
 //! A command is looked at when it comes, when all events that it asked have told it, when one of them has failed,
-//! and when what stood in its way has gone ([`super::advance`]). So the work grows with the commands and their wait lists,
-//! however many others wait.
+//! and when what stood in its way has gone ([`super::advance`]): it goes from one [`Phase`] to the next. So the work grows
+//! with the commands and their wait lists, however many others wait.
 
 use super::Queue;
 use crate::runtime::allocation::Allocation;
@@ -31,7 +31,7 @@ pub(super) struct WaitingCommands {
     next: u64,
     /// The numbers of those that all later ones come after.
     barriers: VecDeque<u64>,
-    /// The numbers of commands to be looked at.
+    /// The numbers of the commands that are due, each once.
     due: Vec<u64>,
     /// A thread is going over them; another one only adds to them.
     is_advancing: bool,
@@ -44,7 +44,8 @@ pub(super) struct WaitingCommand {
     pub waits: Waits,
     pub order: Order,
     /// What was asked of each event of `waits`.
-    pub asked: SmallVec<[Question; 4]>,
+    asked: SmallVec<[Question; 4]>,
+    phase: Phase,
     /// So many events have been asked and have not told yet. Below zero while a thread is asking and some have told already.
     pending: i64,
     /// One of the events has failed.
@@ -53,6 +54,25 @@ pub(super) struct WaitingCommand {
     pub fetches: Option<Fetches>,
     /// Dropped when the command is done.
     pub keep_alive: KeepAlive,
+}
+
+/// How far a waiting command is. It begins as due; in the end it is taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It is to be looked at.
+    Due,
+    /// A thread looks at it, and asks events with the queue unlocked. It has been told something since, or not.
+    LookedAt { told: bool },
+    /// It waits to be told by events, or for what stands in its way to go.
+    Waiting,
+}
+
+/// What a thread takes of a waiting command to look at it.
+pub(super) struct Look {
+    pub waits: Waits,
+    /// What was asked of each event of `waits`.
+    pub asked: SmallVec<[Question; 4]>,
+    pub order: Order,
 }
 
 /// What an event has been asked to tell.
@@ -86,11 +106,19 @@ impl WaitingCommand {
             waits,
             order,
             asked: SmallVec::from_elem(Question::None, count),
+            phase: Phase::Due,
             pending: 0,
             has_failed: false,
             fetches: None,
             keep_alive: KeepAlive::new(),
         }
+    }
+}
+
+impl WaitingCommand {
+    /// Whether all that was asked has been told, or enough: one of the events has failed.
+    fn has_been_told(&self) -> bool {
+        self.pending == 0 || self.has_failed
     }
 }
 
@@ -142,15 +170,55 @@ impl WaitingCommands {
         self.is_advancing = false;
     }
 
-    /// The numbers of the commands that are due, in their order, each once; `None` if none is. They are due no more.
+    /// The numbers of the commands that are due, in their order, to be looked at one after the other; `None` if none is.
     pub fn take_due(&mut self) -> Option<Vec<u64>> {
         if self.due.is_empty() {
             return None;
         }
         let mut due = std::mem::take(&mut self.due);
         due.sort_unstable();
-        due.dedup();
         Some(due)
+    }
+
+    /// Begins to look at a command that is due; `None` if it has been taken out.
+    pub fn begin_look(&mut self, number: u64) -> Option<Look> {
+        let waiting = self.commands.get_mut(&number)?;
+        debug_assert_eq!(waiting.phase, Phase::Due, "it is looked at twice");
+        waiting.phase = Phase::LookedAt { told: false };
+        Some(Look {
+            waits: std::mem::take(&mut waiting.waits),
+            asked: std::mem::take(&mut waiting.asked),
+            order: waiting.order,
+        })
+    }
+
+    /// Ends a look at a command that goes on waiting, with `count` more events asked.
+    pub fn end_look(&mut self, number: u64, look: Look, count: i64) {
+        let Some(waiting) = self.commands.get_mut(&number) else {
+            return;
+        };
+        (waiting.waits, waiting.asked) = (look.waits, look.asked);
+        waiting.pending += count;
+        let was_told = waiting.phase == Phase::LookedAt { told: true };
+        waiting.phase = Phase::Waiting;
+        if was_told && waiting.has_been_told() {
+            self.make_due(number);
+        }
+    }
+
+    /// Has a command looked at, unless that is to come anyway.
+    fn make_due(&mut self, number: u64) {
+        let Some(waiting) = self.commands.get_mut(&number) else {
+            return;
+        };
+        match &mut waiting.phase {
+            Phase::Due => {}
+            Phase::LookedAt { told } => *told = true,
+            phase @ Phase::Waiting => {
+                *phase = Phase::Due;
+                self.due.push(number);
+            }
+        }
     }
 
     /// A command; only the thread that goes over them may change more than what it was told.
@@ -175,30 +243,21 @@ impl WaitingCommands {
         if let Some(waiting) = self.commands.get_mut(&told.number) {
             waiting.pending -= 1;
             waiting.has_failed |= told.has_failed;
-            if waiting.pending == 0 || waiting.has_failed {
-                self.due.push(told.number);
+            let is_looked_at = matches!(waiting.phase, Phase::LookedAt { .. });
+            if is_looked_at || waiting.has_been_told() {
+                self.make_due(told.number);
             }
         }
     }
 
-    /// Notes that a command goes on waiting, with `count` more events asked.
-    pub fn note_asked(&mut self, number: u64, count: i64) {
-        if let Some(waiting) = self.commands.get_mut(&number) {
-            waiting.pending += count;
-            // All have told before the last was asked.
-            if count > 0 && (waiting.pending == 0 || waiting.has_failed) {
-                self.due.push(number);
-            }
-        }
-    }
-
-    /// The command is to wait for `event` instead.
+    /// Has a command that is looked at wait for `event` instead: it is due.
     pub fn put_off(&mut self, number: u64, event: Arc<Event>) {
         if let Some(waiting) = self.commands.get_mut(&number) {
             waiting.waits = Waits::on(&[event]);
             waiting.asked = SmallVec::from_elem(Question::None, 1);
             // What others have still to tell stays counted.
-            self.due.push(number);
+            waiting.phase = Phase::Waiting;
+            self.make_due(number);
         }
     }
 
@@ -207,15 +266,65 @@ impl WaitingCommands {
         let removed = self.commands.remove(&number)?;
         let first = self.commands.first_key_value();
         let first = first.filter(|(_, waiting)| in_order || waiting.order.after_all);
-        self.due.extend(first.map(|(&number, _)| number));
+        let mut freed: SmallVec<[u64; 8]> = first.map(|(&number, _)| number).into_iter().collect();
         if removed.order.before_all {
             self.barriers.retain(|&barrier| barrier != number);
             if !in_order {
                 let end = self.barriers.front().map_or(u64::MAX, |&barrier| barrier);
-                let freed = self.commands.range(number..=end.max(number));
-                self.due.extend(freed.map(|(&number, _)| number));
+                let behind = self.commands.range(number..=end.max(number));
+                freed.extend(behind.map(|(&number, _)| number));
             }
         }
+        freed.into_iter().for_each(|number| self.make_due(number));
         Some(removed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::event::WaitingQueue;
+    use crate::runtime::test_queue;
+    use std::sync::Weak;
+
+    #[test]
+    fn what_a_command_is_told_while_it_is_looked_at_is_not_lost() {
+        let Some(queue) = test_queue::new(0) else {
+            return;
+        };
+        let weak: Weak<Queue> = Arc::downgrade(&queue);
+        let told = |has_failed| Subscriber {
+            queue: Weak::<Queue>::clone(&weak) as Weak<dyn WaitingQueue>,
+            number: 0,
+            has_failed,
+        };
+        let event = Event::of_user(queue.context());
+        let mut waiting = WaitingCommands::default();
+        let command =
+            WaitingCommand::new(Command::NOTHING, event, Waits::default(), Order::default());
+        waiting.add(command);
+        // How many events are asked, how many of them tell meanwhile, and whether it is due once more.
+        for (asked, tell, is_due) in [(2, 2, true), (2, 1, false)] {
+            assert_eq!(waiting.take_due(), Some(vec![0]));
+            let look = waiting.begin_look(0).unwrap();
+            (0..tell).for_each(|_| waiting.note(&told(false)));
+            assert_eq!(waiting.take_due(), None, "a thread looks at it");
+            waiting.end_look(0, look, asked);
+            assert_eq!(!waiting.due.is_empty(), is_due);
+        }
+        waiting.note(&told(false));
+        assert_eq!(waiting.take_due(), Some(vec![0]));
+        // Nothing is asked, as something stands in its way; then that goes, twice.
+        let look = waiting.begin_look(0).unwrap();
+        waiting.end_look(0, look, 0);
+        assert_eq!(waiting.take_due(), None);
+        waiting.make_due(0);
+        waiting.make_due(0);
+        assert_eq!(waiting.take_due(), Some(vec![0]));
+        // One of two fails.
+        let look = waiting.begin_look(0).unwrap();
+        waiting.end_look(0, look, 2);
+        waiting.note(&told(true));
+        assert_eq!(waiting.take_due(), Some(vec![0]));
     }
 }
