@@ -36,6 +36,7 @@ install_base() {
     install ca-certificates gcc libc6-dev libvulkan1 mesa-vulkan-drivers clang-22 ocl-icd-libopencl1 clinfo clpeak
     [ -f "$LIBCLC" ] || install "$(first_available libclc-15 libclc-19 libclc-22)"
     [ -f "$LAVAPIPE" ] || LAVAPIPE=/usr/share/vulkan/icd.d/lvp_icd.json
+    [ -f "$LAVAPIPE" ] || { echo "There is no $LAVAPIPE." >&2; return 1; }
 }
 
 # first_available PACKAGE…: the first that this release of Debian has.
@@ -47,8 +48,9 @@ first_available() {
     echo "$package"
 }
 
-# What only the tests need.
+# What the tests need.
 install_test() {
+    install_base
     install spirv-tools vulkan-validationlayers brotli pocl-opencl-icd g++ opencl-c-headers csmith
     install_swiftshader "$SWIFTSHADER" 147.0.0
     install_swiftshader "$NEWEST_SWIFTSHADER" 153.0.0

@@ -318,6 +318,7 @@ mod tests {
     use crate::runtime::platform::Platform;
     use crate::runtime::queue::Queue;
     use crate::vulkan::external::tests::{exchanged, exported};
+    use crate::vulkan::test_device::skip;
     use crate::vulkan::{MemoryFd, Priority};
     use std::os::fd::IntoRawFd;
     use std::ptr;
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn an_image_may_lie_in_memory_of_others() {
         let Some(device) = Platform::instance().devices().first() else {
-            eprintln!("skipped: no usable Vulkan device");
+            skip::no_device();
             return;
         };
         for kind in exchanged(device.vulkan().unwrap()) {

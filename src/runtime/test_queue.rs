@@ -11,6 +11,7 @@ use super::program::{self, Program, build};
 use super::queue::Queue;
 use crate::compiler::Defects;
 use crate::toolchain::BuildOptions;
+use crate::vulkan::test_device::skip;
 use crate::vulkan::{Instance, InstanceOptions, Priority};
 use opencl_sys::{CL_COMMAND_MARKER, cl_command_queue_properties};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// A queue of the first device, in a context of its own; `None` where the machine has no device.
 pub fn new(flags: cl_command_queue_properties) -> Option<Arc<Queue>> {
     let Some(device) = Platform::instance().devices().first() else {
-        eprintln!("skipped: no usable Vulkan device");
+        skip::no_device();
         return None;
     };
     let user_data = UserData(std::ptr::null_mut());
@@ -57,9 +58,15 @@ fn on_own_devices<const COUNT: usize>(discrete: bool) -> Option<[Arc<Queue>; COU
         validate: true,
         discrete,
     };
-    let instance = Instance::new(options).ok()?;
-    let all = instance.physical_devices();
-    let index = all.iter().position(|it| it.unusable_reason.is_none())?;
+    let instance = Instance::new(options).ok();
+    let index = instance.as_ref().and_then(|instance| {
+        let mut all = instance.physical_devices().iter();
+        all.position(|it| it.unusable_reason.is_none())
+    });
+    let (Some(instance), Some(index)) = (instance, index) else {
+        skip::no_device();
+        return None;
+    };
     let device = |()| Device::new(&instance, index, None, Defects::empty()).unwrap();
     let devices = [(); COUNT].map(device);
     let user_data = UserData(std::ptr::null_mut());
@@ -92,7 +99,7 @@ pub fn program(queue: &Queue, source: &str) -> Option<Arc<Program>> {
     let parsed = BuildOptions::parse(options).unwrap();
     let built = build::build(&program, vec![0], options, parsed, build::Notify::default());
     if let Err(error) = built {
-        eprintln!("skipped: no clang ({error})");
+        skip::lacks(&format!("no clang ({error})"));
         return None;
     }
     Some(program)

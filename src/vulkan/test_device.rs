@@ -1,5 +1,8 @@
 //! A Vulkan device for tests, shared by all of them.
 
+#[path = "../../tests/common/skip.rs"]
+pub(crate) mod skip;
+
 use std::sync::{Arc, OnceLock};
 
 use super::{Device, Instance, InstanceOptions};
@@ -15,7 +18,8 @@ pub(crate) fn get() -> Option<Arc<Device>> {
             }) {
                 Ok(instance) => instance,
                 Err(error) => {
-                    eprintln!("skipped: {error}");
+                    eprintln!("{error}");
+                    skip::no_device();
                     return None;
                 }
             };
@@ -24,7 +28,7 @@ pub(crate) fn get() -> Option<Arc<Device>> {
                 .iter()
                 .position(|device| device.unusable_reason.is_none())
             else {
-                eprintln!("skipped: no usable Vulkan device");
+                skip::no_device();
                 return None;
             };
             Some(Device::new(&instance, index).expect("a usable device can be created"))

@@ -1,14 +1,22 @@
-//! What a test does on a machine without a Vulkan device.
+//! What a test does on a machine that lacks what it needs.
 
-/// Says that the test is skipped.
+/// Says that the test is skipped, for want of a Vulkan device.
 ///
 /// # Panics
-/// With `PUMICE_TEST_NEEDS_DEVICE` in the environment, as in ci/test: there a missing device is a failure, and
-/// nobody reads what a passed test says.
+/// Those of [`lacks`].
 pub fn no_device() {
+    lacks("no usable Vulkan device");
+}
+
+/// Says that the test is skipped, and what is missing.
+///
+/// # Panics
+/// With `PUMICE_TEST_NEEDS_DEVICE` in the environment, as in ci/test: there what is missing is a failure, and
+/// nobody reads what a passed test says.
+pub fn lacks(what: &str) {
     assert!(
         std::env::var_os("PUMICE_TEST_NEEDS_DEVICE").is_none(),
-        "no usable Vulkan device"
+        "{what}"
     );
-    eprintln!("skipped: no usable Vulkan device");
+    eprintln!("skipped: {what}");
 }
