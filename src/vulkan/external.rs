@@ -1,6 +1,9 @@
 //! Memory that others allocated, as file descriptors (VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf).
 
-use std::os::fd::{IntoRawFd, OwnedFd};
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use ash::vk;
@@ -86,8 +89,7 @@ impl Device {
                     return Ok(buffer);
                 }
                 Err(result) => {
-                    // SAFETY: a failed import leaves the descriptor to us.
-                    drop(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(raw_fd) });
+                    close_copy(&fd, raw_fd);
                     last = Error::from_vk("vkAllocateMemory", result);
                 }
             }
@@ -97,11 +99,25 @@ impl Device {
     }
 }
 
+/// Closes a copy of `fd` after an import that failed. The specification leaves it to us then; drivers have closed it
+/// (lavapipe 25.0 has), and what has its number by now may be another's.
+fn close_copy(fd: &OwnedFd, copy: RawFd) {
+    // SAFETY: it is only asked what it is, and given back as a number.
+    let copy = ManuallyDrop::new(unsafe { File::from_raw_fd(copy) });
+    let own = fd.try_clone().map(File::from);
+    let same = match (own.and_then(|it| it.metadata()), copy.metadata()) {
+        (Ok(own), Ok(copy)) => (own.dev(), own.ino()) == (copy.dev(), copy.ino()),
+        _ => false,
+    };
+    if same {
+        drop(ManuallyDrop::into_inner(copy));
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::super::{CopyRegion, MemoryKind, Recorder, Timeline, test_device};
     use super::*;
-    use std::os::fd::FromRawFd;
     use std::time::Duration;
 
     /// The kinds of descriptors that a device makes and takes.

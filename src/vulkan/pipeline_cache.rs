@@ -98,6 +98,11 @@ mod tests {
         let cache = PipelineCache::new(&device, &[]).unwrap();
         // SAFETY: a live cache, used by this thread alone.
         let bytes = unsafe { device.raw.get_pipeline_cache_data(cache.handle) }.unwrap();
+        if bytes.len() < HEADER_BYTES {
+            // Lavapipe 26.2 gives 20 bytes of a header that says 32: nothing is kept there.
+            assert!(!PipelineCache::fits(device.info(), &bytes), "{bytes:?}");
+            return;
+        }
         assert!(PipelineCache::fits(device.info(), &bytes), "{bytes:?}");
         assert_eq!(bytes[..HEADER_BYTES], header(device.info()));
         PipelineCache::new(&device, &bytes).unwrap();
