@@ -99,10 +99,10 @@ impl Device {
     }
 }
 
-/// Closes a copy of `fd` after an import that failed. The specification leaves it to us then; drivers have closed it
-/// (lavapipe 25.0 has), and what has its number by now may be another's.
+/// Closes a copy of `fd` after an import that failed. The specification leaves it to us then; some drivers
+/// have closed it themselves, and what has its number by now may be another's.
 fn close_copy(fd: &OwnedFd, copy: RawFd) {
-    // SAFETY: it is only asked what it is, and given back as a number.
+    // SAFETY: it was ours; it is asked what it is now, and closed if it is ours still.
     let copy = ManuallyDrop::new(unsafe { File::from_raw_fd(copy) });
     let own = fd.try_clone().map(File::from);
     let same = match (own.and_then(|it| it.metadata()), copy.metadata()) {

@@ -99,7 +99,7 @@ mod tests {
         // SAFETY: a live cache, used by this thread alone.
         let bytes = unsafe { device.raw.get_pipeline_cache_data(cache.handle) }.unwrap();
         if bytes.len() < HEADER_BYTES {
-            // Lavapipe 26.2 gives 20 bytes of a header that says 32: nothing is kept there.
+            // Some drivers give less than a whole header: nothing is kept there.
             assert!(!PipelineCache::fits(device.info(), &bytes), "{bytes:?}");
             return;
         }

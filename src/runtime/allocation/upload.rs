@@ -162,7 +162,8 @@ pub fn dispatch_once(
 ) -> Result<()> {
     let mut link = Link::new(device, block.len().max(16), MemoryKind::Upload)?;
     if block.len() > STAGING_BYTES {
-        return Err(Error::impossible("the argument block is too large"));
+        // A program binary may say anything.
+        return Err(Error::out_of_resources("the argument block is too large"));
     }
     if in_memory {
         // SAFETY: staging memory is at least as long as the block, and nothing else uses it.

@@ -24,7 +24,7 @@ use crate::runtime::{Error, Result};
 /// ([`with_output`]). All arguments of the kernel are set.
 ///
 /// # Errors
-/// As `clEnqueueNDRangeKernel`.
+/// Those of `clEnqueueNDRangeKernel`.
 pub fn prepare(
     kernel: &Kernel,
     queue: &DeviceQueue,
@@ -102,7 +102,7 @@ impl<'a> LockedKernel<'a> {
     /// Prepares a launch over `range`, all arguments set, which prints to `output`.
     ///
     /// # Errors
-    /// As `clEnqueueNDRangeKernel`.
+    /// Those of `clEnqueueNDRangeKernel`.
     pub fn prepare(
         &mut self,
         range: &NdRange,

@@ -134,7 +134,7 @@ pub struct LaunchTarget<'a> {
 
 impl<'a> LaunchTarget<'a> {
     /// # Errors
-    /// As [`prepare::code`].
+    /// Those of [`prepare::code`].
     pub fn new(queue: &'a Arc<Queue>, kernel: &'a Arc<Kernel>) -> Result<Self> {
         Ok(Self {
             queue,
