@@ -40,6 +40,8 @@ const OUT_OF_DEVICE_MEMORY: i32 = -2;
 const DEVICE_LOST: i32 = -4;
 
 const WORDS: usize = 3000;
+/// The work-items of a work-group: a divisor of `WORDS`, and no more than `SOURCE` has local memory for.
+const GROUP: usize = 60;
 
 const FORMAT: cl_image_format = cl_image_format {
     image_channel_order: CL_RGBA,
@@ -162,14 +164,8 @@ fn attempt(context: &Context, binary: &[u8]) -> Result<(), ClError> {
             queue.enqueue_fill_buffer(&mut second, &[0_u32], 0, WORDS * 4, &[])?;
             kernel.set_arg(0, &first.get())?;
             kernel.set_arg(1, &7_u32)?;
-            let ran = queue.enqueue_nd_range_kernel(
-                kernel.get(),
-                1,
-                ptr::null(),
-                &WORDS,
-                ptr::null(),
-                &[],
-            )?;
+            let ran =
+                queue.enqueue_nd_range_kernel(kernel.get(), 1, ptr::null(), &WORDS, &GROUP, &[])?;
             let copied =
                 other.enqueue_copy_buffer(&first, &mut second, 0, 0, WORDS * 4, &[ran.get()])?;
             queue.enqueue_barrier_with_wait_list(&[copied.get()])?;
