@@ -2,10 +2,11 @@
 //!
 //! Tried in 22.3.6, 25.0.7 and 26.2.6.
 
-use super::{Defects, Range, Version};
+use super::driver::{Arithmetic, Execution, Preferences};
+use super::{Defects, Driver, Range, Version};
 
 /// `VK_DRIVER_ID_MESA_LLVMPIPE`
-pub const ID: u32 = 13;
+pub(super) const ID: u32 = 13;
 
 /// The version in Debian 12, the oldest that was tried.
 pub const DEBIAN_12: Version = Version(22, 3, 6);
@@ -73,15 +74,44 @@ pub fn defects(version: Option<Version>) -> Defects {
 }
 
 /// Whether arithmetic of singles and doubles keeps denormals; no version says so. That of halves always does.
-pub fn keeps_denormals(version: Option<Version>) -> bool {
+fn keeps_denormals(version: Option<Version>) -> bool {
     version.is_some_and(|version| version < FLUSHES_DENORMALS)
 }
 
 /// Whether a load from a uniform buffer is less code than one from device memory. Of a thousand lookups in tables of words the
 /// compiler took 1.2 s rather than 3.6 in 22.3.6, and 2.7 rather than 0.3 in 25.0.7, 2.2 rather than 0.2 in 26.2.6, which
 /// load from device memory by one instruction for a vector of work-items.
-pub fn reads_uniforms_better(version: Option<Version>) -> bool {
+fn reads_uniforms_better(version: Option<Version>) -> bool {
     version.is_some_and(|version| version < Version(25, 0, 0))
+}
+
+/// The driver of a version.
+pub(super) fn driver(version: Option<Version>) -> Driver {
+    let keeps_denormals = keeps_denormals(version);
+    Driver {
+        defects: defects(version),
+        // It has no float control for denormals, but compiles to the processor's own arithmetic.
+        arithmetic: Arithmetic {
+            // Halves are normal singles there, or never flushed.
+            keeps_denormals16: true,
+            keeps_denormals32: keeps_denormals,
+            keeps_denormals64: keeps_denormals,
+            widens_denormals: keeps_denormals,
+            ..Driver::UNKNOWN.arithmetic
+        },
+        // Counted addresses it takes worse: a convolution took 3 times as long with them.
+        preferences: Preferences {
+            has_serial_memory: true,
+            reads_uniforms: reads_uniforms_better(version),
+            ..Driver::UNKNOWN.preferences
+        },
+        execution: Execution {
+            max_nesting: Some(MAX_NESTING),
+            is_ordered_by_locked_operations_only: true,
+            ..Driver::UNKNOWN.execution
+        },
+        ..Driver::UNKNOWN
+    }
 }
 
 #[cfg(test)]

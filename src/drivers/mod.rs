@@ -5,16 +5,102 @@
 //! that were tried have what the newest tried one has; a version that can't be read has what any version has.
 
 mod defects;
+mod driver;
 mod frame;
+mod hardware;
 pub mod llvmpipe;
-pub mod mesa;
+mod mesa;
 pub mod nvidia;
-pub mod radv;
+mod radv;
 pub mod swiftshader;
 mod version;
 
 pub use defects::Defects;
+pub use driver::{Driver, Report};
 pub use frame::FrameLimit;
 pub use version::Version;
 
 use version::Range;
+
+/// The driver of a device that reports so of it. Nothing else tells drivers apart.
+pub fn of(report: &Report<'_>) -> Driver {
+    let driver = match report.id {
+        llvmpipe::ID => llvmpipe::driver(Version::of_mesa(report.info)),
+        nvidia::ID => nvidia::DRIVER,
+        radv::ID => radv::driver(report.preserves_denormals64),
+        swiftshader::ID => swiftshader::DRIVER,
+        id if hardware::IDS.contains(&id) => hardware::DRIVER,
+        _ => Driver::UNKNOWN,
+    };
+    Driver {
+        defects: driver.defects.union(mesa::defects(report.info)),
+        ..driver
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driver(id: u32, info: &str) -> Driver {
+        let (info, preserves_denormals64) = (info, true);
+        of(&Report {
+            id,
+            info,
+            preserves_denormals64,
+        })
+    }
+
+    #[test]
+    fn only_hardware_fuses_and_has_sub_groups_that_progress() {
+        for id in [nvidia::ID, radv::ID, hardware::IDS[0], hardware::IDS[4]] {
+            let driver = driver(id, "");
+            assert!(driver.arithmetic.fuses && driver.execution.sub_groups_progress);
+        }
+        for id in [llvmpipe::ID, swiftshader::ID, 0, 99] {
+            let driver = driver(id, "");
+            assert!(!(driver.arithmetic.fuses || driver.execution.sub_groups_progress));
+        }
+    }
+
+    #[test]
+    fn what_is_mesas_is_every_driver_of_mesas() {
+        let old = "Mesa 22.3.6";
+        for id in [radv::ID, hardware::IDS[4], llvmpipe::ID, 99] {
+            assert!(driver(id, old).defects.contains(Defects::MISTAKES_SIGNS));
+        }
+        let new = "Mesa 25.0.7";
+        assert!(
+            !driver(radv::ID, new)
+                .defects
+                .contains(Defects::MISTAKES_SIGNS)
+        );
+    }
+
+    #[test]
+    fn gpus_of_amd_are_told_by_their_doubles() {
+        let defects = |preserves_denormals64| {
+            let (id, info) = (radv::ID, "");
+            of(&Report {
+                id,
+                info,
+                preserves_denormals64,
+            })
+            .defects
+        };
+        let narrow = Defects::MISCOMPUTES_NARROW_INTEGERS;
+        assert!(defects(false).contains(narrow));
+        assert!(!defects(true).contains(narrow));
+    }
+
+    #[test]
+    fn only_llvmpipe_has_its_defects() {
+        let its = Defects::OVERWRITES_LOOP_STATE
+            | Defects::LIMITS_LOOP_ROUNDS
+            | Defects::FORGETS_CASTS_OF_ATOMICS;
+        assert!(driver(llvmpipe::ID, "").defects.contains(its));
+        for id in [nvidia::ID, radv::ID, swiftshader::ID, 99] {
+            assert!(!driver(id, "").defects.intersects(its));
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! SwiftShader, Google's software driver. It has no version to tell by: `driverVersion` is 5 of all.
 
-use super::{Defects, FrameLimit};
+use super::driver::{Execution, HostBehaviour, Preferences};
+use super::{Defects, Driver, FrameLimit};
 
 /// `VK_DRIVER_ID_GOOGLE_SWIFTSHADER`
-pub const ID: u32 = 10;
+pub(super) const ID: u32 = 10;
 
+/// What the driver gets wrong.
 pub const DEFECTS: Defects = Defects::LOSES_LOOP_RESULTS
     .union(Defects::MISFOLDS_EXTREMA)
     .union(Defects::FOLLOWS_ALL_WAYS);
@@ -26,4 +28,23 @@ pub const FRAME: FrameLimit = FrameLimit {
     stored_component_bytes: 50,
     parameter_bytes: 32,
     argument_bytes: 54,
+};
+
+/// The driver.
+pub const DRIVER: Driver = Driver {
+    defects: DEFECTS,
+    preferences: Preferences {
+        // It has the capability, and warns of its name on standard error.
+        names_dynamic_indexing: false,
+        ..Driver::UNKNOWN.preferences
+    },
+    execution: Execution {
+        frame: Some(FRAME),
+        ..Driver::UNKNOWN.execution
+    },
+    host: HostBehaviour {
+        folds_specialization: false,
+        ..Driver::UNKNOWN.host
+    },
+    ..Driver::UNKNOWN
 };

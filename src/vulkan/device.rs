@@ -21,7 +21,6 @@ use super::queue_clients::{MAX_QUEUES, Priority, QueueClients};
 use super::texture_descriptors::TextureDescriptors;
 use super::unification::Unification;
 use super::used_timeline::UsedTimeline;
-use crate::drivers::nvidia;
 
 const MIB: u64 = 1 << 20;
 
@@ -231,33 +230,22 @@ impl Device {
     /// seen the end of, without a barrier at its beginning.
     ///
     /// Vulkan promises as much of the host's writes only ("Host Write Ordering Guarantees"); a semaphore's signal makes
-    /// what the device wrote available, and nothing makes it visible. NVIDIA's driver keeps no older contents from one
-    /// submission to the next, and a barrier at the beginning takes its GPUs 2.8 µs (an H200, where an empty kernel takes
-    /// 12.4 µs from recording to its end). To a processor the memory is its own, and what a thread has waited for is seen
-    /// by all that it tells. Where others may differ, the barrier stays.
+    /// what the device wrote available, and nothing makes it visible. To a processor the memory is its own, and what a thread has
+    /// waited for is seen by all that it tells. Where drivers may differ, the barrier stays.
     pub fn shows_finished_work(&self) -> bool {
-        self.is_nvidias() || self.info.device_type == DeviceType::Cpu
+        self.info.driver.host.shows_finished_work || self.info.device_type == DeviceType::Cpu
     }
 
-    /// Whether the driver is NVIDIA's own.
-    fn is_nvidias(&self) -> bool {
-        self.info.driver_id == nvidia::ID
-    }
-
-    /// Hold it while a pipeline is made or destroyed.
-    ///
-    /// With NVIDIA's driver (580.159 on an H200) a submission that another thread makes meanwhile may run old
-    /// code where the memory of a destroyed pipeline now holds a new one's: about one launch in a thousand of a
-    /// program that builds, runs and releases on sixteen threads. Neither without destroying nor with this lock
-    /// was any of 80,000 wrong.
+    /// Hold it while a pipeline is made or destroyed, where a submission meanwhile may run other code
+    /// ([`crate::drivers::Driver`]).
     pub(super) fn change_code(&self) -> Option<RwLockWriteGuard<'_, ()>> {
-        self.is_nvidias()
+        (self.info.driver.host.confuses_code)
             .then(|| self.code.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Hold it while work is submitted.
     pub(super) fn run_code(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        self.is_nvidias()
+        (self.info.driver.host.confuses_code)
             .then(|| self.code.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -1,5 +1,7 @@
 //! What a physical device is and can do, as plain data without Vulkan types.
 
+use crate::drivers::Driver;
+
 /// `VkPhysicalDeviceType`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceType {
@@ -219,8 +221,8 @@ pub struct PhysicalDeviceInfo {
     pub vendor_id: u32,
     pub device_id: u32,
     pub device_type: DeviceType,
-    /// `VkDriverId`, 0 when unknown.
-    pub driver_id: u32,
+    /// What is known of its driver beside what Vulkan says.
+    pub driver: Driver,
     pub driver_name: String,
     pub driver_info: String,
     /// `driverVersion`, packed as the driver does.

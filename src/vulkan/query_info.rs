@@ -10,6 +10,7 @@ use super::info::{
     SemaphoreFds, SubgroupInfo,
 };
 use super::physical_device::PhysicalDevice;
+use crate::drivers::{self, Report};
 
 /// Queries `handle`. A device below Vulkan 1.2 answers only what 1.1 knows; it is unusable anyway.
 pub(super) fn physical_device(
@@ -52,7 +53,11 @@ pub(super) fn physical_device(
         vendor_id: basic.vendor_id,
         device_id: basic.device_id,
         device_type: conv::map_device_type(basic.device_type),
-        driver_id: properties.driver_id,
+        driver: drivers::of(&Report {
+            id: properties.driver_id,
+            info: &properties.driver_info,
+            preserves_denormals64: properties.float_controls[2].denorm_preserve,
+        }),
         driver_name: properties.driver_name,
         driver_info: properties.driver_info,
         driver_version: basic.driver_version,

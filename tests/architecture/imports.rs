@@ -37,6 +37,25 @@ struct File {
     tree: syn::File,
 }
 
+/// The paths of the crate's files, from `root` on, and their texts.
+pub fn texts(root: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(folder).expect("the folder is there");
+        for entry in entries.map(|entry| entry.expect("the folder is read").path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|it| it == "rs") {
+                let text = fs::read_to_string(&entry).expect("the file is read");
+                let below = entry.strip_prefix(root).expect("it lies below");
+                found.push((below.to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    found
+}
+
 /// All imports of the crate whose root file is `root/lib.rs`, and its modules.
 pub fn all(root: &Path) -> (Vec<Import>, Vec<Module>) {
     let mut files = BTreeMap::new();

@@ -146,3 +146,49 @@ fn state_of_the_process_is_listed_with_the_reason() {
         missing.join("\n")
     );
 }
+
+/// Where drivers are told apart, and where Vulkan is asked which one it is.
+const TELL_DRIVERS_APART: [&str; 2] = ["drivers/", "vulkan/query_info.rs"];
+
+#[test]
+fn nothing_else_tells_drivers_apart() {
+    let files = imports::texts(&source());
+    assert!(files.len() > 300, "the source is not read");
+    let names = |text: &str| text.contains("driver_id") || text.contains("DriverId::");
+    let told: BTreeSet<&str> = (files.iter())
+        .filter(|(_, text)| names(text))
+        .filter_map(|(path, _)| {
+            TELL_DRIVERS_APART
+                .into_iter()
+                .find(|it| path.starts_with(it))
+        })
+        .collect();
+    assert!(told.contains("vulkan/query_info.rs"), "nobody asks");
+    let others = files.iter().filter(|(path, text)| {
+        names(text) && !TELL_DRIVERS_APART.iter().any(|it| path.starts_with(it))
+    });
+    let others: Vec<&String> = others.map(|(path, _)| path).collect();
+    assert!(others.is_empty(), "they compare drivers: {others:?}");
+}
+
+/// What the compiler makes depends on what it is given alone: that is what its cache goes by.
+#[test]
+fn the_compiler_reads_no_environment_and_no_clock() {
+    let files = imports::texts(&source());
+    let compiler = files
+        .iter()
+        .filter(|(path, _)| path.starts_with("compiler/"));
+    let reads = [
+        "env::var",
+        "Instant::",
+        "SystemTime::",
+        "Config::of_process",
+    ];
+    let wrong: Vec<String> = compiler
+        .flat_map(|(path, text)| {
+            let found = reads.into_iter().filter(|it| text.contains(it));
+            found.map(move |it| format!("{path}: {it}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}

@@ -1,6 +1,6 @@
 //! A device's limits in OpenCL's terms, worked out from Vulkan's once.
 
-use super::target::{capabilities, min_subgroup_size};
+use super::target::min_subgroup_size;
 use crate::compiler::{Defects, MAX_WORK_GROUP_SIZE};
 
 use crate::vulkan::PhysicalDeviceInfo;
@@ -120,7 +120,7 @@ const UNITS_FOR_SHORT_LOOPS: u32 = 64;
 
 /// What an extension tells, or the processors of a software device; else the least that is true.
 fn compute_units(info: &PhysicalDeviceInfo) -> u32 {
-    let least = if capabilities(info).has(Defects::LIMITS_LOOP_ROUNDS) {
+    let least = if info.driver.defects.contains(Defects::LIMITS_LOOP_ROUNDS) {
         UNITS_FOR_SHORT_LOOPS
     } else {
         1
@@ -156,7 +156,7 @@ fn max_allocation_bytes(info: &PhysicalDeviceInfo, global_bytes: u64, heap_bytes
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::drivers::llvmpipe;
+    use crate::drivers::swiftshader;
     use crate::vulkan::info::{self, Features, MemoryHeap, SubgroupInfo};
 
     /// A software device as SwiftShader is one.
@@ -166,7 +166,7 @@ pub(crate) mod tests {
             vendor_id: 0x1AE0,
             device_id: 0xC0DE,
             device_type: DeviceType::Cpu,
-            driver_id: 10,
+            driver: swiftshader::DRIVER,
             driver_name: "driver".to_owned(),
             driver_info: String::new(),
             driver_version: 1,
@@ -230,10 +230,9 @@ pub(crate) mod tests {
     #[test]
     fn a_device_of_few_iterations_has_many_units() {
         let mut info = software_device();
-        info.driver_id = llvmpipe::ID;
-        let is_limited = capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS);
-        let units = if is_limited { UNITS_FOR_SHORT_LOOPS } else { 6 };
-        assert_eq!(Limits::of(&info).compute_units, units);
+        assert_eq!(Limits::of(&info).compute_units, 6);
+        info.driver.defects |= Defects::LIMITS_LOOP_ROUNDS;
+        assert_eq!(Limits::of(&info).compute_units, UNITS_FOR_SHORT_LOOPS);
     }
 
     #[test]

@@ -210,7 +210,7 @@ impl Device {
         self.vulkan
             .get_or_init(|| {
                 let device = vulkan::Device::new(&self.instance, self.vulkan_index);
-                process::watch_for_end(target::breaks_in_children(&self.info));
+                process::watch_for_end(self.info.driver.host.breaks_in_children);
                 device
             })
             .as_ref()

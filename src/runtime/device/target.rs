@@ -1,17 +1,15 @@
 //! What the compiler is told about a device.
 
+use crate::compiler::Capabilities;
 use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
-use crate::compiler::{Capabilities, Defects};
-use crate::drivers::{Version, llvmpipe, mesa, nvidia, radv, swiftshader};
 use crate::vulkan::info::{self, DeviceType};
 use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 
 /// The device as the compiler sees it.
 pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     let features = &info.features;
-    let fused = rounds_fma_once(info.driver_id);
-    let keeps_denormals = info.driver_id == llvmpipe::ID
-        && llvmpipe::keeps_denormals(Version::of_mesa(&info.driver_info));
+    let (driver, arithmetic) = (&info.driver, &info.driver.arithmetic);
+    let (preferences, execution) = (&driver.preferences, &driver.execution);
     Capabilities {
         // Vulkan 1.2, the least that is accepted, takes SPIR-V 1.5.
         spirv_version: (1, 5),
@@ -39,24 +37,17 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         float16_controls: map_float_controls(info.float16_controls),
         float32_controls: map_float_controls(info.float32_controls),
         float64_controls: map_float_controls(info.float64_controls),
-        // llvmpipe has no float control for denormals, but compiles to the processor's own arithmetic; what that makes of
-        // denormals is known of versions. Those of halves are normal singles, or never flushed.
         keeps_denormals16: info.float16_controls.denorm_preserve
-            || info.driver_id == llvmpipe::ID
+            || arithmetic.keeps_denormals16
             || !(features.shader_float16 && info.float16_controls.rounding_rte),
-        keeps_denormals32: info.float32_controls.denorm_preserve || keeps_denormals,
-        // NVIDIA's GPUs have doubles as IEEE 754 says, and the driver no float control for them.
-        keeps_denormals64: info.float64_controls.denorm_preserve
-            || info.driver_id == nvidia::ID
-            || keeps_denormals,
-        // Of other drivers it is not known: they get by without.
-        widens_denormals: keeps_denormals,
-        rounds_to_nearest32: info.driver_id == nvidia::ID,
-        marks_loops: info.driver_id == nvidia::ID,
-        fused_fma32: fused,
-        // Its unit does (PTX ISA, ex2.approx: 2^-22.5), as the conformance tests of exp, exp2 and exp10 show.
-        precise_exp2: info.driver_id == nvidia::ID,
-        fused_fma64: fused && features.shader_float64,
+        keeps_denormals32: info.float32_controls.denorm_preserve || arithmetic.keeps_denormals32,
+        keeps_denormals64: info.float64_controls.denorm_preserve || arithmetic.keeps_denormals64,
+        widens_denormals: arithmetic.widens_denormals,
+        rounds_to_nearest32: arithmetic.rounds_to_nearest32,
+        marks_loops: preferences.marks_loops,
+        fused_fma32: arithmetic.fuses,
+        precise_exp2: arithmetic.has_precise_exp2,
+        fused_fma64: arithmetic.fuses && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
         subgroup_size: subgroup_size(&info.subgroup),
         min_subgroup_size: min_subgroup_size(&info.subgroup),
@@ -64,23 +55,23 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         push_constant_bytes: info.limits.max_push_constant_bytes,
         shared_memory_bytes: info.limits.max_compute_shared_memory_bytes,
         maximal_reconvergence: features.maximal_reconvergence,
-        max_nesting: (info.driver_id == llvmpipe::ID).then_some(llvmpipe::MAX_NESTING),
-        frame: (info.driver_id == swiftshader::ID).then_some(swiftshader::FRAME),
-        defects: defects(info),
-        serial_memory: info.driver_id == llvmpipe::ID,
+        max_nesting: execution.max_nesting,
+        frame: execution.frame,
+        defects: driver.defects,
+        serial_memory: preferences.has_serial_memory,
         compiles_slowly: info.device_type == DeviceType::Cpu,
-        // On llvmpipe a convolution takes 3 times as long with it.
-        counts_addresses: info.driver_id == nvidia::ID,
-        indexes_addresses: info.driver_id == nvidia::ID,
-        extracts_fields: info.driver_id == nvidia::ID,
+        counts_addresses: preferences.counts_addresses,
+        indexes_addresses: preferences.indexes_addresses,
+        extracts_fields: preferences.extracts_fields,
         textures: if features.sampled_image_arrays {
             TEXTURES
         } else {
             0
         },
-        names_dynamic_indexing: info.driver_id != swiftshader::ID,
+        names_dynamic_indexing: preferences.names_dynamic_indexing,
         memory_order: memory_order(info),
-        uniform_bytes: if reads_uniforms_better(info) {
+        // An array of words is one of words there.
+        uniform_bytes: if preferences.reads_uniforms && features.scalar_block_layout {
             info.limits.max_uniform_buffer_range_bytes
         } else {
             0
@@ -88,38 +79,9 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     }
 }
 
-/// Whether the driver makes less of loads from a uniform buffer, an array of words, than of others.
-fn reads_uniforms_better(info: &PhysicalDeviceInfo) -> bool {
-    info.driver_id == llvmpipe::ID
-        && llvmpipe::reads_uniforms_better(Version::of_mesa(&info.driver_info))
-        && info.features.scalar_block_layout
-}
-
-fn defects(info: &PhysicalDeviceInfo) -> Defects {
-    let own = match info.driver_id {
-        // It has no query for a GPU's generation; those before GFX8 keep no denormal doubles.
-        radv::ID if !info.float64_controls.denorm_preserve => radv::DEFECTS_BEFORE_GFX8,
-        nvidia::ID => nvidia::DEFECTS,
-        llvmpipe::ID => llvmpipe::defects(Version::of_mesa(&info.driver_info)),
-        swiftshader::ID => swiftshader::DEFECTS,
-        _ => Defects::UNKNOWN,
-    };
-    own.union(mesa::defects(&info.driver_info))
-}
-
-/// Whether a child made by `fork` that calls `exit` takes the driver's device from its parent.
-pub fn breaks_in_children(info: &PhysicalDeviceInfo) -> bool {
-    info.driver_id == nvidia::ID
-}
-
-/// Whether the driver folds what specialization constants decide: SwiftShader keeps every branch and choice.
-pub fn folds_specialization(info: &PhysicalDeviceInfo) -> bool {
-    info.driver_id != swiftshader::ID
-}
-
 /// Software devices run on the host's processor: on x86 a locked operation is a fence.
 fn memory_order(info: &PhysicalDeviceInfo) -> MemoryOrder {
-    if info.driver_id == llvmpipe::ID {
+    if (info.driver.execution).is_ordered_by_locked_operations_only {
         return MemoryOrder::LockedOperationsOnly;
     }
     match info.device_type {
@@ -142,35 +104,9 @@ pub fn is_sequentially_consistent(info: &PhysicalDeviceInfo) -> bool {
     }
 }
 
-/// Whether sub-groups make progress independently of each other, so that one may wait for another. Vulkan
-/// does not say: hardware schedules them so, while the software drivers run one after the other.
+/// Whether sub-groups make progress independently of each other, so that one may wait for another. Vulkan does not say.
 pub fn sub_groups_progress(info: &PhysicalDeviceInfo) -> bool {
-    info.subgroup.size > 1 && is_hardware(info.driver_id)
-}
-
-/// Whether `Fma` rounds once. Vulkan lets it round twice and has no query for it, so this goes by
-/// `VkDriverId`: those of hardware with a fused multiply-add. The software drivers multiply and add.
-fn rounds_fma_once(driver_id: u32) -> bool {
-    is_hardware(driver_id)
-}
-
-/// Whether it is one of the drivers known to be of hardware.
-fn is_hardware(driver_id: u32) -> bool {
-    const AMD_PROPRIETARY: u32 = 1;
-    const AMD_OPEN_SOURCE: u32 = 2;
-    const INTEL_PROPRIETARY_WINDOWS: u32 = 5;
-    const INTEL_OPEN_SOURCE_MESA: u32 = 6;
-    const MESA_NVK: u32 = 24;
-    [
-        AMD_PROPRIETARY,
-        AMD_OPEN_SOURCE,
-        radv::ID,
-        nvidia::ID,
-        INTEL_PROPRIETARY_WINDOWS,
-        INTEL_OPEN_SOURCE_MESA,
-        MESA_NVK,
-    ]
-    .contains(&driver_id)
+    info.subgroup.size > 1 && info.driver.execution.sub_groups_progress
 }
 
 fn map_float_controls(controls: info::FloatControls) -> FloatControls {
@@ -221,13 +157,31 @@ fn map_subgroup(subgroup: &info::SubgroupInfo) -> SubgroupOperations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drivers::{self, Report};
     use crate::runtime::device::limits::tests::software_device;
 
+    /// The device with another driver.
+    fn driven_by(info: &PhysicalDeviceInfo, id: u32, driver_info: &str) -> PhysicalDeviceInfo {
+        let driver = drivers::of(&Report {
+            id,
+            info: driver_info,
+            preserves_denormals64: false,
+        });
+        PhysicalDeviceInfo {
+            driver,
+            ..info.clone()
+        }
+    }
+
+    /// `VK_DRIVER_ID_NVIDIA_PROPRIETARY`, `VK_DRIVER_ID_MESA_LLVMPIPE`
+    const NVIDIA: u32 = 4;
+    const LLVMPIPE: u32 = 13;
+
     #[test]
-    fn only_hardware_fuses() {
-        let mut info = software_device();
-        assert!(!capabilities(&info).fused_fma32);
-        info.driver_id = 4;
+    fn only_what_there_is_is_fused() {
+        let software = software_device();
+        assert!(!capabilities(&software).fused_fma32);
+        let mut info = driven_by(&software, NVIDIA, "");
         assert!(capabilities(&info).fused_fma32);
         assert!(!capabilities(&info).fused_fma64, "there is no double");
         info.features.shader_float64 = true;
@@ -236,17 +190,16 @@ mod tests {
 
     #[test]
     fn denormals_are_kept_by_order_or_by_habit() {
-        let mut info = software_device();
-        assert!(!capabilities(&info).keeps_denormals32);
-        info.driver_id = llvmpipe::ID;
-        info.driver_info = "Mesa 25.0.7 (LLVM 19.1.7)".to_owned();
+        let software = software_device();
+        assert!(!capabilities(&software).keeps_denormals32);
+        let info = driven_by(&software, LLVMPIPE, "Mesa 25.0.7 (LLVM 19.1.7)");
         assert!(capabilities(&info).keeps_denormals32);
         assert!(capabilities(&info).keeps_denormals64);
-        info.driver_info = "Mesa 26.2.6 (LLVM 22.1.8)".to_owned();
+        let info = driven_by(&software, LLVMPIPE, "Mesa 26.2.6 (LLVM 22.1.8)");
         assert!(!capabilities(&info).keeps_denormals32);
         assert!(!capabilities(&info).keeps_denormals64);
         assert!(capabilities(&info).keeps_denormals16);
-        info.driver_id = nvidia::ID;
+        let mut info = driven_by(&software, NVIDIA, "");
         assert!(!capabilities(&info).keeps_denormals32);
         assert!(capabilities(&info).keeps_denormals64);
         info.float32_controls.denorm_preserve = true;
@@ -254,22 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn only_llvmpipe_has_its_defects() {
-        let mut info = software_device();
-        info.driver_id = llvmpipe::ID;
-        assert!(capabilities(&info).has(Defects::OVERWRITES_LOOP_STATE));
-        assert!(capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS));
-        assert!(capabilities(&info).has(Defects::FORGETS_CASTS_OF_ATOMICS));
-        assert!(capabilities(&info).serial_memory);
-        assert!(capabilities(&info).has(Defects::LOSES_LOOP_RESULTS));
-        assert_ne!(capabilities(&info).memory_order, MemoryOrder::Semantics);
-        info.driver_id = 4;
-        assert!(!capabilities(&info).has(Defects::OVERWRITES_LOOP_STATE));
-        assert!(!capabilities(&info).has(Defects::LIMITS_LOOP_ROUNDS));
-        assert!(!capabilities(&info).has(Defects::FORGETS_CASTS_OF_ATOMICS));
-        assert!(!capabilities(&info).serial_memory);
+    fn memory_is_ordered_as_the_driver_and_the_processor_do() {
+        let order = |info: &PhysicalDeviceInfo| capabilities(info).memory_order;
+        let software = software_device();
+        let locked = order(&driven_by(&software, LLVMPIPE, ""));
+        assert_eq!(locked, MemoryOrder::LockedOperationsOnly);
+        let mut info = driven_by(&software, NVIDIA, "");
         info.device_type = DeviceType::DiscreteGpu;
-        assert_eq!(capabilities(&info).memory_order, MemoryOrder::Semantics);
+        assert_eq!(order(&info), MemoryOrder::Semantics);
     }
 
     #[test]

@@ -22,7 +22,6 @@ use crate::runtime::code::kept_pipelines::{self, Recipe};
 use crate::runtime::code::modules::Modules;
 use crate::runtime::device::Device;
 use crate::runtime::device::sub_group_sizes::SubGroupSizes;
-use crate::runtime::device::target::folds_specialization;
 use crate::runtime::device::work_limits::WorkLimits;
 use crate::runtime::host_memory;
 use crate::runtime::{Error, Result};
@@ -249,7 +248,7 @@ impl Executable {
             )
         };
         let fixed = if kernel.arguments.iter().any(decides_formats)
-            && !folds_specialization(self.device.info())
+            && !self.device.info().driver.host.folds_specialization
         {
             key.constants.clone()
         } else {

@@ -1,0 +1,127 @@
+//! What a driver is, as far as Vulkan does not say: chosen once, when the device is found.
+
+use super::{Defects, FrameLimit};
+
+/// What a device reports of its driver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report<'a> {
+    /// `VkDriverId`; 0 where there is none.
+    pub id: u32,
+    /// `driverInfo`
+    pub info: &'a str,
+    /// `shaderDenormPreserveFloat64`, which tells generations of GPUs apart.
+    pub preserves_denormals64: bool,
+}
+
+/// A driver, as far as Vulkan does not say what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Driver {
+    /// What it gets wrong, or is slow at.
+    pub defects: Defects,
+    pub arithmetic: Arithmetic,
+    pub preferences: Preferences,
+    pub execution: Execution,
+    pub host: HostBehaviour,
+}
+
+/// Results that Vulkan leaves open without a query for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arithmetic {
+    /// Whether halves keep denormals without `DenormPreserve`.
+    pub keeps_denormals16: bool,
+    /// Whether singles keep denormals without `DenormPreserve`.
+    pub keeps_denormals32: bool,
+    /// Whether doubles keep denormals without `DenormPreserve`.
+    pub keeps_denormals64: bool,
+    /// Whether the conversion of a denormal single to a double is exact.
+    pub widens_denormals: bool,
+    /// Whether singles are rounded to the nearest without `RoundingModeRTE`, which costs more than it gives.
+    pub rounds_to_nearest32: bool,
+    /// Whether `Fma` rounds once. Vulkan lets it round twice.
+    pub fuses: bool,
+    /// Whether `Exp2` of a single between -24 and 2 is within 2 ulp, where Vulkan allows some more.
+    pub has_precise_exp2: bool,
+}
+
+/// The code that its compiler makes most of, of several that mean the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preferences {
+    /// Loops have marks, `DontUnroll` for most.
+    pub marks_loops: bool,
+    /// Loops count addresses on, and several iterations of loops that access memory are joined.
+    pub counts_addresses: bool,
+    /// Addresses are said as a base and an index of 32 bits.
+    pub indexes_addresses: bool,
+    /// Bytes and halves of words are extracted, rather than shifted and masked.
+    pub extracts_fields: bool,
+    /// Few wide accesses to memory rather than many narrow ones: a loop over the work-items of a sub-group makes each.
+    pub has_serial_memory: bool,
+    /// Constant variables lie in a uniform buffer.
+    pub reads_uniforms: bool,
+    /// Modules that index arrays of descriptors name the capability for it.
+    pub names_dynamic_indexing: bool,
+}
+
+/// How kernels are run, and how large they may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// How deep conditions, and how deep loops, may be nested, where there is a limit.
+    pub max_nesting: Option<u32>,
+    /// How much stack a kernel may take, where there is a limit.
+    pub frame: Option<FrameLimit>,
+    /// Whether sub-groups make progress independently of each other, so that one may wait for another. Hardware schedules them
+    /// so, while the software drivers run one after the other.
+    pub sub_groups_progress: bool,
+    /// Whether nothing but locked operations of the processor orders accesses to memory.
+    pub is_ordered_by_locked_operations_only: bool,
+}
+
+/// How the driver behaves towards the process that it is loaded into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostBehaviour {
+    /// Whether a child made by `fork` that calls `exit` takes the driver's device from its parent.
+    pub breaks_in_children: bool,
+    /// Whether it folds what specialization constants decide, rather than keep every branch and choice.
+    pub folds_specialization: bool,
+    /// Whether a submission sees what earlier ones wrote that the host has seen the end of, without a barrier at its beginning.
+    pub shows_finished_work: bool,
+    /// Whether work that is submitted while a pipeline is made or destroyed may run the code of another one.
+    pub confuses_code: bool,
+}
+
+impl Driver {
+    /// A driver of which nothing is known.
+    pub const UNKNOWN: Self = Self {
+        defects: Defects::UNKNOWN,
+        arithmetic: Arithmetic {
+            keeps_denormals16: false,
+            keeps_denormals32: false,
+            keeps_denormals64: false,
+            widens_denormals: false,
+            rounds_to_nearest32: false,
+            fuses: false,
+            has_precise_exp2: false,
+        },
+        preferences: Preferences {
+            marks_loops: false,
+            counts_addresses: false,
+            indexes_addresses: false,
+            extracts_fields: false,
+            has_serial_memory: false,
+            reads_uniforms: false,
+            names_dynamic_indexing: true,
+        },
+        execution: Execution {
+            max_nesting: None,
+            frame: None,
+            sub_groups_progress: false,
+            is_ordered_by_locked_operations_only: false,
+        },
+        host: HostBehaviour {
+            breaks_in_children: false,
+            folds_specialization: true,
+            shows_finished_work: false,
+            confuses_code: false,
+        },
+    };
+}
