@@ -85,6 +85,8 @@ pub struct HostBehaviour {
     pub folds_specialization: bool,
     /// Whether a submission sees what earlier ones wrote that the host has seen the end of, without a barrier at its beginning.
     pub shows_finished_work: bool,
+    /// Whether memory of the host can be that of a buffer though the driver does not say so.
+    pub imports_host_memory_unreported: bool,
     /// Whether work that is submitted while a pipeline is made or destroyed may run the code of another one.
     pub confuses_code: bool,
 }
@@ -121,6 +123,7 @@ impl Driver {
             breaks_in_children: false,
             folds_specialization: true,
             shows_finished_work: false,
+            imports_host_memory_unreported: false,
             confuses_code: false,
         },
     };

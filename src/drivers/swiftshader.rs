@@ -44,6 +44,8 @@ pub const DRIVER: Driver = Driver {
     },
     host: HostBehaviour {
         folds_specialization: false,
+        // It has VK_EXT_external_memory_host, and knows of descriptors alone where it is asked what can be imported.
+        imports_host_memory_unreported: true,
         ..Driver::UNKNOWN.host
     },
     ..Driver::UNKNOWN

@@ -253,7 +253,7 @@ pub struct PhysicalDeviceInfo {
     pub compute_queues: u32,
     /// Device and CLOCK_MONOTONIC time can be read together (VK_KHR/EXT_calibrated_timestamps).
     pub calibrated_timestamps: bool,
-    /// `minImportedHostPointerAlignment`, where VK_EXT_external_memory_host exists.
+    /// `minImportedHostPointerAlignment`, where memory of the host can be that of a buffer (VK_EXT_external_memory_host).
     pub import_host_pointer_alignment_bytes: Option<u64>,
     pub semaphore_fds: SemaphoreFds,
     pub memory_fds: MemoryFds,

@@ -48,16 +48,20 @@ pub(super) fn physical_device(
     let semaphore_fds = query.semaphore_fds();
     let calibrated_timestamps = query.calibrated_with_monotonic();
 
+    let driver = drivers::of(&Report {
+        id: properties.driver_id,
+        info: &properties.driver_info,
+        preserves_denormals64: properties.float_controls[2].denorm_preserve,
+    });
+    let imports_host_memory =
+        query.reports_host_memory() || driver.host.imports_host_memory_unreported;
+
     let info = PhysicalDeviceInfo {
         name: conv::map_string(&basic.device_name),
         vendor_id: basic.vendor_id,
         device_id: basic.device_id,
         device_type: conv::map_device_type(basic.device_type),
-        driver: drivers::of(&Report {
-            id: properties.driver_id,
-            info: &properties.driver_info,
-            preserves_denormals64: properties.float_controls[2].denorm_preserve,
-        }),
+        driver,
         driver_name: properties.driver_name,
         driver_info: properties.driver_info,
         driver_version: basic.driver_version,
@@ -89,7 +93,9 @@ pub(super) fn physical_device(
         timestamp_valid_bits: family.map_or(0, |family| family.timestamp_valid_bits),
         compute_queues: family.map_or(0, |family| family.queue_count),
         calibrated_timestamps,
-        import_host_pointer_alignment_bytes: properties.import_alignment_bytes,
+        import_host_pointer_alignment_bytes: properties
+            .import_alignment_bytes
+            .filter(|_| imports_host_memory),
         semaphore_fds,
         memory_fds,
         min_placed_map_alignment_bytes: properties.placed_map_alignment_bytes,
@@ -306,26 +312,38 @@ impl Query<'_> {
         }
     }
 
+    /// What can be done with memory of one kind that comes from elsewhere, as that of a buffer of ours.
+    fn external_memory_features(
+        &self,
+        kind: vk::ExternalMemoryHandleTypeFlags,
+    ) -> vk::ExternalMemoryFeatureFlags {
+        let query = vk::PhysicalDeviceExternalBufferInfo::default()
+            .usage(conv::BUFFER_USAGE)
+            .handle_type(kind);
+        let mut found = vk::ExternalBufferProperties::default();
+        // SAFETY: a command of Vulkan 1.1, which the instance has at least.
+        unsafe {
+            self.instance
+                .get_physical_device_external_buffer_properties(self.handle, &query, &mut found);
+        }
+        found.external_memory_properties.external_memory_features
+    }
+
+    /// Whether the device reports that memory of the host can be that of a buffer.
+    fn reports_host_memory(&self) -> bool {
+        let features =
+            self.external_memory_features(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
+        features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE)
+            && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
+    }
+
     fn memory_fds(&self) -> MemoryFds {
         if !self.has(khr::external_memory_fd::NAME) {
             return MemoryFds::default();
         }
         let mut needs_dedicated = false;
         let mut support = |kind| {
-            let query = vk::PhysicalDeviceExternalBufferInfo::default()
-                .usage(conv::BUFFER_USAGE)
-                .handle_type(file_descriptors::map_memory_fd(kind));
-            let mut found = vk::ExternalBufferProperties::default();
-            // SAFETY: a command of Vulkan 1.1, which the instance has at least.
-            unsafe {
-                self.instance
-                    .get_physical_device_external_buffer_properties(
-                        self.handle,
-                        &query,
-                        &mut found,
-                    );
-            }
-            let features = found.external_memory_properties.external_memory_features;
+            let features = self.external_memory_features(file_descriptors::map_memory_fd(kind));
             needs_dedicated |= features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY);
             FdSupport {
                 import: features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE),
