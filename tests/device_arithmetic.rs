@@ -175,12 +175,12 @@ impl Machine {
             sharing: Sharing::All,
         };
         for pass in [
-            passes::lower_conversions::run,
-            passes::legalize_memory::run,
-            passes::legalize_float16::run,
-            passes::legalize_int64::run,
-            passes::legalize_small_ints::run,
-            passes::round_doubles::run,
+            passes::lower::conversions::run,
+            passes::legalize::memory::run,
+            passes::legalize::float16::run,
+            passes::legalize::int64::run,
+            passes::legalize::small_ints::run,
+            passes::workarounds::round_doubles::run,
         ] {
             pass(&mut module, &cx).unwrap();
         }

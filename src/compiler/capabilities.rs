@@ -164,10 +164,10 @@ pub struct Capabilities {
     /// Whether modules that index them name the capability: SwiftShader has it, and warns of its name on standard
     /// error.
     pub names_dynamic_indexing: bool,
-    /// What memory order is made of: see [`crate::compiler::passes::order_memory`].
+    /// What memory order is made of: see [`crate::compiler::passes::lower::order_memory`].
     pub memory_order: MemoryOrder,
     /// Bytes of a uniform buffer that holds constant variables, where the driver makes less of loads from one than of loads
-    /// from device memory; 0 elsewhere: see [`crate::compiler::passes::read_uniforms`].
+    /// from device memory; 0 elsewhere: see [`crate::compiler::passes::optimize::read_uniforms`].
     pub uniform_bytes: u32,
 }
 

@@ -154,13 +154,13 @@ pub enum Implicit {
     /// Device address of the printf buffer, 64-bit. Its layout: see [`crate::compiler::printf`].
     PrintfBuffer,
     /// Device address of a word that all kernels of the device exchange to put sequentially consistent
-    /// operations in one order, 64-bit: see [`crate::compiler::passes::sequence_memory`].
+    /// operations in one order, 64-bit: see [`crate::compiler::passes::lower::sequence_memory`].
     OrderWord,
     /// Device address of a word in which the kernel stores 1 where the device did not make all iterations of its loops,
-    /// 64-bit: see [`crate::compiler::passes::report_lost_iterations`].
+    /// 64-bit: see [`crate::compiler::passes::workarounds::report_lost_iterations`].
     IterationsLost,
     /// Work-items of this dispatch in dimension 0, 32-bit: those beyond them in its last work-groups do nothing. Only in
-    /// kernels that may be launched so: see [`crate::compiler::passes::end_rows`].
+    /// kernels that may be launched so: see [`crate::compiler::passes::optimize::end_rows`].
     DispatchWidth,
 }
 

@@ -13,7 +13,7 @@
 
 use super::analysis::{callees, callees_first};
 use super::ir::{Array, FuncId, Function, Module, Op, Place};
-use super::passes::break_long_blocks::ends_block;
+use super::passes::workarounds::break_long_blocks::ends_block;
 use super::{CompileError, Context};
 
 /// A kernel that costs no more is not compiled a second time.
@@ -115,7 +115,7 @@ fn is_computed_element(function: &Function, op: &Op) -> bool {
 mod tests {
     use super::*;
     use crate::compiler::ir::{Binary, Builder, Sharing, Terminator};
-    use crate::compiler::passes::testing;
+    use crate::compiler::passes::helpers::testing;
     use crate::compiler::{Capabilities, Library, Options};
     use smallvec::smallvec;
 

@@ -17,15 +17,15 @@ use std::collections::HashSet;
 pub enum Stage {
     /// From `parse`, also after linking.
     Parsed,
-    /// After `lower_builtins`: no `OpenClStd`.
+    /// After `lower::builtins`: no `OpenClStd`.
     BuiltinsLowered,
-    /// After `lower_images`: no `Image`.
+    /// After `lower::images`: no `Image`.
     ImagesLowered,
-    /// After `lower_work_items`: no `WorkItem`.
+    /// After `lower::work_items`: no `WorkItem`.
     WorkItemsLowered,
-    /// After `lower_arguments`: no `Implicit` but the data segment's and printf's.
+    /// After `lower::arguments`: no `Implicit` but the data segment's and printf's.
     ArgumentsLowered,
-    /// After `lower_pointers`: no pointer types and places, `Copy`, variables.
+    /// After `lower::pointers`: no pointer types and places, `Copy`, variables.
     PointersLowered,
     /// What `emit` accepts.
     Emit,

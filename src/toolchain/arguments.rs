@@ -46,7 +46,7 @@ pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
      +SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,+SPV_INTEL_subgroups,+SPV_INTEL_long_composites,\
      +SPV_ALTERA_arbitrary_precision_integers",
     // It has loops count addresses, several at a time, and integers of as many bits as a mask leaves of the counter: of
-    // neither does `compiler::passes::unroll` see how many iterations there are.
+    // neither does `compiler::passes::optimize::unroll` see how many iterations there are.
     "-mllvm",
     "-disable-lsr",
     // It makes counters 64 bits wide, which few devices have registers for.
@@ -59,7 +59,7 @@ pub(super) const EMIT_ARGUMENTS: [&str; 12] = [
     // taken apart again.
     "-fno-vectorize",
     "-fno-slp-vectorize",
-    // It takes an operation on sixteen elements for one, and makes thousands of a few; `compiler::passes::unroll` knows.
+    // It takes an operation on sixteen elements for one, and makes thousands of a few; `compiler::passes::optimize::unroll` knows.
     "-fno-unroll-loops",
     "-c",
 ];

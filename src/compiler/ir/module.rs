@@ -32,7 +32,7 @@ pub struct Global {
     /// Pointers within the initializer.
     pub relocations: Arc<Vec<Relocation>>,
     /// For the memory behind a `local` argument: the `SpecId` of its length in elements of the array that
-    /// `lower_pointers` makes; `size_bytes` is then 0.
+    /// `lower::pointers` makes; `size_bytes` is then 0.
     pub spec_id: Option<u32>,
     /// Name by which other modules import it, if exported.
     pub export: Option<String>,
@@ -83,19 +83,19 @@ pub struct Kernel {
     pub attributes: KernelAttributes,
     /// `ContractionOff`: multiplications and additions must not be fused.
     pub contraction_off: bool,
-    /// What `clSetKernelArg` fills in; set by `lower_arguments`, completed by `lower_pointers`.
+    /// What `clSetKernelArg` fills in; set by `lower::arguments`, completed by `lower::pointers`.
     pub arguments: Vec<Argument>,
-    /// Set by `lower_arguments`.
+    /// Set by `lower::arguments`.
     pub argument_block: ArgumentBlock,
-    /// See `CompiledKernel::sees_work_groups`; set by `lower_work_items`.
+    /// See `CompiledKernel::sees_work_groups`; set by `lower::work_items`.
     pub sees_work_groups: bool,
     /// Whether it uses device addresses that are not arguments (`CompiledKernel::follows_pointers`); set by
-    /// `lower_arguments`.
+    /// `lower::arguments`.
     pub follows_pointers: bool,
-    /// Set by `lower_printf`.
+    /// Set by `lower::printf`.
     pub printf_calls: Vec<PrintfCall>,
     /// Whether its work-groups run as one row of work-items, x times y times z of them, so that sub-groups are
-    /// consecutive linear local ids and all full but the last; set by `lower_groups`.
+    /// consecutive linear local ids and all full but the last; set by `lower::groups`.
     pub linear_groups: bool,
     /// See `CompiledKernel::small_range_spec_id`; set by `shorten_addresses`.
     pub small_range_spec_id: Option<u32>,

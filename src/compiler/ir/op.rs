@@ -37,7 +37,7 @@ pub enum Op {
         /// Both vectors, the first before the second: one I32 each, or four I8 each.
         operands: Values,
     },
-    /// A function of `OpenCL.std` on scalars; gone after `lower_builtins`. Component-wise functions
+    /// A function of `OpenCL.std` on scalars; gone after `lower::builtins`. Component-wise functions
     /// were split into lanes by the parser; geometric ones take all components of each operand in order.
     OpenClStd(OpenClStd, Values),
     /// A function of `GLSL.std.450` by its number.
@@ -83,10 +83,10 @@ pub enum Op {
     /// A work-group or sub-group collective.
     Group(Group, Values),
 
-    /// A work-item query of OpenCL C; gone after `lower_work_items`.
+    /// A work-item query of OpenCL C; gone after `lower::work_items`.
     WorkItem(WorkItem),
     /// A value that the runtime supplies in the argument block, I32 or I64 by its size; gone after
-    /// `lower_arguments`.
+    /// `lower::arguments`.
     Implicit(Implicit),
     /// A Vulkan built-in input, I32.
     BuiltIn(BuiltIn),
@@ -97,11 +97,11 @@ pub enum Op {
     },
 
     Call(FuncId, Values),
-    /// An access to an image; gone after `lower_images`. Operands: the image's scalars
+    /// An access to an image; gone after `lower::images`. Operands: the image's scalars
     /// (`ImageField::ALL`), the sampler where there is one, the coordinates, the level ([`ImageLevel`]), then
     /// what is written.
     Image(ImageAccess, Values),
-    /// An access to a pipe; gone after `lower_pipes`. Operands: see [`PipeOp`].
+    /// An access to a pipe; gone after `lower::pipes`. Operands: see [`PipeOp`].
     Pipe(Pipe, Values),
     /// A 2D image read through its descriptor; operands: indices of the image's and the sampler's descriptor,
     /// I32 and the same for all work-items, then x and y, F32. Four F32.
@@ -120,14 +120,14 @@ pub enum Op {
 pub enum DotFormat {
     /// Four bytes in a word, the first component lowest.
     Packed4x8,
-    /// Each component for itself; gone after `lower_dot_products`.
+    /// Each component for itself; gone after `lower::dot_products`.
     Components,
 }
 
 /// Where a memory operation reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Behind a pointer: what the parser makes; gone after `lower_pointers`.
+    /// Behind a pointer: what the parser makes; gone after `lower::pointers`.
     Pointer(Value),
     /// At a 64-bit device address (I64).
     Address(Value),

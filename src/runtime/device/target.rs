@@ -91,7 +91,7 @@ fn memory_order(info: &PhysicalDeviceInfo) -> MemoryOrder {
 }
 
 /// Whether atomics can be sequentially consistent: by locked operations, or by acquire and release at device
-/// scope and the order of exchanges of one word (`compiler::passes::sequence_memory`).
+/// scope and the order of exchanges of one word (`compiler::passes::lower::sequence_memory`).
 pub fn is_sequentially_consistent(info: &PhysicalDeviceInfo) -> bool {
     let features = &info.features;
     match memory_order(info) {

@@ -1,7 +1,7 @@
 //! Launches of which the device did not make all iterations.
 //!
 //! Some devices make so many and no more, and go on as if loops were done: see
-//! [`crate::compiler::passes::report_lost_iterations`]. A kernel that may come to that has a word in memory that the host
+//! [`crate::compiler::passes::workarounds::report_lost_iterations`]. A kernel that may come to that has a word in memory that the host
 //! sees, in which its launches say so. The host looks at it when they are done, before their events are: these then end in
 //! `CL_OUT_OF_RESOURCES`, and so do those of what the batch holds behind them, of what waits for one of them in any queue, and
 //! in an in-order queue those of all behind them until a call that waits has failed.

@@ -1,0 +1,358 @@
+//! How often a loop runs.
+
+use super::Candidate;
+use crate::compiler::analysis::{Dominators, KnownBits, Loop};
+use crate::compiler::ir::{Binary, Block, Compare, Edge, Function, Op, Terminator, Unary, Value};
+use crate::compiler::passes::optimize::simplify::fold;
+
+/// How deep an expression is followed.
+const DEPTH: u32 = 8;
+
+/// A sum of a value and a constant. Wrap-around is not part of it: who uses it checks the range.
+#[derive(Clone, Copy)]
+struct Sum {
+    base: Option<Value>,
+    plus: i128,
+}
+
+/// Rounds that are computed one after the other at most.
+const FOLLOWED: usize = 64;
+
+/// The loop's number of rounds, 1 at least, if it is known and at most `most`.
+pub fn count(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    local_sizes: [u32; 3],
+    most: usize,
+) -> Option<usize> {
+    by_steps(function, candidate, local_sizes, most)
+        .or_else(|| by_following(function, candidate, most.min(FOLLOWED)))
+}
+
+/// Whether the loop is known to begin a second round.
+pub fn has_a_second(function: &Function, candidate: &Candidate<'_>, local_sizes: [u32; 3]) -> bool {
+    let params = &function.block(candidate.header).params;
+    let first = first_counters(function, candidate);
+    let followed = evaluate(function, params, &first, candidate.condition, DEPTH);
+    let holds = followed.map(|bits| bits != 0).or_else(|| {
+        let counters = Counters::of(candidate);
+        let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
+        decided(op, a.range(0), b.range(0), bits)
+    });
+    holds == Some(candidate.continues_if)
+}
+
+fn first_counters(function: &Function, candidate: &Candidate<'_>) -> Vec<Option<u64>> {
+    let first = candidate.first.iter();
+    first.map(|&first| function.constant(first)).collect()
+}
+
+/// The number of rounds of a loop whose counters begin with constants, whatever becomes of them in a round:
+/// `for (n = 1; n < 256; n *= 2)`.
+fn by_following(function: &Function, candidate: &Candidate<'_>, most: usize) -> Option<usize> {
+    let params = &function.block(candidate.header).params;
+    let mut counters = first_counters(function, candidate);
+    for round in 0..most {
+        let known = |value| evaluate(function, params, &counters, value, DEPTH);
+        if (known(candidate.condition)? != 0) != candidate.continues_if {
+            return Some(round + 1);
+        }
+        counters = candidate.next.iter().map(|&next| known(next)).collect();
+    }
+    None
+}
+
+/// An integer, in a round in which the loop's parameters are what `counters` says, where that is known.
+fn evaluate(
+    function: &Function,
+    params: &[Value],
+    counters: &[Option<u64>],
+    value: Value,
+    depth: u32,
+) -> Option<u64> {
+    if let Some(at) = params.iter().position(|&param| param == value) {
+        return *counters.get(at)?;
+    }
+    let op = function.op_of(value)?;
+    let known = |value| evaluate(function, params, counters, value, depth.checked_sub(1)?);
+    match *op {
+        Op::Const(bits) => Some(bits),
+        Op::Binary(op, a, b) => fold::binary(op, function.ty(a), known(a)?, known(b)?),
+        Op::Compare(op, a, b) => {
+            fold::compare(op, function.ty(a), known(a)?, known(b)?).map(u64::from)
+        }
+        Op::Convert(op, a) => fold::convert(op, function.ty(a), function.ty(value), known(a)?),
+        Op::Select(condition, yes, no) => known(if known(condition)? != 0 { yes } else { no }),
+        _ => None,
+    }
+}
+
+/// A number of rounds that the loop does not exceed, whatever its counters begin with; `most` at most.
+///
+/// The loop may have other ways out, and may be left by a condition that others are part of: a bound is what every iteration
+/// compares and goes on by, of several the lowest.
+pub fn at_most(
+    function: &Function,
+    dominators: &Dominators,
+    found: &Loop,
+    local_sizes: [u32; 3],
+    most: usize,
+) -> Option<usize> {
+    let [(_, first), (latch, next)] = found.entry_and_back(function)?;
+    let counters = Counters {
+        header: found.header,
+        first: &first.args,
+        next: &next.args,
+    };
+    let passed = found.blocks.iter().copied();
+    let passed = passed.filter(|&block| dominators.dominates(block, latch));
+    let mut lowest = None;
+    for block in passed {
+        let Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        } = &function.block(block).terminator
+        else {
+            continue;
+        };
+        let is_inside = |edge: &Edge| found.blocks.contains(&edge.block);
+        if is_inside(then) == is_inside(otherwise) {
+            continue;
+        }
+        for_each_needed(
+            function,
+            *condition,
+            is_inside(then),
+            DEPTH,
+            &mut |one, goes_on_if| {
+                let Some((op, bits, [a, b])) = sides(function, &counters, local_sizes, one) else {
+                    return;
+                };
+                // Where an iteration is not the last one for all, it is for some, or for none: the numbers of the others are
+                // still in range.
+                let is_last = |&round: &usize| {
+                    decided(op, a.range(round), b.range(round), bits) == Some(!goes_on_if)
+                };
+                let mut limit = lowest.unwrap_or(most);
+                // What does not move is the same in each iteration.
+                if a.step == 0 && b.step == 0 {
+                    limit = limit.min(1);
+                }
+                if let Some(round) = (0..limit).find(is_last) {
+                    lowest = Some(round + 1);
+                }
+            },
+        );
+    }
+    lowest
+}
+
+/// Calls `each` with the conditions that have to hold, or not to hold, so that `condition` is what is `wanted`.
+fn for_each_needed(
+    function: &Function,
+    condition: Value,
+    wanted: bool,
+    depth: u32,
+    each: &mut impl FnMut(Value, bool),
+) {
+    let parts = match function.op_of(condition) {
+        Some(&Op::Unary(Unary::Not, a)) => [Some((a, !wanted)), None],
+        Some(&Op::Binary(Binary::And, a, b)) if wanted => [Some((a, true)), Some((b, true))],
+        Some(&Op::Binary(Binary::Or, a, b)) if !wanted => [Some((a, false)), Some((b, false))],
+        Some(&Op::Select(first, yes, no)) => {
+            let is = |value, what| function.constant(value) == Some(u64::from(what));
+            // What is chosen where it can't be what is wanted, is not.
+            match (is(yes, !wanted), is(no, !wanted)) {
+                (false, true) => [Some((first, true)), Some((yes, wanted))],
+                (true, false) => [Some((first, false)), Some((no, wanted))],
+                _ => [None, None],
+            }
+        }
+        _ => return each(condition, wanted),
+    };
+    for (part, wanted) in parts.into_iter().flatten() {
+        if depth > 0 {
+            for_each_needed(function, part, wanted, depth - 1, each);
+        }
+    }
+}
+
+/// The number of rounds of a loop that compares values which move by a step each round.
+fn by_steps(
+    function: &Function,
+    candidate: &Candidate<'_>,
+    local_sizes: [u32; 3],
+    most: usize,
+) -> Option<usize> {
+    let counters = Counters::of(candidate);
+    let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
+    for round in 0..most {
+        let [a, b] = [&a, &b].map(|side| side.range(round));
+        let holds = decided(op, a, b, bits)?;
+        if holds != candidate.continues_if {
+            return Some(round + 1);
+        }
+    }
+    None
+}
+
+/// The parameters of a loop's header.
+struct Counters<'a> {
+    header: Block,
+    /// What they are in the first iteration, and in the next.
+    first: &'a [Value],
+    next: &'a [Value],
+}
+
+impl<'a> Counters<'a> {
+    fn of(candidate: &'a Candidate<'_>) -> Self {
+        Self {
+            header: candidate.header,
+            first: &candidate.first,
+            next: &candidate.next,
+        }
+    }
+}
+
+/// The comparison that a condition is, the bits of what it compares, and that.
+fn sides(
+    function: &Function,
+    counters: &Counters<'_>,
+    local_sizes: [u32; 3],
+    condition: Value,
+) -> Option<(Compare, u32, [Side; 2])> {
+    let &Op::Compare(op, a, b) = function.op_of(condition)? else {
+        return None;
+    };
+    let ty = function.ty(a);
+    if !ty.is_int() {
+        return None;
+    }
+    let side = |value| Side::new(function, counters, local_sizes, value);
+    Some((op, ty.bits(), [side(a)?, side(b)?]))
+}
+
+/// An operand of the condition: all values between two bounds, moved by a step each round.
+struct Side {
+    low: i128,
+    high: i128,
+    step: i128,
+}
+
+impl Side {
+    fn new(
+        function: &Function,
+        counters: &Counters<'_>,
+        local_sizes: [u32; 3],
+        value: Value,
+    ) -> Option<Self> {
+        let sum = sum(function, value, DEPTH);
+        let params = &function.block(counters.header).params;
+        let counter = params.iter().position(|&param| sum.base == Some(param));
+        let (start, step) = match counter {
+            Some(at) => {
+                let next = self::sum(function, *counters.next.get(at)?, DEPTH);
+                if next.base != sum.base {
+                    return None;
+                }
+                let first = self::sum(function, *counters.first.get(at)?, DEPTH);
+                let start = Sum {
+                    plus: first.plus + sum.plus,
+                    ..first
+                };
+                (start, next.plus)
+            }
+            None => (sum, 0),
+        };
+        let (low, high) = match start.base {
+            None => (0, 0),
+            Some(base) => {
+                let known = KnownBits::of(function, local_sizes, base);
+                (known.least.into(), known.most.into())
+            }
+        };
+        Some(Self {
+            low: low + start.plus,
+            high: high + start.plus,
+            step,
+        })
+    }
+
+    fn range(&self, round: usize) -> (i128, i128) {
+        let moved = self.step * round as i128;
+        (self.low + moved, self.high + moved)
+    }
+}
+
+/// A value as a sum, constants read as signed.
+fn sum(function: &Function, value: Value, depth: u32) -> Sum {
+    let unknown = Sum {
+        base: Some(value),
+        plus: 0,
+    };
+    let signed = |value: Value| {
+        let unused = 64 - function.ty(value).bits();
+        let bits = function.constant(value)?;
+        Some(i128::from((bits << unused) as i64 >> unused))
+    };
+    if let Some(plus) = signed(value) {
+        return Sum { base: None, plus };
+    }
+    match function.op_of(value) {
+        Some(&Op::Binary(Binary::Add, a, b)) if depth > 0 => match (signed(a), signed(b)) {
+            (_, Some(plus)) => {
+                let inner = sum(function, a, depth - 1);
+                Sum {
+                    plus: inner.plus + plus,
+                    ..inner
+                }
+            }
+            (Some(plus), None) => {
+                let inner = sum(function, b, depth - 1);
+                Sum {
+                    plus: inner.plus + plus,
+                    ..inner
+                }
+            }
+            _ => unknown,
+        },
+        _ => unknown,
+    }
+}
+
+/// Whether a comparison of numbers of two ranges holds, if it is the same for all of them. Numbers beyond what
+/// the type's bits hold wrapped around: nothing is known of them then, but equality of single ones.
+fn decided(op: Compare, a: (i128, i128), b: (i128, i128), bits: u32) -> Option<bool> {
+    let limit = 1i128 << bits;
+    let is_unsigned = matches!(op, Compare::ULess | Compare::ULessEqual);
+    let as_type = |(low, high): (i128, i128)| {
+        // A single number has its bits whatever happened on the way.
+        if low == high {
+            let bits = low.rem_euclid(limit);
+            let number = if is_unsigned || bits < limit / 2 {
+                bits
+            } else {
+                bits - limit
+            };
+            return Some((number, number));
+        }
+        let (least, greatest) = if is_unsigned {
+            (0, limit - 1)
+        } else {
+            (-limit / 2, limit / 2 - 1)
+        };
+        (low >= least && high <= greatest).then_some((low, high))
+    };
+    let (a, b) = (as_type(a)?, as_type(b)?);
+    match op {
+        Compare::Equal | Compare::NotEqual => {
+            (a.0 == a.1 && b.0 == b.1).then(|| (a.0 == b.0) == (op == Compare::Equal))
+        }
+        Compare::ULess | Compare::SLess if a.1 < b.0 => Some(true),
+        Compare::ULess | Compare::SLess if a.0 >= b.1 => Some(false),
+        Compare::ULessEqual | Compare::SLessEqual if a.1 <= b.0 => Some(true),
+        Compare::ULessEqual | Compare::SLessEqual if a.0 > b.1 => Some(false),
+        _ => None,
+    }
+}
