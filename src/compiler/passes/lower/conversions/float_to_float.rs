@@ -112,7 +112,8 @@ impl Lower<'_, '_> {
         let away = self.binary_const(Binary::Add, bits, 1);
         let towards = self.binary_const(Binary::Sub, bits, 1);
         let sign = FloatFormat::of(Type::F32).sign();
-        // Zero has two neighbours of its own.
+        // Zero has two neighbours of its own, but where it is all that is left of denormals: any denormal may have been meant.
+        let has_neighbours = self.cx.capabilities.keeps_denormals32;
         let magnitude = self.binary_const(Binary::And, bits, sign - 1);
         let is_zero = self.compare_const(Compare::Equal, magnitude, 0);
         let x_bits = self.bits(x);
@@ -121,14 +122,18 @@ impl Lower<'_, '_> {
         let too_low = self.b.compare(Compare::FOrdLess, back, x);
         let fixed = match inexact {
             Inexact::Rounded(Rounding::Rtp) => {
-                let least = self.b.i32(1);
                 let up = self.b.select(negative, towards, away);
+                let least = if has_neighbours { self.b.i32(1) } else { bits };
                 let up = self.b.select(is_zero, least, up);
                 self.b.select(too_low, up, bits)
             }
             Inexact::Rounded(Rounding::Rtn) => {
-                let least = self.b.i32(sign as u32 | 1);
                 let down = self.b.select(negative, away, towards);
+                let least = if has_neighbours {
+                    self.b.i32(sign as u32 | 1)
+                } else {
+                    bits
+                };
                 let down = self.b.select(is_zero, least, down);
                 self.b.select(too_high, down, bits)
             }

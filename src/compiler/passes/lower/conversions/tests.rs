@@ -255,6 +255,25 @@ fn denormals_are_widened_by_their_bits() {
 }
 
 #[test]
+fn the_zero_that_denormals_are_flushed_to_has_no_neighbours() {
+    let flushing = Capabilities {
+        keeps_denormals32: false,
+        ..sloppy()
+    };
+    for (rounding, x, neighbour) in [
+        (Rounding::Rtp, 1e-46_f64, 1_u64),
+        (Rounding::Rtn, -1e-46, 0x8000_0001),
+    ] {
+        let op = Convert::FloatToFloat(Some(rounding));
+        let zero = neighbour & 0x8000_0000;
+        for (caps, expected) in [(sloppy(), neighbour), (flushing.clone(), zero)] {
+            let lowered = Lowered::convert(&caps, op, Type::F64, Type::F32);
+            assert_eq!(lowered.run(&[x.to_bits()]), [expected], "{rounding:?}");
+        }
+    }
+}
+
+#[test]
 fn what_legalization_does_is_left_to_it() {
     let caps = Capabilities::minimal();
     let rounding = Some(Rounding::Rtp);
