@@ -30,6 +30,3 @@ pub struct Context<'a> {
     /// Which functions' calls may go to one body in the kernel, for `inline`.
     pub sharing: Sharing,
 }
-
-/// Work-items that a work-group has at most. Local ids are known to be below.
-pub const MAX_WORK_GROUP_SIZE: u16 = u16::MAX;

@@ -31,9 +31,9 @@ pub mod verify;
 pub mod words;
 
 pub use capabilities::Capabilities;
-pub use context::{Context, MAX_WORK_GROUP_SIZE, Options};
+pub use context::{Context, Options};
 pub use error::CompileError;
-pub use ir::Sharing;
+pub use ir::{MAX_WORK_GROUP_SIZE, Sharing};
 pub use library::Library;
 pub use packed::PackedModule;
 pub use program::{CompiledKernel, CompiledProgram};

@@ -34,8 +34,8 @@ pub use function::{
 };
 pub use ids::{ArrayId, Block, FuncId, GlobalId, Inst, Value, VariableId};
 pub use module::{
-    Array, ArrayLength, ArrayStorage, Global, Kernel, KernelParameter, KernelParameterKind, Module,
-    Relocation, Sharing,
+    Array, ArrayLength, ArrayStorage, Global, Kernel, KernelParameter, KernelParameterKind,
+    MAX_WORK_GROUP_SIZE, Module, Relocation, Sharing,
 };
 pub use op::{
     Access, AtomicOp, Binary, BuiltIn, Compare, Convert, DotFormat, Group, GroupOp, ImageAccess,

@@ -1,12 +1,14 @@
 //! Modules: functions, kernels, variables of module scope.
 
 use super::{AddressSpace, ArrayId, FuncId, Function, GlobalId, Type};
-use crate::compiler::MAX_WORK_GROUP_SIZE;
 use crate::compiler::printf::PrintfCall;
 use crate::compiler::program::{
     Argument, ArgumentBlock, ArgumentInfo, ImageType, KernelAttributes,
 };
 use std::sync::Arc;
+
+/// Work-items that a work-group has at most. Local ids are known to be below.
+pub const MAX_WORK_GROUP_SIZE: u16 = u16::MAX;
 
 /// Which functions have shared bodies in a kernel that gets too large without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
