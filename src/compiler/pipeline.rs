@@ -89,6 +89,7 @@ const STEPS: &[Step] = pipeline! {
     workarounds::round_doubles          -> Emit
     workarounds::divide_longs           -> Emit
     workarounds::convert_longs          -> Emit
+    workarounds::choose_products        -> Emit
     workarounds::complete_leading_bits  -> Emit
     workarounds::bias_comparisons       -> Emit
     workarounds::split_selected_elements -> Emit

@@ -96,6 +96,8 @@ bitflags! {
         /// The highest bit of an unsigned number is looked for as if it were signed: see
         /// [`crate::compiler::passes::workarounds::complete_leading_bits`].
         const MISTAKES_LEADING_BITS = 1 << 28;
+        /// Products with a number that is 0 or 1 are wrong: see [`crate::compiler::passes::workarounds::choose_products`].
+        const MISMULTIPLIES_BITS = 1 << 29;
     }
 }
 

@@ -18,7 +18,8 @@ pub const DEFECTS: Defects = Defects::MISCOMPUTES_NARROW_INTEGERS
     .union(Defects::BREAKS_ON_LOOP_FLAGS)
     .union(Defects::INVERTS_SELECTED_INDICES)
     .union(Defects::LOSES_CONDITIONS)
-    .union(Defects::MISTAKES_LEADING_BITS);
+    .union(Defects::MISTAKES_LEADING_BITS)
+    .union(Defects::MISMULTIPLIES_BITS);
 
 /// The driver, on GPUs from Volta on.
 pub const DRIVER: Driver = Driver {

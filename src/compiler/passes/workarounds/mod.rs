@@ -4,6 +4,7 @@
 pub mod bias_comparisons;
 pub mod break_long_blocks;
 pub mod bypass_selections;
+pub mod choose_products;
 pub mod complete_leading_bits;
 pub mod convert_longs;
 pub mod define_arguments;

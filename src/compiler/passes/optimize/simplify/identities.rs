@@ -210,7 +210,7 @@ fn binary(sweep: &mut Sweep<'_>, op: Binary, a: Value, b: Value, ty: Type) -> Op
 }
 
 /// The product of a long and of one that is no larger than 1: a choice is cheaper, as few devices multiply longs in one
-/// operation. (NVIDIA's driver, 580.159, gets such a product wrong where it is made over and over in a loop.)
+/// operation.
 fn product_with_bit(sweep: &mut Sweep<'_>, a: Value, bit: Value) -> Option<Value> {
     if sweep.known(bit).most > 1 {
         return None;
@@ -301,8 +301,7 @@ fn with_constant(
             let op = if op == Mul { Shl } else { LShr };
             return Some(make(sweep, Op::Binary(op, a, amount), ty));
         }
-        // A choice is cheaper than a product. NVIDIA's driver (580.159) also computes `(x & 1) * 6` wrong
-        // where the remainder of the same 64-bit `x` is taken.
+        // A choice is cheaper than a product.
         Mul if (sweep.known(a).zeros | 1) & all == all => {
             let zero = sweep.constant(ty, 0);
             let is_one = make(sweep, Op::Compare(Compare::NotEqual, a, zero), Type::Bool);
