@@ -18,6 +18,8 @@ pub struct Options {
     pub opt_disable: bool,
     /// `-cl-uniform-work-group-size`, or OpenCL C before 2.0: all work-groups have the local size.
     pub uniform_work_groups: bool,
+    /// Arguments lie in memory, however few: what the host changes there is seen by launches recorded before.
+    pub arguments_in_memory: bool,
 }
 
 /// What every pass may read.

@@ -20,6 +20,15 @@ pub fn compile_modules(
     capabilities: &Capabilities,
     modules: &Modules,
 ) -> std::result::Result<CompiledProgram, String> {
+    compile(capabilities, modules, false)
+}
+
+/// [`compile_modules`], with the arguments of all kernels in memory if `arguments_in_memory`.
+fn compile(
+    capabilities: &Capabilities,
+    modules: &Modules,
+    arguments_in_memory: bool,
+) -> std::result::Result<CompiledProgram, String> {
     let cache = FrontEnd::instance().cache();
     let mut builder = KeyBuilder::new("SPIR-V to program")
         .field(&postcard::to_allocvec(capabilities).unwrap_or_default())
@@ -28,6 +37,7 @@ pub fn compile_modules(
             u8::from(modules.fast_relaxed_math),
             u8::from(modules.opt_disable),
             u8::from(modules.uniform_work_groups),
+            u8::from(arguments_in_memory),
         ]);
     for (id, value) in &modules.specialization {
         builder = builder.field(&id.to_le_bytes()).field(value);
@@ -50,6 +60,7 @@ pub fn compile_modules(
         fast_relaxed_math: modules.fast_relaxed_math,
         opt_disable: modules.opt_disable,
         uniform_work_groups: modules.uniform_work_groups,
+        arguments_in_memory,
     };
     let made = || {
         let unpacked = modules.modules.iter().map(PackedModule::words);
@@ -74,16 +85,19 @@ pub fn compile_modules(
     Ok(program)
 }
 
-/// Compiles as a build does, outside of one: while the caller waits, on a stack of its own.
+/// Compiles as a build does, outside of one: while the caller waits, on a stack of its own; with the arguments of all kernels
+/// in memory if `arguments_in_memory`.
 ///
 /// # Errors
 /// Lines for a build log.
 pub fn compile_on_own_stack(
     capabilities: &Capabilities,
     modules: &Modules,
+    arguments_in_memory: bool,
 ) -> std::result::Result<CompiledProgram, String> {
+    let compiled = || compile(capabilities, modules, arguments_in_memory);
     let guarded = || {
-        catch_unwind(AssertUnwindSafe(|| compile_modules(capabilities, modules)))
+        catch_unwind(AssertUnwindSafe(compiled))
             .unwrap_or_else(|_| Err("internal error of Pumice's compiler".into()))
     };
     let finished = std::thread::scope(|scope| {

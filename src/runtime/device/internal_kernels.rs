@@ -172,7 +172,7 @@ fn compile(capabilities: &Capabilities) -> std::result::Result<CompiledProgram, 
         modules: vec![PackedModule::of_bytes(bytes).map_err(|error| error.to_string())?],
         ..Modules::default()
     };
-    compile_on_own_stack(&capabilities, &modules)
+    compile_on_own_stack(&capabilities, &modules, false)
 }
 
 /// Offset and size of the only argument, if the block is as [`InternalKernels::dispatch`] fills it.

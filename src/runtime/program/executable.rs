@@ -100,9 +100,8 @@ impl Executable {
                 if self.modules.modules.is_empty() {
                     return None;
                 }
-                let mut capabilities = self.device.capabilities().clone();
-                capabilities.push_constant_bytes = ADDRESS_BYTES;
-                let compiled = compile_on_own_stack(&capabilities, &self.modules)
+                let capabilities = self.device.capabilities();
+                let compiled = compile_on_own_stack(capabilities, &self.modules, true)
                     .inspect_err(|message| log::warn!("arguments in memory: {message}"))
                     .ok()?;
                 let modules = Arc::clone(&self.modules);

@@ -59,7 +59,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
         .last()
         .map_or(plan.end_bytes, |&(last, offset)| offset + last.size_bytes())
         .next_multiple_of(4);
-    let placement = if size_bytes <= cx.capabilities.push_constant_bytes {
+    let in_memory = cx.options.arguments_in_memory && size_bytes > 0;
+    let placement = if !in_memory && size_bytes <= cx.capabilities.push_constant_bytes {
         Placement::PushConstants
     } else {
         Placement::DeviceAddress

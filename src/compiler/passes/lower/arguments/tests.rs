@@ -1,5 +1,4 @@
 use super::run;
-use crate::compiler::Capabilities;
 use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, KernelParameter,
@@ -7,6 +6,7 @@ use crate::compiler::ir::{
 };
 use crate::compiler::passes::helpers::testing;
 use crate::compiler::program::{ArgumentKind, Implicit, Placement, UnusedMemory};
+use crate::compiler::{Capabilities, Options};
 use smallvec::smallvec;
 
 /// A kernel whose parameters are those of the given kinds.
@@ -50,16 +50,16 @@ const GLOBAL_TYPE: Type = Type::Ptr(AddressSpace::Global);
 /// Lowers for push constants and for a block in memory, and runs both with the block's bytes.
 fn run_with(module: &Module, block: &[u8]) -> (Module, Vec<u64>) {
     let mut results = Vec::new();
-    for (bytes, placement) in [
-        (256, Placement::PushConstants),
-        (8, Placement::DeviceAddress),
+    for (arguments_in_memory, placement) in [
+        (false, Placement::PushConstants),
+        (true, Placement::DeviceAddress),
     ] {
         let mut module = module.clone();
-        let capabilities = Capabilities {
-            push_constant_bytes: bytes,
-            ..Capabilities::full()
+        let options = Options {
+            arguments_in_memory,
+            ..Options::default()
         };
-        testing::run_on(&mut module, &capabilities, run).unwrap();
+        testing::run_with(&mut module, &Capabilities::full(), &options, run).unwrap();
         assert_eq!(module.kernels[0].argument_block.placement, placement);
         assert!(module.functions[0].params().is_empty());
         let mut interpreter = Interpreter::new(&module);
@@ -103,6 +103,14 @@ fn values_of_every_width_come_out_of_words() {
         ]
     );
     assert_eq!(module.kernels[0].argument_block.size_bytes, 28);
+}
+
+#[test]
+fn a_single_word_lies_in_memory_too_where_that_is_asked_for() {
+    let argument = (value(4, 4, &[0]), &[Type::I32][..]);
+    let module = kernel(&[argument], |_, values| Values::from_slice(values));
+    let (_, values) = run_with(&module, &7_u32.to_le_bytes());
+    assert_eq!(values, [7]);
 }
 
 #[test]
