@@ -29,11 +29,11 @@ pub fn link(modules: Vec<Module>) -> Result<Module, CompileError> {
 }
 
 fn duplicate(name: &str) -> CompileError {
-    CompileError::new(format!("symbol '{name}' is defined more than once"))
+    CompileError::invalid(format!("symbol '{name}' is defined more than once"))
 }
 
 fn undefined(name: &str) -> CompileError {
-    CompileError::new(format!("undefined reference to '{name}'"))
+    CompileError::invalid(format!("undefined reference to '{name}'"))
 }
 
 fn append(to: &mut Module, mut module: Module) {
@@ -103,7 +103,7 @@ fn resolve_functions(module: &Module) -> Result<Vec<FuncId>, CompileError> {
             continue;
         };
         if signature(module.function(*id)) != signature(module.function(definition)) {
-            return Err(CompileError::new(format!(
+            return Err(CompileError::invalid(format!(
                 "function '{name}' is declared with other types than it is defined with"
             )));
         }
@@ -139,7 +139,7 @@ fn resolve_globals(module: &Module) -> Result<Vec<GlobalId>, CompileError> {
         let same =
             |other: &Global| other.space == global.space && other.size_bytes >= global.size_bytes;
         if !same(module.global(definition)) {
-            return Err(CompileError::new(format!(
+            return Err(CompileError::invalid(format!(
                 "variable '{name}' is declared with another type than it is defined with"
             )));
         }

@@ -32,7 +32,7 @@ pub mod words;
 
 pub use capabilities::Capabilities;
 pub use context::{Context, Options};
-pub use error::CompileError;
+pub use error::{CompileError, ErrorKind};
 pub use ir::{MAX_WORK_GROUP_SIZE, Sharing};
 pub use library::Library;
 pub use packed::PackedModule;
@@ -89,7 +89,8 @@ pub fn compile_observed(
     let mut program = link::link(parsed)?;
     verify_after("link", &program, Stage::Parsed)?;
     observe("link", &program);
-    run_pass(passes::lower::builtins::run, &mut program, &cx)?;
+    let lower_builtins = passes::lower::builtins::run;
+    run_pass("lower::builtins", lower_builtins, &mut program, &cx)?;
     verify_after("lower::builtins", &program, Stage::BuiltinsLowered)?;
     observe("lower::builtins", &program);
 
@@ -117,7 +118,7 @@ pub fn compile_observed(
         let emitted = emit::emit(&module, &cx).map_err(located)?;
         code_bytes += emitted.spirv.as_bytes().len();
         if code_bytes > MOST_CODE_BYTES {
-            return Err(located(CompileError::new(
+            return Err(located(CompileError::unsupported(
                 "the program is too large: the code of its kernels takes more than 512 MiB",
             )));
         }

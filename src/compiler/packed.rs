@@ -50,7 +50,8 @@ impl PackedModule {
     /// # Errors
     /// The bytes that it was read from are none that a module was ever packed to.
     pub fn words(&self) -> Result<Vec<u32>, CompileError> {
-        let damaged = || CompileError::new("the SPIR-V that was kept of the program is damaged");
+        let damaged =
+            || CompileError::invalid("the SPIR-V that was kept of the program is damaged");
         let (length, block) = self.0.split_first_chunk().ok_or_else(damaged)?;
         let length = u32::from_le_bytes(*length) as usize;
         if length.div_ceil(MOST_TIMES) > block.len() {

@@ -131,7 +131,7 @@ pub(super) fn run(
     observe: &mut dyn FnMut(&str, &Module),
 ) -> Result<(), CompileError> {
     for step in STEPS {
-        run_pass(step.pass, module, cx)?;
+        run_pass(step.name, step.pass, module, cx)?;
         verify_after(step.name, module, step.stage)?;
         observe(step.name, module);
     }
@@ -140,29 +140,32 @@ pub(super) fn run(
 
 /// Runs a pass. A module that it made too large is refused for that, whatever else became of it.
 pub(super) fn run_pass(
+    name: &'static str,
     pass: Pass,
     module: &mut Module,
     cx: &Context<'_>,
 ) -> Result<(), CompileError> {
-    let result = pass(module, cx);
+    let result = pass(module, cx).map_err(|error| error.in_pass(name));
     let mut functions = module.functions.iter();
     match functions.find(|function| function.is_too_large()) {
         Some(function) => {
-            Err(CompileError::new("the code is too large").in_function(&function.name))
+            Err(CompileError::unsupported("the code is too large").in_function(&function.name))
         }
         None => result,
     }
 }
 
 /// Finds in debug builds that a pass has broken the IR, at once and by its name.
-pub(super) fn verify_after(pass: &str, module: &Module, stage: Stage) -> Result<(), CompileError> {
+pub(super) fn verify_after(
+    pass: &'static str,
+    module: &Module,
+    stage: Stage,
+) -> Result<(), CompileError> {
     if cfg!(debug_assertions)
         && let Err(errors) = verify::module(module, stage)
     {
         let errors = errors.join("\n");
-        return Err(CompileError::new(format!(
-            "internal: after {pass}: {errors}"
-        )));
+        return Err(CompileError::internal(errors).in_pass(pass));
     }
     Ok(())
 }

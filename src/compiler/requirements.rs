@@ -19,7 +19,7 @@ pub fn check_sub_groups(
     }
     let sizes = capabilities.subgroup_sizes().map(|size| size.to_string());
     let sizes: Vec<String> = sizes.collect();
-    Err(CompileError::new(format!(
+    Err(CompileError::unsupported(format!(
         "the kernel requires sub-groups of {size} work-items, the device's have {}",
         sizes.join(", ")
     )))
@@ -43,7 +43,7 @@ pub fn check(module: &Module, capabilities: &Capabilities) -> Result<(), Compile
                 .iter()
                 .any(|&value| function.ty(value) == Type::F64)
             {
-                return Err(CompileError::new(format!(
+                return Err(CompileError::unsupported(format!(
                     "'{}' is on doubles, which the device does not have",
                     data.op
                 ))

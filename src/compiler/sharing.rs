@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(taken(30_000, &large_first), (few, 3));
         let nothing_first = [(Large, Ok(30_000)), (Nothing, Ok(25_000))];
         assert_eq!(taken(30_000, &nothing_first), (more, 3));
-        let error = || Err(CompileError::new("too large"));
+        let error = || Err(CompileError::unsupported("too large"));
         assert_eq!(taken(30_000, &[(Nothing, error())]), (many, 2));
         let one_fails = [(Large, error()), (Nothing, Ok(20_000))];
         assert_eq!(taken(30_000, &one_fails), (few, 3));

@@ -174,7 +174,7 @@ fn what_is_missing_is_said() {
     let error = compile_words(&[&words], &Capabilities::full()).expect_err("refused");
     assert_eq!(
         error.to_string(),
-        "error: undefined reference to 'f' in function 'k'"
+        "error: invalid: undefined reference to 'f' in function 'k'"
     );
 
     let words = opencl_c(include_str!("../../tests/compiler/doubles.cl"));

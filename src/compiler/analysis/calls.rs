@@ -37,8 +37,10 @@ pub fn callees_first(module: &Module) -> Result<Vec<FuncId>, CompileError> {
                         continue;
                     }
                     State::Open => {
-                        return Err(CompileError::new("recursion is not allowed in OpenCL C")
-                            .in_function(&module.function(id).name));
+                        return Err(
+                            CompileError::invalid("recursion is not allowed in OpenCL C")
+                                .in_function(&module.function(id).name),
+                        );
                     }
                     State::New => {
                         states[id.index()] = State::Open;
@@ -49,7 +51,9 @@ pub fn callees_first(module: &Module) -> Result<Vec<FuncId>, CompileError> {
             let next = loop {
                 match pending.pop() {
                     Some(callee) if callee.index() >= states.len() => {
-                        return Err(CompileError::new("a call of a function that is not there"));
+                        return Err(CompileError::invalid(
+                            "a call of a function that is not there",
+                        ));
                     }
                     Some(callee) if states[callee.index()] == State::Done => {}
                     other => break other,

@@ -18,7 +18,7 @@ pub fn emit_function(
     let module = emitter.module;
     let function = module.function(id);
     if is_entry && !(function.params().is_empty() && function.return_types.is_empty()) {
-        return Err(CompileError::new(
+        return Err(CompileError::internal(
             "a kernel with parameters reached code generation",
         ));
     }
@@ -104,7 +104,7 @@ impl FunctionEmitter<'_, '_> {
     /// The id of a value; constants and undefined values are declared outside the function.
     pub fn value(&mut self, value: Value) -> Result<Id, CompileError> {
         let slot = self.ids.get(value.index()).copied().ok_or_else(|| {
-            CompileError::new(format!("value {value} does not belong to the function"))
+            CompileError::internal(format!("value {value} does not belong to the function"))
         })?;
         if let Some(id) = slot {
             return Ok(id);
@@ -159,7 +159,7 @@ impl FunctionEmitter<'_, '_> {
     /// What an instruction that cannot be emitted is answered with.
     pub fn unexpected(&self, inst: Inst) -> CompileError {
         let op = &self.function.inst(inst).op;
-        CompileError::new(format!("cannot generate code for the operation '{op}'"))
+        CompileError::internal(format!("cannot generate code for the operation '{op}'"))
     }
 
     fn label(&mut self, block: Block) -> Id {
@@ -178,12 +178,12 @@ impl FunctionEmitter<'_, '_> {
             let mut seen: Vec<(Block, Value)> = Vec::new();
             for (predecessor, args) in predecessors {
                 let &arg = args.get(index).ok_or_else(|| {
-                    CompileError::new(format!("{predecessor} gives {block} too few arguments"))
+                    CompileError::internal(format!("{predecessor} gives {block} too few arguments"))
                 })?;
                 if let Some((_, other)) = seen.iter().find(|(block, _)| block == predecessor) {
                     // A phi has one value for each predecessor, not for each edge.
                     if *other != arg {
-                        return Err(CompileError::new(format!(
+                        return Err(CompileError::internal(format!(
                             "{predecessor} goes to {block} twice with different arguments"
                         )));
                     }

@@ -22,7 +22,7 @@ impl Emitter<'_> {
             Type::Ptr(_) => (false, None),
         };
         if !supported {
-            return Err(CompileError::new(format!(
+            return Err(CompileError::internal(format!(
                 "a value of type {ty} reached code generation, which the device does not have"
             )));
         }
@@ -192,7 +192,7 @@ impl Emitter<'_> {
         let array = module
             .arrays
             .get(id.index())
-            .ok_or_else(|| CompileError::new(format!("array {id} does not exist")))?;
+            .ok_or_else(|| CompileError::internal(format!("array {id} does not exist")))?;
         let lanes = self.array_vectors.lanes(id);
         let element = self.ty(array.element)?;
         let vector = self.vector_type(array.element, lanes)?;

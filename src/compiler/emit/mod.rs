@@ -37,7 +37,7 @@ use std::collections::{BTreeSet, HashMap};
 pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileError> {
     let [kernel] = module.kernels.as_slice() else {
         let count = module.kernels.len();
-        return Err(CompileError::new(format!(
+        return Err(CompileError::internal(format!(
             "code is generated for one kernel at a time, the module holds {count}"
         )));
     };
@@ -138,7 +138,7 @@ struct Emitter<'a> {
 impl Emitter<'_> {
     fn function_id(&self, id: FuncId) -> Result<Id, CompileError> {
         let found = self.functions.get(&id).copied();
-        found.ok_or_else(|| CompileError::new(format!("function {id} does not exist")))
+        found.ok_or_else(|| CompileError::internal(format!("function {id} does not exist")))
     }
 
     fn finish(self, entry: Id) -> Vec<u32> {
@@ -160,7 +160,7 @@ fn reached_functions(module: &Module, entry: FuncId) -> Result<Vec<FuncId>, Comp
         let function = module
             .functions
             .get(id.index())
-            .ok_or_else(|| CompileError::new(format!("function {id} does not exist")))?;
+            .ok_or_else(|| CompileError::internal(format!("function {id} does not exist")))?;
         for op in ops_of(function) {
             if let Op::Call(callee, _) = op
                 && !reached.contains(callee)

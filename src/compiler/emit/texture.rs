@@ -63,7 +63,9 @@ impl FunctionEmitter<'_, '_> {
     ) -> Result<(), CompileError> {
         let ids = self.values(operands)?;
         let &[image, sampler, x, y] = ids.as_slice() else {
-            return Err(CompileError::new("a texture is read with four operands"));
+            return Err(CompileError::internal(
+                "a texture is read with four operands",
+            ));
         };
         let emitter = &mut *self.emitter;
         let variables = emitter.textures()?;

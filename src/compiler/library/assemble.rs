@@ -24,7 +24,7 @@ impl Index {
         let mut functions = Vec::new();
         for name in wanted {
             functions.push(self.function(name).ok_or_else(|| {
-                CompileError::new(format!("the built-in library has no function '{name}'"))
+                CompileError::internal(format!("the built-in library has no function '{name}'"))
             })?);
         }
         while let Some(id) = functions.pop() {

@@ -69,7 +69,7 @@ impl Index {
 
     /// Indexes a library module: SPIR-V words in host byte order, functions with `LinkageAttributes`.
     pub fn new(words: Vec<u32>) -> Result<Self, CompileError> {
-        let broken = || CompileError::new("the built-in library is not a SPIR-V module");
+        let broken = || CompileError::internal("the built-in library is not a SPIR-V module");
         let (&[SPIRV_MAGIC, _, _, bound, _], _) = words.split_first_chunk().ok_or_else(broken)?
         else {
             return Err(broken());

@@ -136,7 +136,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if values.iter().all(|&value| class.holds(self.ty(value))) {
             Ok(values)
         } else {
-            Err(inst.error(format!("operand {} is of the wrong type", index + 1)))
+            Err(inst.invalid(format!("operand {} is of the wrong type", index + 1)))
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if same {
             Ok(())
         } else {
-            Err(inst.error("the operands' types do not match"))
+            Err(inst.invalid("the operands' types do not match"))
         }
     }
 
@@ -292,7 +292,7 @@ impl<'a> FunctionParser<'_, 'a> {
             ty == Type::Bool || ty.is_int()
         });
         if !class {
-            return Err(inst.error("the operand is not of booleans"));
+            return Err(inst.invalid("the operand is not of booleans"));
         }
         let mut b = self.build();
         // clang-22 hands on the integers of OpenCL C's `any` and `all`, whose highest bit counts.
@@ -307,7 +307,7 @@ impl<'a> FunctionParser<'_, 'a> {
             })
             .collect();
         let Some((&first, rest)) = all.split_first() else {
-            return Err(inst.error("the operand is empty"));
+            return Err(inst.invalid("the operand is empty"));
         };
         let result = rest.iter().fold(first, |a, &value| b.binary(op, a, value));
         self.define(inst, &[result])
@@ -318,7 +318,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let (x_type, x) = self.values(inst.id(1)?)?;
         let (y_type, y) = self.values(inst.id(2)?)?;
         if x_type != y_type || (condition.len() != 1 && condition.len() != x.len()) {
-            return Err(inst.error("the operands' types do not match"));
+            return Err(inst.invalid("the operands' types do not match"));
         }
         self.each(inst, x.len(), |b, lane| {
             let condition = condition[if condition.len() == 1 { 0 } else { lane }];
@@ -338,7 +338,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 None => product,
             })
         });
-        let sum = sum.ok_or_else(|| inst.error("the vectors are empty"))?;
+        let sum = sum.ok_or_else(|| inst.invalid("the vectors are empty"))?;
         self.define(inst, &[sum])
     }
 

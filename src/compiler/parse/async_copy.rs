@@ -17,7 +17,7 @@ impl<'a> FunctionParser<'_, 'a> {
     /// ```
     pub(super) fn async_copy(&mut self, inst: &Instruction<'a>) -> Result<(), CompileError> {
         if self.scope(inst, 0)? != Scope::Workgroup {
-            return Err(inst.error("the scope is not the work-group"));
+            return Err(inst.invalid("the scope is not the work-group"));
         }
         let (to, pointee) = self.pointer(inst, 1)?;
         let (from, from_pointee) = self.pointer(inst, 2)?;
@@ -25,7 +25,7 @@ impl<'a> FunctionParser<'_, 'a> {
         // address of a local array was cast to a generic one elsewhere.
         let pointee = self.source.types.innermost(pointee)?;
         if pointee != self.source.types.innermost(from_pointee)? {
-            return Err(inst.error("the pointers are to different types"));
+            return Err(inst.invalid("the pointers are to different types"));
         }
         let count = self.integer(inst, 3)?;
         let stride = self.integer(inst, 4)?;

@@ -83,7 +83,7 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => ty.is_int() && !float_op,
         };
         if !fits {
-            return Err(inst.error("the operation is not defined on what the pointer points to"));
+            return Err(inst.invalid("the operation is not defined on what the pointer points to"));
         }
         let values: Values = match inst.op {
             Op::AtomicIIncrement | Op::AtomicIDecrement => {
@@ -171,7 +171,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if self.ty(value) == ty {
             Ok(value)
         } else {
-            Err(inst.error("the value's type is not what the pointer points to"))
+            Err(inst.invalid("the value's type is not what the pointer points to"))
         }
     }
 
@@ -189,7 +189,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(spirv::Scope::Workgroup) => Scope::Workgroup,
             Some(spirv::Scope::Subgroup) => Scope::Subgroup,
             Some(spirv::Scope::Invocation) => Scope::Invocation,
-            _ => return Err(inst.error(format!("the scope {number} is not supported"))),
+            _ => return Err(inst.unsupported(format!("the scope {number} is not supported"))),
         })
     }
 

@@ -32,7 +32,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     _ => Unary::BitReverse,
                 };
                 if !to.is_int() {
-                    return Err(inst.error("the result is not an integer"));
+                    return Err(inst.invalid("the result is not an integer"));
                 }
                 self.each(inst, base.len(), |b, lane| {
                     let count = b.unary(op, base[lane]);
@@ -49,7 +49,7 @@ impl<'a> FunctionParser<'_, 'a> {
                         .zip(&*insert)
                         .all(|(&a, &b)| self.ty(a) == self.ty(b));
                 if !same {
-                    return Err(inst.error("the operands' types do not match"));
+                    return Err(inst.invalid("the operands' types do not match"));
                 }
                 self.each(inst, base.len(), |b, lane| {
                     let field = Field::new(b, base[lane], offset, count);
@@ -91,7 +91,7 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         let amount = self.class_operand(inst, 1, Class::Int)?;
         if base.len() != amount.len() {
-            return Err(inst.error("the operands' types do not match"));
+            return Err(inst.invalid("the operands' types do not match"));
         }
         self.each(inst, base.len(), |b, lane| {
             b.binary(op, base[lane], amount[lane])

@@ -38,7 +38,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let mut values = values.to_vec();
                 match values.get_mut(range) {
                     Some(to) if to.len() == part.len() => to.copy_from_slice(&part),
-                    _ => return Err(inst.error("the part does not match the composite")),
+                    _ => return Err(inst.invalid("the part does not match the composite")),
                 }
                 self.define(inst, &values)?;
             }
@@ -47,7 +47,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let index = self.integer(inst, 1)?;
                 let values = self.vector(inst, 0)?;
                 let mut b = self.build();
-                let value = pick(&mut b, &values, index).ok_or_else(|| inst.error("empty"))?;
+                let value = pick(&mut b, &values, index).ok_or_else(|| inst.invalid("empty"))?;
                 self.define(inst, &[value])?;
             }
             Op::VectorInsertDynamic => {
@@ -55,7 +55,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let new = self.scalar(inst, 1)?;
                 let index = self.integer(inst, 2)?;
                 if values.iter().any(|&value| self.ty(value) != self.ty(new)) {
-                    return Err(inst.error("the component's type is not that of the vector"));
+                    return Err(inst.invalid("the component's type is not that of the vector"));
                 }
                 self.each(inst, values.len(), |b, lane| {
                     let ty = b.ty(index);
@@ -83,7 +83,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if a == b {
             Ok(())
         } else {
-            Err(inst.error("the types do not match"))
+            Err(inst.invalid("the types do not match"))
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<std::rc::Rc<[Value]>, CompileError> {
         let (ty, values) = self.values(inst.id(index)?)?;
         match self.source.types.lanes(ty)? {
-            1 => Err(inst.error(format!("operand {} is not a vector", index + 1))),
+            1 => Err(inst.invalid(format!("operand {} is not a vector", index + 1))),
             _ => Ok(values),
         }
     }
@@ -140,14 +140,14 @@ impl<'a> FunctionParser<'_, 'a> {
         let all: Values = first.iter().chain(&*second).copied().collect();
         let indices = inst.operands.get(2..).unwrap_or(&[]);
         if indices.len() != slots.len() {
-            return Err(inst.error("the number of components is not that of the result"));
+            return Err(inst.invalid("the number of components is not that of the result"));
         }
         let mut values = Values::new();
         for (&index, slot) in indices.iter().zip(slots.iter()) {
             values.push(match (index, all.get(index as usize)) {
                 (u32::MAX, _) => self.build().undef(slot.ty),
                 (_, Some(&value)) => value,
-                (_, None) => return Err(inst.error(format!("there is no component {index}"))),
+                (_, None) => return Err(inst.invalid(format!("there is no component {index}"))),
             });
         }
         self.define(inst, &values)
@@ -169,7 +169,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 Some(&value) => value,
                 None => {
                     let mut b = self.build();
-                    pick(&mut b, from, mask).ok_or_else(|| inst.error("empty"))?
+                    pick(&mut b, from, mask).ok_or_else(|| inst.invalid("empty"))?
                 }
             });
         }

@@ -81,7 +81,7 @@ pub(super) fn continued(instructions: &[Instruction<'_>]) -> Result<Vec<Id>, Com
             _ => false,
         };
         if !fits {
-            return Err(inst.error("there is nothing before that it goes on with"));
+            return Err(inst.invalid("there is nothing before that it goes on with"));
         }
         ids.extend(inst.ids_from(0));
     }
@@ -97,12 +97,14 @@ impl Constants {
         if let Data::Flat(scalars) = &constant.data {
             self.flat_scalars += scalars.len();
             if self.flat_scalars > MAX_FLAT_SCALARS {
-                return Err(CompileError::new("the module's constants are too large"));
+                return Err(CompileError::unsupported(
+                    "the module's constants are too large",
+                ));
             }
         }
         match self.by_id.insert(id, constant) {
             None => Ok(()),
-            Some(_) => Err(CompileError::new("the id is defined twice")),
+            Some(_) => Err(CompileError::invalid("the id is defined twice")),
         }
     }
 
@@ -141,7 +143,7 @@ impl Constants {
                 let (ty, width) = match types.get(inst.result_type()?)?.kind {
                     Kind::Scalar(ty) if ty != Type::Bool => (ty, ty.bits()),
                     Kind::Integer(bits, ty) => (ty, bits),
-                    _ => return Err(inst.error("the type is not a number")),
+                    _ => return Err(inst.invalid("the type is not a number")),
                 };
                 let low = u64::from(inst.word(0)?);
                 let mut bits = match ty.bits() {
@@ -171,7 +173,7 @@ impl Constants {
             Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse
         );
         if wants_bool && !matches!(types.get(ty)?.kind, Kind::Scalar(Type::Bool)) {
-            return Err(inst.error("the type is not a boolean"));
+            return Err(inst.invalid("the type is not a boolean"));
         }
         types.get(ty).map_err(|error| inst.locate(error))?;
         self.insert(inst.result()?, Constant { ty, data })
@@ -190,19 +192,19 @@ impl Constants {
             .map_err(|error| inst.locate(error))?;
         let ids: Vec<Id> = inst.ids_from(0).chain(more.iter().copied()).collect();
         if ids.len() as u64 != parts.count() {
-            return Err(inst.error("the number of parts does not match the type"));
+            return Err(inst.invalid("the number of parts does not match the type"));
         }
         for (index, id) in ids.iter().enumerate() {
             let constant = self
                 .get(*id)
-                .ok_or_else(|| inst.error(format!("{id} is not a constant declared before")))?;
+                .ok_or_else(|| inst.invalid(format!("{id} is not a constant declared before")))?;
             let same = parts.ty(index).is_some_and(|ty| {
                 // clang 22 gives pointers a null of an integer type, which is as null as any.
                 let is_null = matches!(constant.data, Data::Null);
                 types.alike(ty, constant.ty) || is_null && types.same_size(ty, constant.ty)
             });
             if !same {
-                return Err(inst.error(format!("{id} has another type than the part it becomes")));
+                return Err(inst.invalid(format!("{id} has another type than the part it becomes")));
             }
         }
         Ok(ids)
@@ -215,7 +217,7 @@ impl Constants {
         while let Some(id) = work.pop() {
             let constant = self
                 .get(id)
-                .ok_or_else(|| CompileError::new(format!("{id} is not a constant")))?;
+                .ok_or_else(|| CompileError::invalid(format!("{id} is not a constant")))?;
             let count = types.slots(constant.ty)?.len();
             if count == 0 {
                 continue;
@@ -233,14 +235,14 @@ impl Constants {
 
     /// The bytes in memory of a constant and the addresses in them; `None` for all zeros.
     pub fn bytes(&self, id: Id, types: &Types) -> Result<Option<Initializer>, CompileError> {
-        let unknown = |id| CompileError::new(format!("{id} is not a constant"));
+        let unknown = |id| CompileError::invalid(format!("{id} is not a constant"));
         let constant = self.get(id).ok_or_else(|| unknown(id))?;
         if matches!(constant.data, Data::Null | Data::Undef) {
             return Ok(None);
         }
         let size = types.layout(constant.ty)?.size_bytes;
         if size > MAX_INITIALIZER_BYTES {
-            return Err(CompileError::new("the initializer is too large"));
+            return Err(CompileError::unsupported("the initializer is too large"));
         }
         let mut memory = Memory {
             bytes: zeros(size as usize)?,
@@ -290,7 +292,7 @@ pub(super) fn zeros(size: usize) -> Result<Vec<u8>, CompileError> {
     let mut bytes = Vec::new();
     bytes
         .try_reserve_exact(size)
-        .map_err(|_| CompileError::new("the host has no memory for the initializer"))?;
+        .map_err(|_| CompileError::unsupported("the host has no memory for the initializer"))?;
     bytes.resize(size, 0);
     Ok(bytes)
 }
@@ -303,7 +305,7 @@ struct Memory {
 impl Memory {
     fn write(&mut self, at: u64, ty: Option<Type>, scalar: Scalar) -> Result<(), CompileError> {
         let Some(ty) = ty else { return Ok(()) };
-        let outside = || CompileError::new("the initializer does not fit its type");
+        let outside = || CompileError::invalid("the initializer does not fit its type");
         match scalar {
             Scalar::Undef => {}
             Scalar::Bits(bits) => {
@@ -319,12 +321,12 @@ impl Memory {
             }
             Scalar::Address { global, addend } => {
                 if self.relocations.len() >= MOST_ADDRESSES {
-                    return Err(CompileError::new(
+                    return Err(CompileError::unsupported(
                         "the initializer holds too many addresses",
                     ));
                 }
                 if ty.bits() != 64 {
-                    return Err(CompileError::new(
+                    return Err(CompileError::invalid(
                         "an address is narrowed in an initializer",
                     ));
                 }

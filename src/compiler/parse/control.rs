@@ -30,15 +30,15 @@ pub(super) fn split<'b, 'a>(
                 at += 1;
                 continue;
             }
-            return Err(inst.error("the instruction stands outside a block"));
+            return Err(inst.invalid("the instruction stands outside a block"));
         }
         let length = body[at..]
             .iter()
             .position(|inst| is_terminator(inst.op))
-            .ok_or_else(|| inst.error("the block has no end"))?;
+            .ok_or_else(|| inst.invalid("the block has no end"))?;
         let instructions = &body[at + 1..=at + length];
         if let Some(label) = instructions.iter().find(|inst| inst.op == Op::Label) {
-            return Err(label.error("the block before has no end"));
+            return Err(label.invalid("the block before has no end"));
         }
         let order = blocks.len();
         let block = Body {
@@ -46,7 +46,7 @@ pub(super) fn split<'b, 'a>(
             order,
         };
         if blocks.insert(inst.result()?, block).is_some() {
-            return Err(inst.error("the id is defined twice"));
+            return Err(inst.invalid("the id is defined twice"));
         }
         at += length + 1;
     }
@@ -77,7 +77,7 @@ pub(super) fn reverse_postorder(
         .iter()
         .find(|(_, block)| block.order == 0)
         .map(|(label, _)| *label)
-        .ok_or_else(|| CompileError::new("the function has no blocks"))?;
+        .ok_or_else(|| CompileError::invalid("the function has no blocks"))?;
     let mut order = Vec::with_capacity(blocks.len());
     let mut seen = HashSet::from([entry]);
     let first = successors(blocks, entry, &selector_bits)?;
@@ -85,7 +85,7 @@ pub(super) fn reverse_postorder(
     while let Some((label, rest)) = stack.last_mut() {
         match rest.next() {
             Some(next) if next == entry => {
-                return Err(CompileError::new(
+                return Err(CompileError::invalid(
                     "a branch goes to the function's first block",
                 ));
             }
@@ -110,7 +110,7 @@ fn successors(
     label: Id,
     selector_bits: impl Fn(Id) -> Option<u32>,
 ) -> Result<Vec<Id>, CompileError> {
-    let no_block = |id: Id| CompileError::new(format!("{id} is not a block"));
+    let no_block = |id: Id| CompileError::invalid(format!("{id} is not a block"));
     let block = blocks.get(&label).ok_or_else(|| no_block(label))?;
     let Some(inst) = block.instructions.last() else {
         return Ok(Vec::new());
@@ -120,7 +120,7 @@ fn successors(
         Op::BranchConditional => vec![inst.id(1)?, inst.id(2)?],
         Op::Switch => {
             let bits = selector_bits(inst.id(0)?)
-                .ok_or_else(|| inst.error("the selector is not an integer"))?;
+                .ok_or_else(|| inst.invalid("the selector is not an integer"))?;
             let step = literal_words(bits) + 1;
             let labels = inst.ids_from(2).skip(step - 1).step_by(step);
             std::iter::once(inst.id(1)?).chain(labels).collect()
@@ -128,7 +128,7 @@ fn successors(
         _ => Vec::new(),
     };
     if let Some(&bad) = targets.iter().find(|target| !blocks.contains_key(target)) {
-        return Err(inst.error(format!("{bad} is not a block of the function")));
+        return Err(inst.invalid(format!("{bad} is not a block of the function")));
     }
     Ok(targets)
 }
@@ -146,7 +146,7 @@ impl<'a> FunctionParser<'_, 'a> {
         inst: &Instruction<'a>,
         values: Rc<[Value]>,
     ) -> Result<Rc<[Value]>, CompileError> {
-        let other = || inst.error("the value has another type than the function returns");
+        let other = || inst.invalid("the value has another type than the function returns");
         let slots = self.slots(self.result)?;
         let to = self.source.types.scalar(self.result).map_err(|_| other())?;
         let is_narrowed = values.iter().all(|&value| self.ty(value) != to);
@@ -167,7 +167,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Op::BranchConditional => {
                 let condition = self.scalar(inst, 0)?;
                 if self.ty(condition) != Type::Bool {
-                    return Err(inst.error("the condition is not a boolean"));
+                    return Err(inst.invalid("the condition is not a boolean"));
                 }
                 Terminator::Branch {
                     condition,
@@ -180,7 +180,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 if self.source.types.is_void(self.result) {
                     Terminator::Return(Values::new())
                 } else {
-                    return Err(inst.error("the function returns a value"));
+                    return Err(inst.invalid("the function returns a value"));
                 }
             }
             Op::ReturnValue => {
@@ -208,7 +208,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let label = inst.id(index)?;
         match self.labels.get(&label) {
             Some(&block) => Ok(block.into()),
-            None => Err(inst.error(format!("{label} is not a block of the function"))),
+            None => Err(inst.invalid(format!("{label} is not a block of the function"))),
         }
     }
 
@@ -228,7 +228,7 @@ impl<'a> FunctionParser<'_, 'a> {
             }
             let literal = literal & mask;
             if !seen.insert(literal) {
-                return Err(inst.error(format!("case {literal} stands twice")));
+                return Err(inst.invalid(format!("case {literal} stands twice")));
             }
             cases.push((literal, self.edge(inst, at + literal_words)?));
             at += literal_words + 1;
@@ -250,18 +250,18 @@ impl<'a> FunctionParser<'_, 'a> {
         let callee = source
             .functions
             .get(&callee_id)
-            .ok_or_else(|| inst.error(format!("{callee_id} is not a function")))?;
+            .ok_or_else(|| inst.invalid(format!("{callee_id} is not a function")))?;
         if inst.operands.len() - 1 != callee.parameters.len() {
-            return Err(inst.error("the number of arguments is not that of the parameters"));
+            return Err(inst.invalid("the number of arguments is not that of the parameters"));
         }
         if inst.result_type()? != callee.result {
-            return Err(inst.error("the result is not that of the function"));
+            return Err(inst.invalid("the result is not that of the function"));
         }
         let mut arguments = Vec::with_capacity(callee.parameters.len());
         for (parameter, argument) in callee.parameters.iter().zip(inst.ids_from(1)) {
             let (ty, values) = self.values(argument)?;
             if !self.source.types.interchangeable(ty, parameter.ty) {
-                return Err(inst.error(format!("{argument} has another type than the parameter")));
+                return Err(inst.invalid(format!("{argument} has another type than the parameter")));
             }
             self.spend(values.len())?;
             arguments.push(values);

@@ -26,7 +26,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(mode) => Some(
                 FPRoundingMode::from_u32(mode)
                     .map(map_rounding)
-                    .ok_or_else(|| inst.error(format!("rounding mode {mode} is unknown")))?,
+                    .ok_or_else(|| inst.invalid(format!("rounding mode {mode} is unknown")))?,
             ),
             None => None,
         };
@@ -48,7 +48,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 !to.is_int()
             })
         {
-            return Err(inst.error("the types are not those of the conversion"));
+            return Err(inst.invalid("the types are not those of the conversion"));
         }
         let op = inst.op;
         self.each(inst, from.len(), |b, lane| {
@@ -77,10 +77,10 @@ impl<'a> FunctionParser<'_, 'a> {
         let from = self.operand(inst, 0)?;
         let slots = self.result_slots(inst)?;
         let (Some(&first), Some(slot)) = (from.first(), slots.first()) else {
-            return Err(inst.error("the operand is empty"));
+            return Err(inst.invalid("the operand is empty"));
         };
         let (source, target) = (self.ty(first), slot.ty);
-        let mismatch = || inst.error("the sizes of the two types differ");
+        let mismatch = || inst.invalid("the sizes of the two types differ");
         let bits = |ty: Type, count: usize| ty.bits() as usize * count;
         if bits(source, from.len()) != bits(target, slots.len()) {
             return Err(mismatch());
@@ -110,9 +110,9 @@ impl<'a> FunctionParser<'_, 'a> {
                     self.define(inst, &[pointer])
                 }
                 (_, Type::Ptr(_), Type::Ptr(_)) => {
-                    Err(inst.error("the pointers are to different address spaces"))
+                    Err(inst.invalid("the pointers are to different address spaces"))
                 }
-                _ => Err(inst.error("a pointer is an integer, or two words, and nothing else")),
+                _ => Err(inst.invalid("a pointer is an integer, or two words, and nothing else")),
             };
         }
         if !number(source) || !number(target) {

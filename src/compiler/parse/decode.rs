@@ -34,9 +34,14 @@ pub(super) struct Instruction<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// An error that blames this instruction.
-    pub fn error(&self, reason: impl Into<String>) -> CompileError {
-        self.locate(CompileError::new(reason))
+    /// The instruction breaks a rule.
+    pub fn invalid(&self, reason: impl Into<String>) -> CompileError {
+        self.locate(CompileError::invalid(reason))
+    }
+
+    /// The instruction asks for too much.
+    pub fn unsupported(&self, reason: impl Into<String>) -> CompileError {
+        self.locate(CompileError::unsupported(reason))
     }
 
     /// Blames this instruction, unless a place closer to the cause did.
@@ -50,17 +55,17 @@ impl<'a> Instruction<'a> {
     }
 
     pub fn not_supported(&self) -> CompileError {
-        self.error(format!("Op{} is not supported", self.name))
+        self.unsupported(format!("Op{} is not supported", self.name))
     }
 
     pub fn result_type(&self) -> Result<Id, CompileError> {
         self.result_type
-            .ok_or_else(|| self.error("the instruction has no result type"))
+            .ok_or_else(|| self.invalid("the instruction has no result type"))
     }
 
     pub fn result(&self) -> Result<Id, CompileError> {
         self.result
-            .ok_or_else(|| self.error("the instruction has no result"))
+            .ok_or_else(|| self.invalid("the instruction has no result"))
     }
 
     pub fn result_if_any(&self) -> Option<Id> {
@@ -72,7 +77,7 @@ impl<'a> Instruction<'a> {
         self.operands
             .get(index)
             .copied()
-            .ok_or_else(|| self.error(format!("operand {} is missing", index + 1)))
+            .ok_or_else(|| self.invalid(format!("operand {} is missing", index + 1)))
     }
 
     pub fn id(&self, index: usize) -> Result<Id, CompileError> {
@@ -91,7 +96,7 @@ impl<'a> Instruction<'a> {
     /// The nul-terminated string at operand `index`, and the operand after it.
     pub fn string(&self, index: usize) -> Result<(String, usize), CompileError> {
         let words = self.operands.get(index..).unwrap_or(&[]);
-        let (bytes, length) = string(words).ok_or_else(|| self.error("a string has no end"))?;
+        let (bytes, length) = string(words).ok_or_else(|| self.invalid("a string has no end"))?;
         Ok((String::from_utf8_lossy(&bytes).into_owned(), index + length))
     }
 }
@@ -112,7 +117,7 @@ pub(super) fn string(words: &[u32]) -> Option<(Vec<u8>, usize)> {
 
 /// The module in host byte order, if it starts as a module does.
 pub(super) fn host_order(words: &[u32]) -> Result<Cow<'_, [u32]>, CompileError> {
-    let header = |reason: &str| CompileError::new(format!("not a SPIR-V module: {reason}"));
+    let header = |reason: &str| CompileError::invalid(format!("not a SPIR-V module: {reason}"));
     let words = match words.first() {
         Some(&spirv::MAGIC_NUMBER) => Cow::Borrowed(words),
         Some(word) if word.swap_bytes() == spirv::MAGIC_NUMBER => {
@@ -149,14 +154,14 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, Compil
     const HEADER_WORDS: usize = 5;
     let mut instructions = Vec::new();
     let count = count(words.get(HEADER_WORDS..).unwrap_or(&[]));
-    instructions
-        .try_reserve_exact(count)
-        .map_err(|_| CompileError::new("the host has no memory for the module's instructions"))?;
+    instructions.try_reserve_exact(count).map_err(|_| {
+        CompileError::unsupported("the host has no memory for the module's instructions")
+    })?;
     let mut offset_words = HEADER_WORDS;
     while let Some(&first) = words.get(offset_words) {
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
         let cut = |what: &str| {
-            CompileError::new(format!(
+            CompileError::invalid(format!(
                 "the module is malformed: {what} at word {offset_words}"
             ))
         };

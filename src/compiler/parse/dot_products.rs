@@ -28,13 +28,13 @@ impl<'a> FunctionParser<'_, 'a> {
         };
         let ty = self.source.types.scalar(inst.result_type()?)?;
         if !ty.is_int() {
-            return Err(inst.error("the result is not an integer"));
+            return Err(inst.invalid("the result is not an integer"));
         }
         let vectors = self.dot_operands(inst, if saturates { 3 } else { 2 })?;
         let accumulator = if saturates {
             let value = self.integer(inst, 2)?;
             if self.ty(value) != ty {
-                return Err(inst.error("the accumulator is not of the result's type"));
+                return Err(inst.invalid("the accumulator is not of the result's type"));
             }
             Some(value)
         } else {
@@ -68,17 +68,17 @@ impl<'a> FunctionParser<'_, 'a> {
         let same_types =
             a.len() == b.len() && (a.iter().zip(&*b)).all(|(&a, &b)| self.ty(a) == self.ty(b));
         if !same_types {
-            return Err(inst.error("the operands' types do not match"));
+            return Err(inst.invalid("the operands' types do not match"));
         }
         let format = match (&*a, inst.operands.get(format_index)) {
             (&[only], Some(&format)) => {
                 const PACKED: u32 = PackedVectorFormat::PackedVectorFormat4x8Bit as u32;
                 if format != PACKED || self.ty(only) != Type::I32 {
-                    return Err(inst.error("the vectors' packed format is unknown"));
+                    return Err(inst.invalid("the vectors' packed format is unknown"));
                 }
                 DotFormat::Packed4x8
             }
-            (&[_], None) => return Err(inst.error("the operands are not vectors")),
+            (&[_], None) => return Err(inst.invalid("the operands are not vectors")),
             _ => DotFormat::Components,
         };
         Ok(Vectors {

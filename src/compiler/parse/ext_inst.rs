@@ -22,11 +22,11 @@ impl<'a> FunctionParser<'_, 'a> {
         match self.source.extended_sets.get(&set) {
             Some(ExtendedSet::NonSemantic) => return Ok(true),
             Some(ExtendedSet::OpenClStd) => {}
-            None => return Err(inst.error(format!("{set} is not an instruction set"))),
+            None => return Err(inst.invalid(format!("{set} is not an instruction set"))),
         }
         let number = inst.word(1)?;
         let function = ClStd::from_u32(number)
-            .ok_or_else(|| inst.error(format!("OpenCL.std has no instruction {number}")))?;
+            .ok_or_else(|| inst.invalid(format!("OpenCL.std has no instruction {number}")))?;
         self.opencl_std(inst, function)
             .map_err(|error| inst.locate_extended(error, &format!("{function:?}")))?;
         Ok(true)
@@ -48,7 +48,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let first = self.operand(inst, FIRST_ARGUMENT)?;
                 let second = self.operand(inst, FIRST_ARGUMENT + 1)?;
                 if first.len() != second.len() {
-                    return Err(inst.error("the vectors' types differ"));
+                    return Err(inst.invalid("the vectors' types differ"));
                 }
                 let from: Values = first.iter().chain(&*second).copied().collect();
                 self.shuffle(inst, &from, FIRST_ARGUMENT + 2)
@@ -120,7 +120,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 .collect::<Result<_, _>>()?;
         }
         if !self.function_takes(function, &arguments, result) {
-            return Err(inst.error("the function does not take operands of these types"));
+            return Err(inst.invalid("the function does not take operands of these types"));
         }
         if function == ClStd::select && slots.len() > 1 {
             self.select_by_highest_bit(inst, &mut arguments)?;
@@ -136,7 +136,7 @@ impl<'a> FunctionParser<'_, 'a> {
             }));
             let lanes = argument.len();
             if strides[index].is_none() && lanes != slots.len() && lanes != 1 {
-                return Err(inst.error("the operands' numbers of components differ"));
+                return Err(inst.invalid("the operands' numbers of components differ"));
             }
         }
         self.each(inst, slots.len(), |b, lane| {
@@ -164,10 +164,10 @@ impl<'a> FunctionParser<'_, 'a> {
         arguments: &mut [Rc<[Value]>],
     ) -> Result<(), CompileError> {
         let [_, _, condition] = arguments else {
-            return Err(inst.error("the number of operands is not three"));
+            return Err(inst.invalid("the number of operands is not three"));
         };
         if !condition.iter().all(|&value| self.ty(value).is_int()) {
-            return Err(inst.error("the condition is not of integers"));
+            return Err(inst.invalid("the condition is not of integers"));
         }
         let mut b = self.build();
         *condition = condition
@@ -188,7 +188,7 @@ impl<'a> FunctionParser<'_, 'a> {
             lanes.push(
                 list.len()
                     .try_into()
-                    .map_err(|_| inst.error("an argument is neither a scalar nor a vector"))?,
+                    .map_err(|_| inst.invalid("an argument is neither a scalar nor a vector"))?,
             );
             arguments.extend_from_slice(list);
         }

@@ -31,7 +31,7 @@ pub(super) fn parse<'a>(
     function: Function,
     body: &[Instruction<'a>],
 ) -> Result<Function, CompileError> {
-    let missing = || CompileError::new("the function has no blocks");
+    let missing = || CompileError::invalid("the function has no blocks");
     let declared = source.functions.get(&id).ok_or_else(missing)?;
     let mut parser = FunctionParser {
         source,
@@ -54,7 +54,7 @@ pub(super) fn parse<'a>(
         }
         let local = (parameter.ty, Local::Values(values));
         if parser.locals.insert(parameter.id, local).is_some() {
-            return Err(CompileError::new("a parameter's id is defined twice"));
+            return Err(CompileError::invalid("a parameter's id is defined twice"));
         }
     }
 
@@ -83,7 +83,7 @@ pub(super) fn parse<'a>(
             .collect();
         for phi in &phis {
             if index == 0 {
-                return Err(phi.error("the first block of a function has no predecessors"));
+                return Err(phi.invalid("the first block of a function has no predecessors"));
             }
             parser.phi(phi, block).map_err(|error| phi.locate(error))?;
         }
@@ -155,7 +155,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 };
                 for phi in &target.phis {
                     let value = incoming.get(&(phi.result()?, *label)).ok_or_else(|| {
-                        phi.error(format!("there is no value for the predecessor {label}"))
+                        phi.invalid(format!("there is no value for the predecessor {label}"))
                     })?;
                     let (ty, mut values) =
                         self.values(*value).map_err(|error| phi.locate(error))?;
@@ -165,7 +165,7 @@ impl<'a> FunctionParser<'_, 'a> {
                         let narrowed = self.low_bits(phi, Rc::clone(&values))?;
                         let (_, params) = self.values(phi.result()?)?;
                         if Rc::ptr_eq(&narrowed, &values) || narrowed.len() != params.len() {
-                            return Err(phi.error(format!("{value} has another type")));
+                            return Err(phi.invalid(format!("{value} has another type")));
                         }
                         let slots = self.slots(phi.result_type()?)?;
                         values = match self.cut(&slots, &narrowed) {
@@ -246,7 +246,7 @@ fn check_dominance(function: &Function) -> Result<(), CompileError> {
     let dominators = Dominators::new(function);
     match crate::compiler::verify::first_dominance_error(function, &dominators) {
         None => Ok(()),
-        Some(_) => Err(CompileError::new(
+        Some(_) => Err(CompileError::invalid(
             "a value is used where its definition does not dominate it",
         )),
     }

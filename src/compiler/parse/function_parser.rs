@@ -69,7 +69,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let total = self.source.scalars.get() + scalars;
         self.source.scalars.set(total);
         if total > MAX_SCALARS {
-            return Err(CompileError::new("the module is too large"));
+            return Err(CompileError::unsupported("the module is too large"));
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 .zip(values)
                 .all(|(slot, &value)| slot.ty == self.function.ty(value));
         if !fits {
-            return Err(inst.error("the operands do not match the result's type"));
+            return Err(inst.invalid("the operands do not match the result's type"));
         }
         self.spend(values.len())?;
         let cut = self.cut(&slots, values);
@@ -101,7 +101,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let id = inst.result()?;
         let elsewhere = self.source.constants.get(id).is_some();
         if elsewhere || self.locals.insert(id, (ty, local)).is_some() {
-            return Err(inst.error(format!("{id} is defined twice")));
+            return Err(inst.invalid(format!("{id} is defined twice")));
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if let Some(variable) = self.source.variables.get(&id) {
             return Ok((variable.ty, Local::Input(InputPointer::new(variable))));
         }
-        Err(CompileError::new(format!(
+        Err(CompileError::invalid(format!(
             "{id} is not a value, or not defined on every way here"
         )))
     }
@@ -128,7 +128,7 @@ impl<'a> FunctionParser<'_, 'a> {
     pub fn values(&mut self, id: Id) -> Result<(Id, Rc<[Value]>), CompileError> {
         match self.local(id)? {
             (ty, Local::Values(values)) => Ok((ty, values)),
-            (_, Local::Input(_)) => Err(CompileError::new(
+            (_, Local::Input(_)) => Err(CompileError::invalid(
                 "a pointer to a built-in input is used otherwise than for loading",
             )),
         }
@@ -152,7 +152,7 @@ impl<'a> FunctionParser<'_, 'a> {
     pub fn scalar(&mut self, inst: &Instruction<'a>, index: usize) -> Result<Value, CompileError> {
         match *self.operand(inst, index)? {
             [value] => Ok(value),
-            _ => Err(inst.error(format!("operand {} is not a scalar", index + 1))),
+            _ => Err(inst.invalid(format!("operand {} is not a scalar", index + 1))),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if self.function.ty(value).is_int() {
             Ok(value)
         } else {
-            Err(inst.error(format!("operand {} is not an integer", index + 1)))
+            Err(inst.invalid(format!("operand {} is not an integer", index + 1)))
         }
     }
 
@@ -175,7 +175,7 @@ impl<'a> FunctionParser<'_, 'a> {
         self.source
             .constants
             .integer(inst.id(index)?)
-            .ok_or_else(|| inst.error(format!("operand {} is not a constant", index + 1)))
+            .ok_or_else(|| inst.invalid(format!("operand {} is not a constant", index + 1)))
     }
 
     pub fn ty(&self, value: Value) -> Type {
@@ -188,7 +188,7 @@ impl<'a> FunctionParser<'_, 'a> {
         self.spend(slots.len())?;
         let scalars = self.source.constants.flatten(id, &self.source.types)?;
         if scalars.len() != slots.len() {
-            return Err(CompileError::new(format!(
+            return Err(CompileError::invalid(format!(
                 "the constant {id} does not match its type"
             )));
         }
@@ -219,7 +219,7 @@ impl<'a> FunctionParser<'_, 'a> {
                         let whole = self.early(IrOp::Convert(Convert::PtrToInt, value), Type::I64);
                         self.early(IrOp::Convert(Convert::Truncate, whole), ty)
                     }
-                    _ => return Err(CompileError::new("an address is no value of this type")),
+                    _ => return Err(CompileError::invalid("an address is no value of this type")),
                 }
             }
         })

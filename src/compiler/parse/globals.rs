@@ -38,7 +38,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
                 .decorations
                 .literal(id, Decoration::BuiltIn)
                 .and_then(spirv::BuiltIn::from_u32)
-                .ok_or_else(|| inst.error("an input variable is not a known built-in"))?;
+                .ok_or_else(|| inst.invalid("an input variable is not a known built-in"))?;
             let variable = Variable {
                 ty,
                 built_in,
@@ -49,7 +49,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
         }
         Storage::Space(AddressSpace::Private | AddressSpace::Generic) => {
             return Err(
-                inst.error("a module-scope variable is not in local, global or constant memory")
+                inst.invalid("a module-scope variable is not in local, global or constant memory")
             );
         }
         Storage::Space(space) => space,
@@ -75,7 +75,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
     }
     source.variable_bytes = source.variable_bytes.saturating_add(layout.size_bytes);
     if source.variable_bytes > MAX_VARIABLE_BYTES {
-        return Err(inst.error("the module's variables are too large"));
+        return Err(inst.unsupported("the module's variables are too large"));
     }
     let (import, export) = match source.decorations.linkage(id) {
         Some(Linkage::Import(name)) => (Some(name), None),
@@ -98,7 +98,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
                 .get(initializer)
                 .is_some_and(|constant| is_any || source.types.alike(constant.ty, pointee));
             if !fits {
-                return Err(inst.error("the initializer is no constant of the variable's type"));
+                return Err(inst.invalid("the initializer is no constant of the variable's type"));
             }
             let initializer = source.constants.bytes(initializer, &source.types)?;
             // A few nested constants can stand for any number of bytes.
@@ -106,7 +106,7 @@ pub(super) fn declare(source: &mut Source<'_>, inst: &Instruction<'_>) -> Result
                 bytes.len() + size_of_val(addresses.as_slice())
             });
             if source.initializer_bytes as u64 > MAX_INITIALIZER_BYTES {
-                return Err(inst.error("the module's initializers are too large"));
+                return Err(inst.unsupported("the module's initializers are too large"));
             }
             initializer.unzip()
         }
@@ -158,11 +158,13 @@ fn spelled_initializer(
     }
     source.initializer_bytes = source.initializer_bytes.saturating_add(size_bytes as usize);
     if source.initializer_bytes as u64 > MAX_INITIALIZER_BYTES {
-        return Err(CompileError::new("the module's initializers are too large"));
+        return Err(CompileError::unsupported(
+            "the module's initializers are too large",
+        ));
     }
     let mut bytes = zeros(size_bytes as usize)?;
     for (offset, digits) in parts {
-        let outside = || CompileError::new("the bytes of a table do not fit its type");
+        let outside = || CompileError::invalid("the bytes of a table do not fit its type");
         let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
         let to = bytes.get_mut(offset..).unwrap_or_default();
         let to = to.get_mut(..pairs.len()).ok_or_else(outside)?;

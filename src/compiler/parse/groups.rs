@@ -86,7 +86,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if fits {
             Ok(Group { op, scope })
         } else {
-            Err(inst.error(format!("the scope {scope:?} is not one of this operation")))
+            Err(inst.invalid(format!("the scope {scope:?} is not one of this operation")))
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => 3,
         };
         if local_id.len() > most {
-            return Err(inst.error(format!(
+            return Err(inst.invalid(format!(
                 "the place in the group has {} components, not up to {most}",
                 local_id.len()
             )));
@@ -133,7 +133,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 Some(all) => b.binary(Binary::And, all, same),
             });
         }
-        let all = all.ok_or_else(|| inst.error("there is no value"))?;
+        let all = all.ok_or_else(|| inst.invalid("there is no value"))?;
         self.define(inst, &[all])
     }
 
@@ -174,7 +174,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(GroupOperation::ClusteredReduce) => {
                 GroupOp::ClusteredReduce(binary, self.cluster_size(inst, 3)?)
             }
-            _ => return Err(inst.error("the group operation is not supported")),
+            _ => return Err(inst.unsupported("the group operation is not supported")),
         };
         let group = self.group_of(inst, op)?;
         let values = self.class_operand(inst, 2, class)?;
@@ -191,7 +191,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let size = self.constant_integer(inst, index)?;
         match u32::try_from(size) {
             Ok(size) if size.is_power_of_two() => Ok(size),
-            _ => Err(inst.error(format!("the cluster size {size} is not a power of 2"))),
+            _ => Err(inst.invalid(format!("the cluster size {size} is not a power of 2"))),
         }
     }
 
@@ -215,12 +215,12 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => return Ok(false),
         };
         if self.scope(inst, 0)? != Scope::Subgroup {
-            return Err(inst.error("the scope is not the sub-group"));
+            return Err(inst.invalid("the scope is not the sub-group"));
         }
         let value = self.class_operand(inst, operand, Class::Int)?;
         let words: masks::Mask = match *value {
             [x, y, z, w] if self.ty(x) == Type::I32 => [x, y, z, w],
-            _ => return Err(inst.error("the ballot is not four 32-bit integers")),
+            _ => return Err(inst.invalid("the ballot is not four 32-bit integers")),
         };
         let index = match inst.op {
             Op::GroupNonUniformBallotBitExtract => Some(self.integer(inst, 2)?),
@@ -253,7 +253,7 @@ impl<'a> FunctionParser<'_, 'a> {
                     let below = masks::and(b, words, before);
                     masks::count(b, below)
                 }
-                _ => return Err(inst.error("the group operation is not supported")),
+                _ => return Err(inst.unsupported("the group operation is not supported")),
             },
         };
         self.define(inst, &[result])?;

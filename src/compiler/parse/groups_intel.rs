@@ -68,7 +68,7 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         let (first, second) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         if first.len() != second.len() {
-            return Err(inst.error("the two values are of different types"));
+            return Err(inst.invalid("the two values are of different types"));
         }
         let down = direction == Binary::Add;
         let (current, other) = if down {
@@ -117,7 +117,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let slots = self.result_slots(inst)?;
         let element = match slots.first() {
             Some(slot) if slot.ty.is_int() || slot.ty.is_float() => slot.ty,
-            _ => return Err(inst.error("the result is not of numbers")),
+            _ => return Err(inst.invalid("the result is not of numbers")),
         };
         let (mut at, row) = self.block(pointer, element);
         let mut values = Values::new();
@@ -138,7 +138,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let values = self.operand(inst, 1)?;
         let element = match values.first().map(|&value| self.ty(value)) {
             Some(ty) if ty.is_int() || ty.is_float() => ty,
-            _ => return Err(inst.error("the value is not of numbers")),
+            _ => return Err(inst.invalid("the value is not of numbers")),
         };
         let (mut at, row) = self.block(pointer, element);
         for (index, &value) in values.iter().enumerate() {

@@ -36,13 +36,13 @@ impl Column {
     ) -> Result<Self, CompileError> {
         let field = |field: ImageField| {
             let value = image.get(field.index()).copied();
-            value.ok_or_else(|| inst.error("the operand is not an image"))
+            value.ok_or_else(|| inst.invalid("the operand is not an image"))
         };
         let &[x, y] = coordinate else {
-            return Err(inst.error("the coordinate does not have two components"));
+            return Err(inst.invalid("the coordinate does not have two components"));
         };
         if b.ty(x) != Type::I32 || !element.is_int() {
-            return Err(inst.error("the operands are not integers"));
+            return Err(inst.invalid("the operands are not integers"));
         }
         let (first, bits) = TexelFormat::LOG2_BYTES;
         let log2_bytes = b.binary_const(Binary::LShr, field(ImageField::Format)?, first.into());

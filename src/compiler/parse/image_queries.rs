@@ -52,7 +52,7 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<Value, CompileError> {
         let (_, values) = self.image_operand(inst, image, false)?;
         let value = values.get(field.index()).copied();
-        value.ok_or_else(|| inst.error("the operand is not an image"))
+        value.ok_or_else(|| inst.invalid("the operand is not an image"))
     }
 
     fn image_enumerant(

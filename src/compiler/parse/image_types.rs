@@ -42,17 +42,17 @@ pub(super) fn image_type(inst: &Instruction<'_>) -> Result<ImageType, CompileErr
         (Some(spirv::Dim::Dim2D), true) => ImageDimension::TwoArray,
         (Some(spirv::Dim::Dim3D), false) => ImageDimension::Three,
         (Some(spirv::Dim::DimBuffer), false) => ImageDimension::Buffer,
-        _ => return Err(inst.error("the image's dimension is none of OpenCL C's")),
+        _ => return Err(inst.invalid("the image's dimension is none of OpenCL C's")),
     };
     if inst.word(4)? != 0 {
-        return Err(inst.error("multi-sampled images are not supported"));
+        return Err(inst.unsupported("multi-sampled images are not supported"));
     }
     let access = match inst.operands.get(7) {
         // "If not present, read-only" is how OpenCL C has it.
         None | Some(0) => AccessQualifier::ReadOnly,
         Some(1) => AccessQualifier::WriteOnly,
         Some(2) => AccessQualifier::ReadWrite,
-        Some(_) => return Err(inst.error("the access qualifier is unknown")),
+        Some(_) => return Err(inst.invalid("the access qualifier is unknown")),
     };
     Ok(ImageType {
         dimension,
@@ -69,7 +69,7 @@ pub(super) fn literal_sampler(inst: &Instruction<'_>) -> Result<u64, CompileErro
         2 => Addressing::Clamp,
         3 => Addressing::Repeat,
         4 => Addressing::RepeatMirrored,
-        _ => return Err(inst.error("the addressing mode is unknown")),
+        _ => return Err(inst.invalid("the addressing mode is unknown")),
     };
     let sampler = Sampler::new(inst.word(1)? == 1, addressing, inst.word(2)? == 1);
     Ok(sampler.0.into())

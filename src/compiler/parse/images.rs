@@ -156,7 +156,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 level: ImageLevel::Named,
                 operands: [level].into_iter().collect(),
             }),
-            _ => Err(inst.error("the level of detail is not one number")),
+            _ => Err(inst.invalid("the level of detail is not one number")),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> FunctionParser<'_, 'a> {
         for index in [index, index + 1] {
             let (_, step) = self.values(inst.id(index)?)?;
             let step = step.get(..image.dimension.axes());
-            let step = step.ok_or_else(|| inst.error("a gradient has too few components"))?;
+            let step = step.ok_or_else(|| inst.invalid("a gradient has too few components"))?;
             operands.extend(step.iter().copied());
         }
         Ok(Level {
@@ -196,7 +196,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let values = values.iter().copied().collect();
         match (&self.source.types.get(ty)?.kind, sampled) {
             (Kind::Image(image), false) | (Kind::SampledImage(image), true) => Ok((*image, values)),
-            _ => Err(inst.error(format!("{id} is not the kind of image that is wanted"))),
+            _ => Err(inst.invalid(format!("{id} is not the kind of image that is wanted"))),
         }
     }
 
@@ -211,7 +211,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let float_coordinates = match coordinate.first().map(|&v| self.ty(v)) {
             Some(Type::F32) => true,
             Some(Type::I32) => false,
-            _ => return Err(inst.error("coordinates are of type float or int")),
+            _ => return Err(inst.invalid("coordinates are of type float or int")),
         };
         let kind = ImageAccessKind::Sample { float_coordinates };
         self.read_as(inst, kind, image, values, coordinate, level)
@@ -258,7 +258,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let texel = match wanted {
             Some(Type::F32 | Type::F16) => Type::F32,
             Some(Type::I32) => Type::I32,
-            _ => return Err(inst.error("texels are of type float, half, int or uint")),
+            _ => return Err(inst.invalid("texels are of type float, half, int or uint")),
         };
         let mut operands = self.access_operands(inst, kind, image, values, coordinate)?;
         self.add_level(inst, &mut operands, &level, Type::F32)?;
@@ -296,7 +296,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let ty = match texel.first().map(|&v| self.ty(v)) {
             Some(Type::F32 | Type::F16) => Type::F32,
             Some(Type::I32) => Type::I32,
-            _ => return Err(inst.error("texels are of type float, half, int or uint")),
+            _ => return Err(inst.invalid("texels are of type float, half, int or uint")),
         };
         let mut b = self.build();
         for index in 0..4 {
@@ -326,7 +326,7 @@ impl<'a> FunctionParser<'_, 'a> {
         wanted: Type,
     ) -> Result<(), CompileError> {
         if level.operands.iter().any(|&v| self.ty(v) != wanted) {
-            return Err(inst.error("the level of detail is of another type"));
+            return Err(inst.invalid("the level of detail is of another type"));
         }
         operands.extend(level.operands.iter().copied());
         Ok(())
@@ -343,7 +343,7 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<Values, CompileError> {
         let count = image.dimension.coordinates();
         let Some(coordinate) = coordinate.get(..count) else {
-            return Err(inst.error(format!("the image takes {count} coordinates")));
+            return Err(inst.invalid(format!("the image takes {count} coordinates")));
         };
         let wanted = match kind {
             ImageAccessKind::Sample {
@@ -352,7 +352,7 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => Type::I32,
         };
         if coordinate.iter().any(|&v| self.ty(v) != wanted) {
-            return Err(inst.error("the coordinates are of another type"));
+            return Err(inst.invalid("the coordinates are of another type"));
         }
         Ok(values.iter().chain(coordinate).copied().collect())
     }

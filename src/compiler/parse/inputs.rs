@@ -32,7 +32,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let whole = self.slots(pointer.whole)?;
         let element = match whole.first() {
             Some(slot) if matches!(slot.ty, Type::I32 | Type::I64) => slot.ty,
-            _ => return Err(inst.error("the built-in is not of integers of 32 or 64 bits")),
+            _ => return Err(inst.invalid("the built-in is not of integers of 32 or 64 bits")),
         };
         let mask = super::group_masks::built_in(&mut self.build(), pointer.built_in);
         let all: Values = match mask {
@@ -40,7 +40,7 @@ impl<'a> FunctionParser<'_, 'a> {
             _ => (0..whole.len() as u8)
                 .map(|component| {
                     let query = map_built_in(pointer.built_in, component).ok_or_else(|| {
-                        inst.error(format!(
+                        inst.unsupported(format!(
                             "the built-in {:?} is not supported",
                             pointer.built_in
                         ))
@@ -51,7 +51,7 @@ impl<'a> FunctionParser<'_, 'a> {
         };
         let wanted = self.result_slots(inst)?.len();
         let size = u64::from(element.size_bytes());
-        let outside = || inst.error("the load reaches outside the built-in");
+        let outside = || inst.invalid("the load reaches outside the built-in");
         if !pointer.offset_bytes.is_multiple_of(size) {
             return Err(outside());
         }

@@ -24,13 +24,15 @@ pub(super) fn add(source: &mut Source<'_>) -> Result<(), CompileError> {
     for entry in std::mem::take(&mut source.entry_points) {
         count += weight(source, &entry);
         if count > MOST_PARAMETERS {
-            let error = entry.inst.error("the kernels have too many parameters");
+            let error = entry
+                .inst
+                .unsupported("the kernels have too many parameters");
             return Err(error.in_function(entry.name));
         }
         let kernel = kernel(source, &entry)
             .map_err(|error| entry.inst.locate(error).in_function(entry.name.as_str()))?;
         if !names.insert(kernel.name.clone()) {
-            let error = entry.inst.error("two kernels have the same name");
+            let error = entry.inst.invalid("two kernels have the same name");
             return Err(error.in_function(entry.name));
         }
         source.module.kernels.push(kernel);
@@ -57,10 +59,10 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
     let declared = source.functions.get(&entry.function).ok_or_else(|| {
         entry
             .inst
-            .error(format!("{} is not a function", entry.function))
+            .invalid(format!("{} is not a function", entry.function))
     })?;
     if !source.types.is_void(declared.result) {
-        return Err(entry.inst.error("a kernel returns a value"));
+        return Err(entry.inst.invalid("a kernel returns a value"));
     }
     let types = argument_strings(source, "kernel_arg_type", &entry.name);
     let qualifiers = argument_strings(source, "kernel_arg_type_qual", &entry.name);
@@ -135,7 +137,7 @@ fn parameter_kind(
     source: &Source<'_>,
     parameter: &Parameter,
 ) -> Result<KernelParameterKind, CompileError> {
-    let too_large = || CompileError::new("a kernel argument is too large");
+    let too_large = || CompileError::unsupported("a kernel argument is too large");
     let data = source.types.get(parameter.ty)?;
     match data.kind {
         Kind::Image(image) => return Ok(KernelParameterKind::Image(image)),
@@ -162,9 +164,9 @@ fn parameter_kind(
                     align_bytes: layout.align_bytes,
                 })
             }
-            AddressSpace::Generic => {
-                Err(CompileError::new("a kernel argument is a generic pointer"))
-            }
+            AddressSpace::Generic => Err(CompileError::invalid(
+                "a kernel argument is a generic pointer",
+            )),
         };
     }
     let layout = source.types.layout(parameter.ty)?;
@@ -201,7 +203,7 @@ fn execution_mode(
             .constants
             .integer(inst.id(index)?)
             .and_then(|value| u32::try_from(value).ok())
-            .ok_or_else(|| inst.error("the operand is not a constant"))
+            .ok_or_else(|| inst.invalid("the operand is not a constant"))
     };
     let attributes = &mut kernel.attributes;
     match ExecutionMode::from_u32(inst.word(1)?) {
@@ -248,11 +250,11 @@ fn execution_mode(
         ) => {}
         // Among them program-scope destructors, which no one would run, and other directions of rounding.
         Some(mode) => {
-            return Err(inst.error(format!("execution mode {mode:?} is not supported")));
+            return Err(inst.unsupported(format!("execution mode {mode:?} is not supported")));
         }
         None => {
             let mode = inst.word(1)?;
-            return Err(inst.error(format!("execution mode {mode} is unknown")));
+            return Err(inst.invalid(format!("execution mode {mode} is unknown")));
         }
     }
     Ok(())

@@ -58,7 +58,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let (_, from_pointee) = self.pointer(inst, 1)?;
                 let layout = self.source.types.layout(pointee)?;
                 if pointee != from_pointee {
-                    return Err(inst.error("the pointers are to different types"));
+                    return Err(inst.invalid("the pointers are to different types"));
                 }
                 let size_bytes = self.build().i64(layout.size_bytes);
                 self.copy_memory(inst, size_bytes, 2)?;
@@ -77,7 +77,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let ty = inst.result_type()?;
         let (storage, pointee) = self.source.types.pointee(ty)?;
         if storage != Storage::Space(AddressSpace::Private) {
-            return Err(inst.error("a variable of a function is not in private memory"));
+            return Err(inst.invalid("a variable of a function is not in private memory"));
         }
         let id = inst.result()?;
         let layout = self.source.types.layout(pointee)?;
@@ -98,7 +98,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if let Some(&initializer) = inst.operands.get(1) {
             let (ty, values) = self.values(Id(initializer))?;
             if !self.source.types.interchangeable(ty, pointee) {
-                return Err(inst.error("the initializer has another type"));
+                return Err(inst.invalid("the initializer has another type"));
             }
             let slots = self.slots(ty)?;
             let access = Access::aligned(layout.align_bytes);
@@ -114,7 +114,7 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         self.private_bytes = self.private_bytes.saturating_add(size_bytes);
         if self.private_bytes > MAX_PRIVATE_BYTES {
-            Err(inst.error("the function's variables are too large"))
+            Err(inst.unsupported("the function's variables are too large"))
         } else {
             Ok(())
         }
@@ -152,7 +152,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let (_, pointee) = self.source.types.pointee(ty)?;
         match *values {
             [value] if self.ty(value).is_pointer() => Ok((value, pointee)),
-            _ => Err(inst.error(format!("operand {} is not a pointer", index + 1))),
+            _ => Err(inst.invalid(format!("operand {} is not a pointer", index + 1))),
         }
     }
 
@@ -166,11 +166,11 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         if pointee != value {
             let error = format!("the type is not the one that {pointer} points to");
-            return Err(inst.error(error));
+            return Err(inst.invalid(error));
         }
         let slots = self.slots(value)?;
         if self.source.types.physical32 && slots.iter().any(|slot| slot.ty.is_pointer()) {
-            return Err(inst.error("pointers in memory need the addressing model Physical64"));
+            return Err(inst.invalid("pointers in memory need the addressing model Physical64"));
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl<'a> FunctionParser<'_, 'a> {
             {
                 let value = rest.next().copied();
                 let value =
-                    value.ok_or_else(|| CompileError::new("a stored value is too short"))?;
+                    value.ok_or_else(|| CompileError::invalid("a stored value is too short"))?;
                 narrow_integers::store(&mut b, pointer, slot, value, access);
                 continue;
             }
@@ -338,7 +338,7 @@ fn memory_operands(inst: &Instruction<'_>, first: usize) -> Result<Operands, Com
             // What clang 22 makes of 2^32, which is the alignment of null: the access is never made.
             0 => None,
             _ if align.is_power_of_two() => Some(align),
-            _ => return Err(inst.error(format!("the alignment {align} is not a power of two"))),
+            _ => return Err(inst.invalid(format!("the alignment {align} is not a power of two"))),
         };
         operands.length += 1;
     }

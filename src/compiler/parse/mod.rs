@@ -168,7 +168,7 @@ impl<'a> Source<'a> {
                             ExtendedSet::NonSemantic
                         }
                         _ => {
-                            return Err(inst.error(format!("instruction set {name} is unknown")));
+                            return Err(inst.invalid(format!("instruction set {name} is unknown")));
                         }
                     };
                     self.extended_sets.insert(inst.result()?, set);
@@ -176,12 +176,12 @@ impl<'a> Source<'a> {
                 Op::MemoryModel => match AddressingModel::from_u32(inst.word(0)?) {
                     Some(AddressingModel::Physical32) => self.types.physical32 = true,
                     Some(AddressingModel::Physical64) => {}
-                    _ => return Err(inst.error("the addressing model is not a physical one")),
+                    _ => return Err(inst.invalid("the addressing model is not a physical one")),
                 },
                 Op::EntryPoint => {
                     const KERNEL: u32 = rspirv::spirv::ExecutionModel::Kernel as u32;
                     if inst.word(0)? != KERNEL {
-                        return Err(inst.error("an entry point is not a kernel"));
+                        return Err(inst.invalid("an entry point is not a kernel"));
                     }
                     let (function, name) = (inst.id(1)?, inst.string(2)?.0);
                     self.entry_names.insert(function, name.clone());
@@ -280,12 +280,12 @@ impl<'a> Source<'a> {
                     let end = rest
                         .iter()
                         .position(|inst| inst.op == Op::FunctionEnd)
-                        .ok_or_else(|| inst.error("the function has no end"))?;
+                        .ok_or_else(|| inst.invalid("the function has no end"))?;
                     self.function_header(inst, &rest[1..end], at + 1)
                         .map_err(|error| inst.locate(error))?;
                     at += end + 1;
                 }
-                _ => return Err(inst.error("the instruction stands outside a function")),
+                _ => return Err(inst.invalid("the instruction stands outside a function")),
             }
         }
         Ok(())
@@ -300,10 +300,10 @@ impl<'a> Source<'a> {
         let id = inst.result()?;
         let Kind::Function { result, parameters } = self.types.get(inst.id(1)?)?.kind.clone()
         else {
-            return Err(inst.error("the type is not a function type"));
+            return Err(inst.invalid("the type is not a function type"));
         };
         if result != inst.result_type()? {
-            return Err(inst.error("the result is not that of the function type"));
+            return Err(inst.invalid("the result is not that of the function type"));
         }
         let linkage = self.decorations.linkage(id);
         let name = match (&linkage, self.decorations.name(id)) {
@@ -336,7 +336,7 @@ impl<'a> Source<'a> {
                 Op::FunctionParameter => {
                     let ty = param.result_type()?;
                     if parameters.get(declared.len()) != Some(&ty) {
-                        return Err(param.error("the parameter is not that of the function type"));
+                        return Err(param.invalid("the parameter is not that of the function type"));
                     }
                     for slot in self.types.slots(ty)?.iter() {
                         function.add_param(entry, slot.ty);
@@ -350,7 +350,7 @@ impl<'a> Source<'a> {
             }
         }
         if declared.len() != parameters.len() {
-            return Err(inst.error("the function type has more parameters"));
+            return Err(inst.invalid("the function type has more parameters"));
         }
 
         let func = self.module.add_function(function);
@@ -376,7 +376,7 @@ impl<'a> Source<'a> {
             import,
         };
         if self.functions.insert(id, declared).is_some() {
-            return Err(inst.error("the id is defined twice"));
+            return Err(inst.invalid("the id is defined twice"));
         }
         self.function_order.push(id);
         Ok(())

@@ -148,7 +148,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(2) => Scope::Device,
             Some(3) => Scope::CrossDevice,
             Some(4) => Scope::Subgroup,
-            _ => return Err(inst.error("the memory scope is not a known constant")),
+            _ => return Err(inst.invalid("the memory scope is not a known constant")),
         })
     }
 
@@ -160,7 +160,7 @@ impl<'a> FunctionParser<'_, 'a> {
             Some(3) => Semantics::RELEASE,
             Some(4) => Semantics::ACQUIRE_RELEASE,
             Some(5) => Semantics::SEQUENTIALLY_CONSISTENT,
-            _ => return Err(inst.error("the memory order is not a known constant")),
+            _ => return Err(inst.invalid("the memory order is not a known constant")),
         })
     }
 
@@ -171,7 +171,7 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         let to = self.source.types.scalar(inst.result_type()?)?;
         let (&[pointer], Type::Ptr(_)) = (pointer, to) else {
-            return Err(inst.error("the operand or the result is not a pointer"));
+            return Err(inst.invalid("the operand or the result is not a pointer"));
         };
         match self.ty(pointer) {
             from if from == to => self.define(inst, &[pointer]),
@@ -188,7 +188,7 @@ impl<'a> FunctionParser<'_, 'a> {
 
     fn get_fence(&mut self, inst: &Instruction<'a>, pointer: &[Value]) -> Result<(), CompileError> {
         let &[pointer] = pointer else {
-            return Err(inst.error("the operand is not a pointer"));
+            return Err(inst.invalid("the operand is not a pointer"));
         };
         let space = self.function.space(pointer);
         let mut b = self.build();
@@ -272,14 +272,14 @@ impl<'a> FunctionParser<'_, 'a> {
         for argument in arguments {
             match **argument {
                 [value] => scalars.push(value),
-                _ => return Err(inst.error("an operand is not a scalar")),
+                _ => return Err(inst.invalid("an operand is not a scalar")),
             }
         }
         let Some((&pointer, rest)) = scalars.split_first() else {
-            return Err(inst.error("there is no pointer"));
+            return Err(inst.invalid("there is no pointer"));
         };
         if !self.ty(pointer).is_pointer() {
-            return Err(inst.error("the first operand is not a pointer"));
+            return Err(inst.invalid("the first operand is not a pointer"));
         }
         let ty = match (op, rest) {
             (AtomicOp::Store, [value, ..]) => self.ty(*value),
@@ -294,10 +294,10 @@ impl<'a> FunctionParser<'_, 'a> {
             // In OpenCL C the comparator comes first.
             ("cmpxchg", &[comparator, value]) => smallvec![value, comparator],
             (_, &[value, ..]) => smallvec![value],
-            _ => return Err(inst.error("operands are missing")),
+            _ => return Err(inst.invalid("operands are missing")),
         };
         if values.iter().any(|&value| self.ty(value) != ty) {
-            return Err(inst.error("the operands' types do not match"));
+            return Err(inst.invalid("the operands' types do not match"));
         }
         let rest = match op {
             AtomicOp::Load => rest,

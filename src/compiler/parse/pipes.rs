@@ -61,7 +61,7 @@ impl<'a> FunctionParser<'_, 'a> {
             (Scope::Invocation, 0)
         };
         if form.of_group && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
-            return Err(inst.error("the scope is neither the work-group nor the sub-group"));
+            return Err(inst.invalid("the scope is neither the work-group nor the sub-group"));
         }
         let mut values = Values::new();
         values.push(self.pipe_operand(inst, first)?);
@@ -105,7 +105,7 @@ impl<'a> FunctionParser<'_, 'a> {
             (Ok(size @ 1..), Ok(align)) if align.is_power_of_two() && size % align == 0 => {
                 Ok((size, align.min(HEADER_BYTES)))
             }
-            _ => Err(inst.error(format!(
+            _ => Err(inst.invalid(format!(
                 "a packet of {size} bytes with an alignment of {align}"
             ))),
         }
@@ -119,7 +119,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let (ty, values) = self.values(inst.id(index)?)?;
         match (&self.source.types.get(ty)?.kind, &*values) {
             (Kind::Pipe(_), &[value]) => Ok(value),
-            _ => Err(inst.error(format!("operand {} is not a pipe", index + 1))),
+            _ => Err(inst.invalid(format!("operand {} is not a pipe", index + 1))),
         }
     }
 
@@ -127,7 +127,7 @@ impl<'a> FunctionParser<'_, 'a> {
         let (ty, values) = self.values(inst.id(index)?)?;
         match (&self.source.types.get(ty)?.kind, &*values) {
             (Kind::ReserveId, &[value]) => Ok(value),
-            _ => Err(inst.error(format!("operand {} is not a reservation", index + 1))),
+            _ => Err(inst.invalid(format!("operand {} is not a reservation", index + 1))),
         }
     }
 

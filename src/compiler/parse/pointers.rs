@@ -33,7 +33,9 @@ impl<'a> FunctionParser<'_, 'a> {
                     Local::Input(pointer) => {
                         let ty = inst.result_type()?;
                         if self.source.types.pointee(ty)?.0 != Storage::Input {
-                            return Err(inst.error("the pointers are to different storage classes"));
+                            return Err(
+                                inst.invalid("the pointers are to different storage classes")
+                            );
                         }
                         self.define_local(inst, ty, Local::Input(pointer))?;
                     }
@@ -58,7 +60,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let value = self.integer(inst, 0)?;
                 let to = self.source.types.scalar(inst.result_type()?)?;
                 if !to.is_pointer() {
-                    return Err(inst.error("the result is not a pointer"));
+                    return Err(inst.invalid("the result is not a pointer"));
                 }
                 let mut b = self.build();
                 let value = b.resize_int(value, Type::I64, false);
@@ -80,7 +82,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 let size = self.source.types.layout(pointee)?.size_bytes;
                 let to = self.integer_result(inst)?;
                 if size == 0 {
-                    return Err(inst.error("the pointers are to a type of no size"));
+                    return Err(inst.invalid("the pointers are to a type of no size"));
                 }
                 let mut b = self.build();
                 let x = b.convert(Convert::PtrToInt, x, Type::I64);
@@ -103,7 +105,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if ty.is_int() {
             Ok(ty)
         } else {
-            Err(inst.error("the result is not an integer"))
+            Err(inst.invalid("the result is not an integer"))
         }
     }
 
@@ -113,7 +115,7 @@ impl<'a> FunctionParser<'_, 'a> {
         if self.ty(x) == self.ty(y) {
             Ok((x, y))
         } else {
-            Err(inst.error("the pointers are to different address spaces"))
+            Err(inst.invalid("the pointers are to different address spaces"))
         }
     }
 
@@ -122,14 +124,14 @@ impl<'a> FunctionParser<'_, 'a> {
         let to = self.source.types.scalar(inst.result_type()?)?;
         let from = self.ty(pointer);
         if !to.is_pointer() {
-            return Err(inst.error("the result is not a pointer"));
+            return Err(inst.invalid("the result is not a pointer"));
         }
         if from == to {
             return self.define(inst, &[pointer]);
         }
         let generic = Type::Ptr(AddressSpace::Generic);
         if from != generic && to != generic {
-            return Err(inst.error("neither pointer is generic"));
+            return Err(inst.invalid("neither pointer is generic"));
         }
         self.convert1(inst, op, pointer, to)
     }
@@ -167,7 +169,7 @@ impl<'a> FunctionParser<'_, 'a> {
         }
         let ty = inst.result_type()?;
         if self.source.types.pointee(ty)? != (storage, at) {
-            return Err(inst.error("the result does not point to what the indices reach"));
+            return Err(inst.invalid("the result does not point to what the indices reach"));
         }
         match base {
             Local::Input(pointer) => {
@@ -176,7 +178,7 @@ impl<'a> FunctionParser<'_, 'a> {
             }
             Local::Values(values) => {
                 let &[mut pointer] = &*values else {
-                    return Err(inst.error("the base is not a pointer"));
+                    return Err(inst.invalid("the base is not a pointer"));
                 };
                 let mut b = self.build();
                 if let Some(dynamic) = offset.dynamic {

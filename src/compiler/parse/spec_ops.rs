@@ -18,7 +18,7 @@ pub(super) fn declare(
     let ty = inst.result_type()?;
     let scalars = evaluate(inst, ty, types, constants).map_err(|error| inst.locate(error))?;
     if scalars.len() != types.slots(ty).map_err(|error| inst.locate(error))?.len() {
-        return Err(inst.error("the result does not match its type"));
+        return Err(inst.invalid("the result does not match its type"));
     }
     let data = Data::Flat(scalars);
     let data = match (&types.get(ty)?.kind, data) {
@@ -39,16 +39,17 @@ fn evaluate(
     constants: &Constants,
 ) -> Result<Vec<Scalar>, CompileError> {
     let op = Op::from_u32(inst.word(0)?)
-        .ok_or_else(|| inst.error(format!("unknown instruction {}", inst.operands[0])))?;
+        .ok_or_else(|| inst.invalid(format!("unknown instruction {}", inst.operands[0])))?;
     let operand = |index: usize| -> Result<(Id, Vec<Scalar>), CompileError> {
         let id = inst.id(index)?;
         let constant = constants
             .get(id)
-            .ok_or_else(|| inst.error(format!("{id} is not a constant")))?;
+            .ok_or_else(|| inst.invalid(format!("{id} is not a constant")))?;
         Ok((constant.ty, constants.flatten(id, types)?))
     };
     let (a_type, a) = operand(1)?;
-    let not_supported = || inst.error(format!("OpSpecConstantOp of Op{op:?} is not supported"));
+    let not_supported =
+        || inst.unsupported(format!("OpSpecConstantOp of Op{op:?} is not supported"));
     Ok(match op {
         Op::AccessChain | Op::InBoundsAccessChain => {
             chain(inst, ty, a_type, &a, 2, types, constants)?
@@ -78,7 +79,7 @@ fn evaluate(
             let (_, range) = part(inst, composite_type, 3, types)?;
             match composite.get_mut(range) {
                 Some(part) if part.len() == a.len() => part.copy_from_slice(&a),
-                _ => return Err(inst.error("the part does not match the composite")),
+                _ => return Err(inst.invalid("the part does not match the composite")),
             }
             composite
         }
@@ -105,7 +106,7 @@ fn evaluate(
             (0..b.len())
                 .map(pick)
                 .collect::<Option<_>>()
-                .ok_or_else(|| inst.error("the operands do not match"))?
+                .ok_or_else(|| inst.invalid("the operands do not match"))?
         }
         _ => {
             let from = types.scalar(a_type)?;
@@ -160,7 +161,7 @@ fn signed_index(
     };
     match (constants.integer(id), slot) {
         (Some(bits), Some(slot)) => Ok(sign_extend(bits, slot.bits)),
-        _ => Err(inst.error("an index is not a constant")),
+        _ => Err(inst.invalid("an index is not a constant")),
     }
 }
 
@@ -268,11 +269,11 @@ pub(super) fn step_into(
                 .and_then(|index| usize::try_from(index).ok())
                 .and_then(|index| Some((*members.get(index)?, *offsets.get(index)?)));
             let (member, offset) = member.ok_or_else(|| {
-                CompileError::new("the index of a structure's member is not a valid constant")
+                CompileError::invalid("the index of a structure's member is not a valid constant")
             })?;
             (member, Step::Bytes(offset))
         }
-        _ => return Err(CompileError::new(format!("type {at} has no parts"))),
+        _ => return Err(CompileError::invalid(format!("type {at} has no parts"))),
     })
 }
 

@@ -96,20 +96,24 @@ impl Types {
     pub fn get(&self, id: Id) -> Result<&Rc<TypeData>, CompileError> {
         self.by_id
             .get(&id)
-            .ok_or_else(|| CompileError::new(format!("{id} is not a type")))
+            .ok_or_else(|| CompileError::invalid(format!("{id} is not a type")))
     }
 
     /// The scalars of a value of a type.
     pub fn slots(&self, id: Id) -> Result<&Rc<[Slot]>, CompileError> {
         let data = self.get(id)?;
         data.slots.as_ref().ok_or_else(|| {
-            CompileError::new(match &data.kind {
-                Kind::Opaque(name) => format!("values of type {name} are not supported"),
-                Kind::Array { .. } | Kind::Struct { .. } if data.layout.is_some() => {
-                    format!("a value of type {id} has more than {MAX_SCALARS} scalars")
+            let is_laid_out = data.layout.is_some();
+            match &data.kind {
+                Kind::Opaque(name) => {
+                    CompileError::unsupported(format!("values of type {name} are not supported"))
                 }
-                _ => format!("there are no values of type {id}"),
-            })
+                Kind::Array { .. } | Kind::Struct { .. } if is_laid_out => {
+                    let most = format!("a value of type {id} has more than {MAX_SCALARS} scalars");
+                    CompileError::unsupported(most)
+                }
+                _ => CompileError::invalid(format!("there are no values of type {id}")),
+            }
         })
     }
 
@@ -140,7 +144,7 @@ impl Types {
     pub fn layout(&self, id: Id) -> Result<Layout, CompileError> {
         let data = self.get(id)?;
         data.layout
-            .ok_or_else(|| CompileError::new(format!("type {id} has no size in memory")))
+            .ok_or_else(|| CompileError::invalid(format!("type {id} has no size in memory")))
     }
 
     pub fn is_void(&self, id: Id) -> bool {
@@ -163,7 +167,7 @@ impl Types {
                 Kind::Scalar(_) | Kind::Integer(..) | Kind::Vector { .. } | Kind::Pointer { .. },
                 Some([first, ..]),
             ) => Ok(first.ty),
-            _ => Err(CompileError::new(format!(
+            _ => Err(CompileError::invalid(format!(
                 "type {id} is no scalar or vector"
             ))),
         }
@@ -173,7 +177,7 @@ impl Types {
     pub fn pointee(&self, id: Id) -> Result<(Storage, Id), CompileError> {
         match self.get(id)?.kind {
             Kind::Pointer { storage, pointee } => Ok((storage, pointee)),
-            _ => Err(CompileError::new(format!(
+            _ => Err(CompileError::invalid(format!(
                 "type {id} is not a pointer type"
             ))),
         }
@@ -195,7 +199,7 @@ impl Types {
             Op::TypeFloat => Kind::Scalar(
                 Type::float(inst.word(0)?)
                     .filter(|_| inst.operands.len() == 1)
-                    .ok_or_else(|| inst.error("floats have 16, 32 or 64 bits"))?,
+                    .ok_or_else(|| inst.invalid("floats have 16, 32 or 64 bits"))?,
             ),
             Op::TypeVector => {
                 let (element, count) = (inst.id(0)?, inst.word(1)?);
@@ -204,17 +208,17 @@ impl Types {
                     element_kind,
                     Kind::Scalar(_) | Kind::Integer(..) | Kind::Pointer { .. }
                 ) {
-                    return Err(inst.error("the components of a vector are scalars"));
+                    return Err(inst.invalid("the components of a vector are scalars"));
                 }
                 // clang-22 makes vectors of one component where its optimizer does.
                 if !(1..=16).contains(&count) {
-                    return Err(inst.error(format!("vectors of {count} components do not exist")));
+                    return Err(inst.invalid(format!("vectors of {count} components do not exist")));
                 }
                 Kind::Vector { element, count }
             }
             Op::TypeArray => {
                 let count = length(inst.id(1)?)
-                    .ok_or_else(|| inst.error("the length of an array is a constant"))?;
+                    .ok_or_else(|| inst.invalid("the length of an array is a constant"))?;
                 self.check_is_data(inst, inst.id(0)?)?;
                 Kind::Array {
                     element: inst.id(0)?,
@@ -224,7 +228,7 @@ impl Types {
             Op::TypeStruct => self.structure(inst, more, decorations)?,
             Op::TypePointer => {
                 let storage = map_storage(inst.word(0)?)
-                    .ok_or_else(|| inst.error("the storage class is not supported"))?;
+                    .ok_or_else(|| inst.unsupported("the storage class is not supported"))?;
                 Kind::Pointer {
                     storage,
                     pointee: inst.id(1)?,
@@ -239,13 +243,13 @@ impl Types {
             Op::TypeSampler => Kind::Sampler,
             Op::TypeSampledImage => match self.get(inst.id(0)?)?.kind {
                 Kind::Image(image) => Kind::SampledImage(image),
-                _ => return Err(inst.error("what is sampled is an image")),
+                _ => return Err(inst.invalid("what is sampled is an image")),
             },
             Op::TypeReserveId => Kind::ReserveId,
             Op::TypePipe => Kind::Pipe(match inst.word(0)? {
                 0 => AccessQualifier::ReadOnly,
                 1 => AccessQualifier::WriteOnly,
-                _ => return Err(inst.error("a pipe is read or written")),
+                _ => return Err(inst.invalid("a pipe is read or written")),
             }),
             Op::TypeForwardPointer => return Ok(true),
             Op::TypeOpaque
@@ -258,7 +262,7 @@ impl Types {
         let layout = self.lay_out(&kind).map_err(|error| inst.locate(error))?;
         let slots = match self.listed_slots {
             0..MAX_LISTED_SLOTS => self.flatten(&kind).map_err(|error| inst.locate(error))?,
-            _ => return Err(inst.error("the module's types have too many members")),
+            _ => return Err(inst.unsupported("the module's types have too many members")),
         };
         self.listed_slots += slots.as_ref().map_or(0, |slots| slots.len());
         let data = TypeData {
@@ -267,7 +271,7 @@ impl Types {
             slots,
         };
         if self.by_id.insert(inst.result()?, Rc::new(data)).is_some() {
-            return Err(inst.error("the id is defined twice"));
+            return Err(inst.invalid("the id is defined twice"));
         }
         Ok(true)
     }
@@ -278,7 +282,7 @@ impl Types {
             return Ok(Kind::Scalar(ty));
         }
         let container = narrow_integers::container(bits)
-            .ok_or_else(|| inst.error("integers have at least one and at most 64 bits"))?;
+            .ok_or_else(|| inst.invalid("integers have at least one and at most 64 bits"))?;
         self.has_other_widths = true;
         Ok(Kind::Integer(bits, container))
     }
@@ -314,7 +318,7 @@ impl Types {
             end = offset
                 .checked_add(layout.size_bytes)
                 .filter(|&end| end < MAX_TYPE_BYTES)
-                .ok_or_else(|| inst.error("the structure is too large"))?;
+                .ok_or_else(|| inst.unsupported("the structure is too large"))?;
         }
         Ok(Kind::Struct {
             members,
@@ -328,7 +332,7 @@ impl Types {
     fn check_is_data(&self, inst: &Instruction<'_>, part: Id) -> Result<(), CompileError> {
         match self.by_id.get(&part).map(|data| &data.kind) {
             Some(Kind::Image(_) | Kind::Sampler | Kind::SampledImage(_) | Kind::Pipe(_)) => {
-                Err(inst.error("an array or structure holds an image, a sampler or a pipe"))
+                Err(inst.invalid("an array or structure holds an image, a sampler or a pipe"))
             }
             _ => Ok(()),
         }
@@ -375,7 +379,7 @@ impl Types {
                         .size_bytes
                         .checked_mul(*count)
                         .filter(|&size| size < MAX_TYPE_BYTES)
-                        .ok_or_else(|| CompileError::new("the array is too large"))?,
+                        .ok_or_else(|| CompileError::unsupported("the array is too large"))?,
                     align_bytes: layout.align_bytes,
                 }),
                 None => None,
@@ -483,7 +487,7 @@ impl Types {
         composite: Id,
         index: u32,
     ) -> Result<(Id, std::ops::Range<usize>), CompileError> {
-        let none = || CompileError::new(format!("type {composite} has no part {index}"));
+        let none = || CompileError::invalid(format!("type {composite} has no part {index}"));
         let data = self.get(composite)?;
         let (part, first) = match &data.kind {
             Kind::Vector { element, count } if index < *count => (*element, index as usize),
@@ -524,7 +528,7 @@ impl Types {
             Kind::Struct { members, .. } => Parts::Each(members.clone()),
             _ => {
                 let error = format!("type {composite} is not composite");
-                return Err(CompileError::new(error));
+                return Err(CompileError::invalid(error));
             }
         })
     }

@@ -66,17 +66,17 @@ impl<'a> FunctionParser<'_, 'a> {
     ) -> Result<(), CompileError> {
         let data = self.operand(inst, FIRST_ARGUMENT)?;
         let Some(&first) = data.first() else {
-            return Err(inst.error("the data is empty"));
+            return Err(inst.invalid("the data is empty"));
         };
         let from = self.ty(first);
         if function.half && !from.is_float() {
-            return Err(inst.error("the data is not of floats"));
+            return Err(inst.invalid("the data is not of floats"));
         }
         let element = if function.half { Type::F16 } else { from };
         let rounding = if function.rounding {
             match FPRoundingMode::from_u32(inst.word(FIRST_ARGUMENT + 3)?) {
                 Some(mode) => super::conversions::map_rounding(mode),
-                None => return Err(inst.error("the rounding mode is unknown")),
+                None => return Err(inst.invalid("the rounding mode is unknown")),
             }
         } else {
             Rounding::Rte

@@ -178,7 +178,7 @@ impl<'a> FunctionParser<'_, 'a> {
                 slot.bits == result.bits || slot.bits > result.bits && takes_low_bits(inst.op)
             };
             if !slots.iter().zip(results.iter()).all(fits) {
-                return Err(inst.error("the operands' types do not match"));
+                return Err(inst.invalid("the operands' types do not match"));
             }
         }
         Ok(())
@@ -258,5 +258,5 @@ impl<'a> FunctionParser<'_, 'a> {
 }
 
 fn unsupported(inst: &Instruction<'_>, slot: &Slot) -> CompileError {
-    inst.error(format!("integers of {} bits are not supported", slot.bits))
+    inst.unsupported(format!("integers of {} bits are not supported", slot.bits))
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::front_end::FrontEnd;
 use super::modules::Modules;
-use crate::compiler::{self, Capabilities, CompileError, CompiledProgram, PackedModule};
+use crate::compiler::{self, Capabilities, CompileError, CompiledProgram, ErrorKind, PackedModule};
 use crate::config::Config;
 use crate::toolchain::cache::KeyBuilder;
 use crate::toolchain::validate::validate;
@@ -69,7 +69,12 @@ fn compile(
         let library = FrontEnd::instance().library().map_err(Clone::clone)?;
         compiler::compile(&slices, library, capabilities, &options)
     };
-    let told = |error: CompileError| format!("{error}\n");
+    let told = |error: CompileError| {
+        if error.kind == ErrorKind::Internal {
+            log::error!("{error}");
+        }
+        format!("{error}\n")
+    };
     let program = made().map_err(told)?;
     if validating {
         for kernel in &program.kernels {

@@ -40,7 +40,8 @@ pub fn layout(module: &Module) -> Result<DataSegment, CompileError> {
         }
     }
     // No more than the initializers and what aligns them: variables of zeros lie behind.
-    let no_room = |_| CompileError::new("the host has no memory for the program's variables");
+    let no_room =
+        |_| CompileError::unsupported("the host has no memory for the program's variables");
     let held_bytes = held_bytes as usize;
     segment
         .bytes
@@ -89,7 +90,9 @@ pub fn offsets(module: &Module) -> Result<Vec<u64>, CompileError> {
             .checked_add(global.size_bytes)
             .filter(|&end| end <= LIMIT_BYTES)
             .ok_or_else(|| {
-                CompileError::new("variables of program scope take more than 1 GiB together")
+                CompileError::unsupported(
+                    "variables of program scope take more than 1 GiB together",
+                )
             })?;
     }
     Ok(offsets)

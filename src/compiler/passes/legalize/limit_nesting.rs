@@ -12,7 +12,7 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     let mut functions = module.functions.iter();
     match functions.find(|function| are_too_deep(function, &Dominators::new(function))) {
         Some(function) => {
-            let error = CompileError::new("loops are nested too deeply");
+            let error = CompileError::unsupported("loops are nested too deeply");
             Err(error.in_function(function.name.as_str()))
         }
         None => Ok(()),

@@ -98,7 +98,7 @@ impl Ordering<'_> {
                 semantics,
             } if handles(self.how, semantics) => {
                 let ty = data.results.first().or(values.first()).map(|&v| b.ty(v));
-                let ty = ty.ok_or_else(|| CompileError::new("an atomic without operands"))?;
+                let ty = ty.ok_or_else(|| CompileError::internal("an atomic without operands"))?;
                 let is_store = op == AtomicOp::Store;
                 let op = match op {
                     AtomicOp::Store => AtomicOp::Exchange,
@@ -140,7 +140,7 @@ impl Ordering<'_> {
         }
         let array = u32::try_from(self.arrays.len())
             .map(ArrayId)
-            .map_err(|_| CompileError::new("the kernel has too many arrays"))?;
+            .map_err(|_| CompileError::unsupported("the kernel has too many arrays"))?;
         self.arrays.push(Array {
             name: "fence".into(),
             storage: ArrayStorage::Workgroup,

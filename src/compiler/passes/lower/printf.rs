@@ -65,7 +65,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             };
             let call_words = call.record_words();
             if call_words > MOST_WORDS {
-                return Err(CompileError::new("a printf has too many arguments"));
+                return Err(CompileError::unsupported("a printf has too many arguments"));
             }
             calls.push(call);
             let number = calls.len() as u32;
@@ -131,7 +131,7 @@ fn describe(
         .map(|&components| {
             let (argument, after) = rest
                 .split_at_checked(components.into())
-                .ok_or_else(|| CompileError::new("a printf has fewer values than arguments"))?;
+                .ok_or_else(|| CompileError::invalid("a printf has fewer values than arguments"))?;
             rest = after;
             let kind = match argument.first().map(|&value| function.ty(value)) {
                 Some(Type::Bool | Type::I8) => PrintfKind::Int8,

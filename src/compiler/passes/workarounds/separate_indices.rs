@@ -36,7 +36,9 @@ fn separate(module: &mut Module) -> Result<(), CompileError> {
         rewrite_instructions(function, |b, inst| {
             if let Some(index) = variable_index(b.function, arrays, inst) {
                 mask = mask.checked_add(1).ok_or_else(|| {
-                    CompileError::new("more accesses to private arrays than there are numbers")
+                    CompileError::unsupported(
+                        "more accesses to private arrays than there are numbers",
+                    )
                 })?;
                 let zero = no_group_count_bit(b);
                 let zero = b.binary_const(Binary::And, zero, mask.into());

@@ -42,7 +42,7 @@ fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileErr
         return Ok(());
     }
     if let Some(array) = module.arrays.iter().find(|a| a.element == Type::F16) {
-        return Err(CompileError::new(format!(
+        return Err(CompileError::unsupported(format!(
             "the array '{}' has f16 elements, which the device lacks",
             array.name
         )));
@@ -99,7 +99,7 @@ impl Expander for Halves {
             }
             Op::Convert(op, a) => convert(x, *op, *a, types[0])?,
             other => {
-                return Err(CompileError::new(format!(
+                return Err(CompileError::unsupported(format!(
                     "'{other}' on half floats is not supported on a device without them"
                 )));
             }
@@ -114,7 +114,7 @@ impl Expander for Halves {
         _: Vec<(u64, Edge)>,
         _: Edge,
     ) -> Result<(), CompileError> {
-        Err(CompileError::new("a switch on a half float"))
+        Err(CompileError::invalid("a switch on a half float"))
     }
 }
 
@@ -139,7 +139,7 @@ fn convert(x: &mut Expansion<'_>, op: Convert, a: Value, to: Type) -> Result<Val
                 let a = x.one(a);
                 Ok(from_f32(&mut x.b, a, rounding.unwrap_or(Rounding::Rte)))
             }
-            _ => Err(CompileError::new(format!(
+            _ => Err(CompileError::unsupported(format!(
                 "conversion from {from} to {to} is not supported on a device without half floats"
             ))),
         },
@@ -157,7 +157,7 @@ fn convert(x: &mut Expansion<'_>, op: Convert, a: Value, to: Type) -> Result<Val
                 rounding.unwrap_or(Rounding::Rte),
             ))
         }
-        _ => Err(CompileError::new(format!(
+        _ => Err(CompileError::unsupported(format!(
             "conversion {op:?} from {from} to {to} of half floats is not supported"
         ))),
     }

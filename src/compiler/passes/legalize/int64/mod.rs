@@ -37,7 +37,7 @@ fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileErr
         return Ok(());
     }
     if let Some(array) = module.arrays.iter().find(|a| a.element == Type::I64) {
-        return Err(CompileError::new(format!(
+        return Err(CompileError::unsupported(format!(
             "the array '{}' has 64-bit elements, which the device lacks",
             array.name
         )));
@@ -352,7 +352,7 @@ fn switch(x: &mut Expansion<'_>, value: Value, cases: Vec<(u64, Edge)>, default:
 
 /// Something that an earlier pass must have taken away, or that can't be done.
 fn lacking(what: &str) -> CompileError {
-    CompileError::new(format!(
+    CompileError::unsupported(format!(
         "{what} on 64-bit integers is not supported on a device without them"
     ))
 }

@@ -33,9 +33,9 @@ pub fn legalize(
     };
     let result = data.results.first().map(|&result| b.ty(result));
     let ty = atomic.ty(b, result);
-    let int = ty
-        .as_int()
-        .ok_or_else(|| CompileError::new(format!("atomic {op:?} on {ty} is not supported")))?;
+    let int = ty.as_int().ok_or_else(|| {
+        CompileError::unsupported(format!("atomic {op:?} on {ty} is not supported"))
+    })?;
     if int == Type::I64 {
         memory.check_atomics64(op, place, ty)?;
     }
@@ -47,7 +47,7 @@ pub fn legalize(
     if let Place::Element { array, .. } = place {
         let element = memory.arrays.get(array.index()).map(|array| array.element);
         if element != Some(int) {
-            return Err(CompileError::new(format!(
+            return Err(CompileError::invalid(format!(
                 "atomic {op:?} on {ty} in an array whose elements are not integers of that width"
             )));
         }
@@ -110,7 +110,7 @@ impl Memory<'_> {
         if has && device.int64 || op == AtomicOp::FAdd && self.adds_floats(ty, place) {
             return Ok(());
         }
-        Err(CompileError::new(format!(
+        Err(CompileError::unsupported(format!(
             "atomic {op:?} on 64-bit integers needs {feature}, which the device lacks"
         )))
     }

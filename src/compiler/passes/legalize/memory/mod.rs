@@ -222,12 +222,12 @@ impl Memory<'_> {
     /// Doubles are made of words by way of 64-bit integers.
     fn check_splits(&self, ty: Type) -> Result<(), CompileError> {
         if ty == Type::F64 && !self.capabilities.int64 {
-            return Err(CompileError::new(
+            return Err(CompileError::unsupported(
                 "a double at less than its alignment needs 64-bit integers, which the device lacks",
             ));
         }
         if ty.is_pointer() {
-            return Err(CompileError::new(
+            return Err(CompileError::internal(
                 "a pointer reached the memory legalization",
             ));
         }

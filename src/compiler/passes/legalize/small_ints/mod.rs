@@ -37,7 +37,7 @@ fn legalize(module: &mut Module, device: &Capabilities) -> Result<(), CompileErr
     }
     let lacks = |ty| pass.parts(ty).is_some() && !pass.has(ty);
     if let Some(array) = module.arrays.iter().find(|a| lacks(a.element)) {
-        return Err(CompileError::new(format!(
+        return Err(CompileError::unsupported(format!(
             "the array '{}' has {} elements, which the device lacks",
             array.name, array.element
         )));
@@ -113,12 +113,12 @@ impl Expander for SmallInts<'_> {
             }
             Op::Load(..) | Op::Store(..) => return Err(lacking("a narrow load or store")),
             Op::Atomic { op, .. } => {
-                return Err(CompileError::new(format!(
+                return Err(CompileError::unsupported(format!(
                     "atomic {op:?} on 8- or 16-bit integers is not supported"
                 )));
             }
             other => {
-                return Err(CompileError::new(format!(
+                return Err(CompileError::unsupported(format!(
                     "'{other}' on 8- or 16-bit integers is not supported on this device"
                 )));
             }
@@ -296,7 +296,7 @@ impl SmallInts<'_> {
 
 /// Something that an earlier pass must have taken away.
 fn lacking(what: &str) -> CompileError {
-    CompileError::new(format!(
+    CompileError::internal(format!(
         "{what} reached a device without 8- or 16-bit integers"
     ))
 }

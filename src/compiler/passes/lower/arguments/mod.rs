@@ -46,7 +46,7 @@ const LIMIT_BYTES: u32 = 64 << 10;
 /// Runs the pass on the module's kernel.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let [kernel] = module.kernels.as_slice() else {
-        return Err(CompileError::new(
+        return Err(CompileError::internal(
             "arguments are lowered for one kernel at a time",
         ));
     };
@@ -136,14 +136,18 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
         let values = function
             .params()
             .get(first..first + parameter.param_count)
-            .ok_or_else(|| CompileError::new("a kernel parameter has no function parameter"))?;
+            .ok_or_else(|| {
+                CompileError::internal("a kernel parameter has no function parameter")
+            })?;
         let is_used = values.iter().any(|&v| uses[id.index()].is_used(v));
         let mut place = |size_bytes: u32, align_bytes: u32| {
             let offset = plan.end_bytes.next_multiple_of(align_bytes.clamp(1, 16));
             plan.end_bytes = offset
                 .checked_add(size_bytes)
                 .filter(|&end| end <= LIMIT_BYTES)
-                .ok_or_else(|| CompileError::new("the kernel's arguments take over 64 KiB"))?;
+                .ok_or_else(|| {
+                    CompileError::unsupported("the kernel's arguments take over 64 KiB")
+                })?;
             Ok::<_, CompileError>(offset)
         };
         let (lowered, kind) = match parameter.kind {
@@ -264,7 +268,7 @@ fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError>
                 (Lowered::Local(global), kind)
             }
             KernelParameterKind::Pointer(space) => {
-                return Err(CompileError::new(format!(
+                return Err(CompileError::invalid(format!(
                     "argument {position} of the kernel is a pointer to {space} memory"
                 )));
             }

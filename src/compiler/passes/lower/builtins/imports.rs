@@ -181,7 +181,9 @@ fn relocate(
             match &mut function.inst_mut(inst).op {
                 Op::Call(callee, _) => {
                     *callee = ids.get(callee.index()).copied().flatten().ok_or_else(|| {
-                        CompileError::new("the built-in library calls a function without a name")
+                        CompileError::internal(
+                            "the built-in library calls a function without a name",
+                        )
                     })?;
                 }
                 Op::GlobalAddress(global) => global.0 += first_global,

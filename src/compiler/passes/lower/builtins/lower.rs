@@ -73,13 +73,13 @@ impl<'a, 'f> Lower<'a, 'f> {
     ) -> Result<Values, CompileError> {
         let Some(std) = OpenclStd100Op::from_u32(op.0) else {
             let reason = format!("OpenCL.std has no instruction {}", op.0);
-            return Err(CompileError::new(reason));
+            return Err(CompileError::invalid(reason));
         };
         match self.dispatch(std, args, types)? {
             Some(values) if values.len() == types.len() => Ok(values),
             _ => {
                 let types: Vec<_> = args.iter().map(|v| self.b.ty(*v).to_string()).collect();
-                Err(CompileError::new(format!(
+                Err(CompileError::unsupported(format!(
                     "the built-in '{std:?}' is not supported for ({})",
                     types.join(", ")
                 )))

@@ -81,7 +81,7 @@ impl Lower<'_, '_> {
             }
             _ => self
                 .library("fmod", &[x, y], ty)
-                .ok_or_else(|| CompileError::new("the built-in library has no fmod"))?,
+                .ok_or_else(|| CompileError::internal("the built-in library has no fmod"))?,
         };
         if op == Binary::FRem {
             return Ok(rest);

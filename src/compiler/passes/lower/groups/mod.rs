@@ -203,7 +203,7 @@ fn lower(
             (Scope::Workgroup, Some(scratch)) => {
                 work_group::lower(b, device, scratch, group.op, &values, &types)?
             }
-            _ => return Err(CompileError::new("a collective of no group")),
+            _ => return Err(CompileError::internal("a collective of no group")),
         };
         Ok(Rewrite::Replace(results))
     })?;

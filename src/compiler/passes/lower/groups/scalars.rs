@@ -29,7 +29,7 @@ pub fn identity(op: Binary, ty: Type) -> Result<u64, CompileError> {
         Binary::FMin => float(0x7c00, f32::INFINITY, f64::INFINITY),
         Binary::FMax => float(0xfc00, f32::NEG_INFINITY, f64::NEG_INFINITY),
         other => {
-            return Err(CompileError::new(format!(
+            return Err(CompileError::internal(format!(
                 "{other:?} is no operation of collectives"
             )));
         }
@@ -89,7 +89,12 @@ pub fn from_words(b: &mut Builder<'_>, words: &[Value], ty: Type) -> Result<Valu
             let bits = b.convert(Convert::Truncate, word, Type::I16);
             b.bitcast(bits, ty)
         }
-        _ => return Err(CompileError::new(format!("{} words of {ty}", words.len()))),
+        _ => {
+            return Err(CompileError::internal(format!(
+                "{} words of {ty}",
+                words.len()
+            )));
+        }
     })
 }
 

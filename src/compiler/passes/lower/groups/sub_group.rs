@@ -94,7 +94,11 @@ pub fn lower(
             | GroupOp::ClusteredReduce(..),
             &[value],
         ) => arithmetic(b, device, op, value)?,
-        _ => return Err(CompileError::new(format!("operands of {op:?} are missing"))),
+        _ => {
+            return Err(CompileError::internal(format!(
+                "operands of {op:?} are missing"
+            )));
+        }
     };
     Ok(smallvec![result])
 }
@@ -220,7 +224,7 @@ fn arithmetic(
         GroupOp::Reduce(binary)
         | GroupOp::InclusiveScan(binary)
         | GroupOp::ExclusiveScan(binary) => (binary, device.size),
-        _ => return Err(CompileError::new(format!("{op:?} is no arithmetic"))),
+        _ => return Err(CompileError::internal(format!("{op:?} is no arithmetic"))),
     };
     let ops = device.caps.subgroup;
     let has = match op {

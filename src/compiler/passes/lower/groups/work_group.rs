@@ -93,7 +93,7 @@ pub fn lower(
             | GroupOp::ExclusiveScan(binary),
             &[value],
         ) => combine(b, device, scratch, op, binary, value).map(one),
-        _ => Err(CompileError::new(format!(
+        _ => Err(CompileError::internal(format!(
             "{op:?} is no operation of work-groups"
         ))),
     }

@@ -183,7 +183,7 @@ impl Budget {
                 log::debug!("inlined: {size} instructions");
                 Ok(())
             }
-            size => Err(CompileError::new(format!(
+            size => Err(CompileError::unsupported(format!(
                 "the kernel is too large: with its functions it has {size} instructions, of which {LARGEST} are supported"
             ))),
         }

@@ -24,7 +24,7 @@ const MOST_ARGUMENTS: usize = 1 << 22;
 /// # Errors
 /// It takes more than so many parameters, or too much memory to find out.
 pub fn restore(function: &mut Function, most_params: usize) -> Result<(), CompileError> {
-    let too_many = || CompileError::new("too much lives across calls of shared bodies");
+    let too_many = || CompileError::unsupported("too much lives across calls of shared bodies");
     let dominators = Dominators::new(function);
     let homes = homes(function);
     let uses = astray(function, &dominators, &homes);

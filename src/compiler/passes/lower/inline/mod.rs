@@ -212,7 +212,7 @@ fn check_call(callee: &Function, args: usize, results: usize) -> Result<(), Comp
     if callee.params().len() == args && callee.return_types.len() == results {
         return Ok(());
     }
-    Err(CompileError::new(format!(
+    Err(CompileError::invalid(format!(
         "a call of '{}' does not fit its parameters",
         callee.name
     )))

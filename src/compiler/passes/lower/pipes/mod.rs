@@ -42,7 +42,7 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
             };
             let (pipe, values) = (*pipe, values.clone());
             let Some((&base, operands)) = values.split_first() else {
-                return Err(CompileError::new("a pipe instruction without a pipe"));
+                return Err(CompileError::internal("a pipe instruction without a pipe"));
             };
             let end = End {
                 base,
@@ -116,7 +116,11 @@ impl End {
                 b.binary(Binary::UMin, count, most)
             }
             (PipeOp::MaxPackets, []) => self.field(b, MAX_PACKETS),
-            _ => return Err(CompileError::new("wrong operands of a pipe instruction")),
+            _ => {
+                return Err(CompileError::invalid(
+                    "wrong operands of a pipe instruction",
+                ));
+            }
         };
         Ok(smallvec![result])
     }

@@ -268,14 +268,14 @@ impl Classes {
                     .chain(data.results.iter().copied());
                 for value in hidden {
                     if let Some(space) = offset_space(function, value) {
-                        return Err(CompileError::new(format!(
+                        return Err(CompileError::internal(format!(
                             "a call passes a pointer to {space} memory and was not inlined"
                         )));
                     }
                 }
             }
             Op::Copy { .. } => {
-                return Err(CompileError::new("a copy of memory was not lowered"));
+                return Err(CompileError::internal("a copy of memory was not lowered"));
             }
             op => {
                 // Converted to or from an integer or a generic pointer, or kept in memory.

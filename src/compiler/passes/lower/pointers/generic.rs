@@ -26,7 +26,9 @@ impl Lowering<'_> {
         let from = self.old_type(b, pointer);
         let to = self.old_type(b, result);
         let (Type::Ptr(from), Type::Ptr(to)) = (from, to) else {
-            return Err(CompileError::new("an address space cast of no pointer"));
+            return Err(CompileError::internal(
+                "an address space cast of no pointer",
+            ));
         };
         let is_explicit = convert == Convert::AddressSpaceCastExplicit;
         match (tag_of(from), tag_of(to)) {

@@ -102,7 +102,7 @@ impl Layouts {
                 .ok()
                 .filter(|_| end.saturating_add(size) <= u64::from(u32::MAX / 2))
                 .ok_or_else(|| {
-                    CompileError::new(format!("{} memory exceeds 2 GiB", facts.space))
+                    CompileError::unsupported(format!("{} memory exceeds 2 GiB", facts.space))
                 })?;
             let start = Start {
                 offset_bytes,

@@ -286,7 +286,7 @@ impl Lowering<'_> {
         self.layouts
             .by_class
             .get(&class)
-            .ok_or_else(|| CompileError::new("an access to memory that has no variable"))
+            .ok_or_else(|| CompileError::internal("an access to memory that has no variable"))
     }
 
     fn load(

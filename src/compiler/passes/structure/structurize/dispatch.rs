@@ -73,7 +73,7 @@ impl Shaper<'_> {
         targets.extend_from_slice(exits);
         targets.extend(last);
         if targets.len() < 2 {
-            return Err(CompileError::new(
+            return Err(CompileError::internal(
                 "control flow could not be structured: a dispatch without choice",
             ));
         }

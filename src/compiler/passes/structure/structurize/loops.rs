@@ -237,7 +237,7 @@ impl Shaper<'_> {
             continues: Some(continues),
         } = &region.nodes[node]
         else {
-            return Err(CompileError::new("a loop without a continue target"));
+            return Err(CompileError::internal("a loop without a continue target"));
         };
         let (head, mut continues) = (*head, *continues);
         let (mut arms, mut meetings) = children(region, node);

@@ -123,7 +123,7 @@ fn limited(
             return Ok(());
         }
     }
-    Err(CompileError::new(format!(
+    Err(CompileError::unsupported(format!(
         "conditions and loops are nested {deepest} deep; the device's driver takes {most} at most"
     )))
 }
@@ -185,7 +185,7 @@ fn structurize_in_parts(
             } => shaper.node(&region, node, follow)?,
         }
         if shaper.function.is_too_large() {
-            return Err(CompileError::new(
+            return Err(CompileError::unsupported(
                 "the control flow hands on too many values",
             ));
         }

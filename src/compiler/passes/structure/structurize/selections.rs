@@ -273,7 +273,7 @@ pub fn largest(region: &Region, nodes: &[usize]) -> Option<usize> {
 
 /// Control goes where the plan does not let it: our own mistake, reported instead of wrong code.
 pub fn unexpected(target: Block) -> CompileError {
-    CompileError::new(format!(
+    CompileError::internal(format!(
         "control flow could not be structured: unexpected way to {target}"
     ))
 }
