@@ -150,7 +150,7 @@ pub struct Capabilities {
     /// Whether the driver's compiler takes much longer than in proportion to the size of a kernel, as those for processors
     /// do: large kernels hold bodies that calls share.
     pub compiles_slowly: bool,
-    /// Whether loops count addresses on, rather than compute them anew in each round, and several rounds of loops that
+    /// Whether loops count addresses on, rather than compute them anew in each iteration, and several iterations of loops that
     /// access memory are joined: for drivers that do neither, as NVIDIA's for Vulkan. Its OpenCL does both, and ran a sum in
     /// the strides of the grid in 0.4 of the time, a filter in 0.7, a plain matrix product in 0.8, before this was asked for
     /// (driver 580, H200); now all take as long or less.

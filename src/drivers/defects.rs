@@ -19,9 +19,9 @@ bitflags! {
         /// A loop's variables change for work-items that are leaving it: see
         /// [`crate::compiler::passes::workarounds::hold_loop_state`].
         const OVERWRITES_LOOP_STATE = 1 << 2;
-        /// Loops end after 65,535 rounds of all loops of a kernel together: see [`crate::compiler::passes::optimize::unroll`], and
+        /// Loops end after 65,535 iterations of all loops of a kernel together: see [`crate::compiler::passes::optimize::unroll`], and
         /// [`crate::compiler::passes::workarounds::report_lost_iterations`].
-        const LIMITS_LOOP_ROUNDS = 1 << 3;
+        const LIMITS_ITERATIONS = 1 << 3;
         /// A number that was extended with its sign to 64 bits is compared as if it were positive.
         /// [`crate::compiler::passes::optimize::simplify`] compares it before the extension, where it sees that; see
         /// [`crate::compiler::passes::workarounds::bias_comparisons`] for the others.
@@ -45,13 +45,13 @@ bitflags! {
         /// [`crate::compiler::passes::workarounds::split_selected_elements`].
         const INVERTS_SELECTED_INDICES = 1 << 11;
         /// Constants of a loop are followed through minima and maxima of integers, and not rightly: they are comparisons and
-        /// selections then. SwiftShader takes `UMax` of 1 and 9 in the first round for that of the second, too. It runs
+        /// selections then. SwiftShader takes `UMax` of 1 and 9 in the first iteration for that of the second, too. It runs
         /// SPIRV-Tools (whose folding compares constants of `SMax` as their type says, seen in 2023.1), as others may.
         const MISFOLDS_EXTREMA = 1 << 12;
         /// What a value is computed from is gone through along all paths to arguments, however many: see
         /// [`crate::compiler::passes::workarounds::shorten_searches`].
         const SEARCHES_ALL_PATHS = 1 << 13;
-        /// `Trunc` and `RoundEven` of doubles are those of singles: see [`crate::compiler::passes::workarounds::round_doubles`].
+        /// `Trunc` and `RoundEven` of doubles are those of singles: see [`crate::compiler::passes::workarounds::iteration_doubles`].
         const MISROUNDS_DOUBLES = 1 << 14;
         /// Work-items that wait for their sub-group are suspended until all of the work-group wait, and those that are still
         /// suspended when the first sub-group has ended are dropped. `lower_groups` makes fences of such barriers: what

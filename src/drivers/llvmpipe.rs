@@ -34,7 +34,7 @@ const RANGES: &[Range] = &[
     Range::before(Version(25, 0, 0), Defects::FLATTENS_SWITCHES),
     Range::always(Defects::OVERWRITES_LOOP_STATE),
     // LP_MAX_TGSI_LOOP_ITERATIONS of gallivm is not in 25.0's source.
-    Range::before(Version(25, 0, 0), Defects::LIMITS_LOOP_ROUNDS),
+    Range::before(Version(25, 0, 0), Defects::LIMITS_ITERATIONS),
     // 25.0 casts what an atomic takes in emit_atomic_global, and runs what ends the process on 22.3.
     Range::before(Version(25, 0, 0), Defects::FORGETS_CASTS_OF_ATOMICS),
     // What makes the mistake was seen in 22.3's source (nir_algebraic.py writes -2^31 without its sign), and is not in 25.0's;
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn loops_are_limited_in_old_versions_only() {
-        let limits = |version| defects(version).contains(Defects::LIMITS_LOOP_ROUNDS);
+        let limits = |version| defects(version).contains(Defects::LIMITS_ITERATIONS);
         assert!(limits(Some(DEBIAN_12)));
         assert!(!limits(Some(Version(25, 0, 7))));
         assert!(!limits(Some(Version(99, 0, 0))));

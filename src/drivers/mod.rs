@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn only_llvmpipe_has_its_defects() {
         let its = Defects::OVERWRITES_LOOP_STATE
-            | Defects::LIMITS_LOOP_ROUNDS
+            | Defects::LIMITS_ITERATIONS
             | Defects::FORGETS_CASTS_OF_ATOMICS;
         assert!(driver(llvmpipe::ID, "").defects.contains(its));
         for id in [nvidia::ID, radv::ID, swiftshader::ID, 99] {

@@ -1,11 +1,11 @@
 //! Where work-items part, and which loops they leave together.
 //!
-//! A driver that runs several work-items as one vector makes a loop's rounds until the last of them has left it, and does
+//! A driver that runs several work-items as one vector makes a loop's iterations until the last of them has left it, and does
 //! more for those that have left before than it should ([`crate::compiler::Defects`]). Of loops that all leave in the
-//! same round nothing of the kind can come.
+//! same iteration nothing of the kind can come.
 //!
-//! A value *differs* where two work-items that are in the same block, in the same round of every loop around it, may have
-//! other values in it. What is loaded from memory always does: a vector longer than the work-group makes rounds for those,
+//! A value *differs* where two work-items that are in the same block, in the same iteration of every loop around it, may have
+//! other values in it. What is loaded from memory always does: a vector longer than the work-group makes iterations for those,
 //! too, that the group does not have, and loads nothing for them. Where a branch depends on such a value work-items part,
 //! until all its ways meet. Then parameters of blocks differ where ways of it join, and where only some work-items leave a
 //! loop, all that the loop defines does.
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 /// Steps on the ways on which work-items have parted, for each block of the function.
 const MOST_STEPS: usize = 32;
 
-/// By loop of [`Loops::all`]: whether all work-items of a work-group that enter it together leave it in the same round. Of
+/// By loop of [`Loops::all`]: whether all work-items of a work-group that enter it together leave it in the same iteration. Of
 /// functions with cycles that are no loops nothing is known, nor of those with too many ways to follow.
 pub fn loops_left_together(
     function: &Function,
@@ -180,17 +180,17 @@ impl<'a> Divergence<'a> {
     }
 
     /// The loops around a block that are not around where its ways meet, the innermost first: some work-items may make a
-    /// further round when others have left.
+    /// further iteration when others have left.
     fn left_on_the_way(&self, from: Block, meet: Option<Block>) -> impl Iterator<Item = usize> {
         let is_left = move |&it: &usize| {
             let inside = |meet| self.loops.around(meet).any(|around| around == it);
-            // To meet at the header is to meet in the next round.
+            // To meet at the header is to meet in the next iteration.
             !meet.is_some_and(|meet| inside(meet) && meet != self.loops.all()[it].header)
         };
         self.loops.around(from).take_while(is_left)
     }
 
-    /// Whether all work-items leave a loop in the same round: none leaves where or while they have parted.
+    /// Whether all work-items leave a loop in the same iteration: none leaves where or while they have parted.
     fn leaves_together(&mut self, at: usize) -> bool {
         if self.is_left_apart[at] {
             return false;
@@ -277,8 +277,8 @@ mod tests {
         for (decision, together) in [(Same, true), (Differs, false)] {
             let facts = facts(|b| {
                 let last = number(b, decision);
-                let rounds = begin(b, last);
-                end(b, rounds);
+                let iterations = begin(b, last);
+                end(b, iterations);
             });
             assert_eq!(facts, [together]);
         }
@@ -290,8 +290,8 @@ mod tests {
         let entry = function.entry();
         let last = function.add_param(entry, Type::I32);
         let mut b = Builder::new(&mut function, entry);
-        let rounds = begin(&mut b, last);
-        end(&mut b, rounds);
+        let iterations = begin(&mut b, last);
+        end(&mut b, iterations);
         b.terminate(Terminator::Return(Default::default()));
         assert_eq!(left_together(&function), [false]);
     }
@@ -305,8 +305,8 @@ mod tests {
             b.branch(seven, some, done);
             b.switch_to(some);
             let last = number(b, Same);
-            let rounds = begin(b, last);
-            end(b, rounds);
+            let iterations = begin(b, last);
+            end(b, iterations);
             b.jump(done);
             b.switch_to(done);
         });
@@ -323,15 +323,15 @@ mod tests {
         ] {
             let facts = facts(|b| {
                 let last = number(b, Same);
-                let rounds = begin(b, last);
+                let iterations = begin(b, last);
                 let [inner, meet] = [0; 2].map(|_| b.function.add_block());
                 let seven = is_seven(b, first);
                 b.branch(seven, inner, meet);
                 b.switch_to(inner);
                 let seven = is_seven(b, second);
-                b.branch(seven, rounds.2, meet);
+                b.branch(seven, iterations.2, meet);
                 b.switch_to(meet);
-                end(b, rounds);
+                end(b, iterations);
             });
             assert_eq!(facts, [together]);
         }
@@ -343,16 +343,16 @@ mod tests {
         for (decision, together) in [(Same, true), (Differs, false)] {
             let facts = facts(|b| {
                 let last = number(b, Same);
-                let rounds = begin(b, last);
+                let iterations = begin(b, last);
                 let [some, meet] = [0; 2].map(|_| b.function.add_block());
                 let count = b.function.add_param(meet, Type::I32);
                 let seven = is_seven(b, decision);
-                b.branch(seven, some, Edge::new(meet, [rounds.1]));
+                b.branch(seven, some, Edge::new(meet, [iterations.1]));
                 b.switch_to(some);
-                let more = b.binary_const(Binary::Add, rounds.1, 1);
+                let more = b.binary_const(Binary::Add, iterations.1, 1);
                 b.jump(Edge::new(meet, [more]));
                 b.switch_to(meet);
-                end(b, (rounds.0, count, rounds.2));
+                end(b, (iterations.0, count, iterations.2));
             });
             assert_eq!(facts, [together]);
         }
@@ -390,7 +390,7 @@ mod tests {
         }
     }
 
-    /// How many rounds a loop made that some left before others, as the number of another's.
+    /// How many iterations a loop made that some left before others, as the number of another's.
     #[test]
     fn what_comes_out_of_a_loop_differs_if_some_have_left_before() {
         for (decision, together) in [(Same, true), (Differs, false)] {
@@ -415,8 +415,8 @@ mod tests {
                 ..Access::aligned(4)
             };
             let last = b.load1(Place::Address(address), Type::I32, access);
-            let rounds = begin(b, last);
-            end(b, rounds);
+            let iterations = begin(b, last);
+            end(b, iterations);
         });
         assert_eq!(facts, [false]);
     }
@@ -425,8 +425,8 @@ mod tests {
     fn of_a_cycle_with_two_ways_in_nothing_is_known() {
         let facts = facts(|b| {
             let last = number(b, Same);
-            let rounds = begin(b, last);
-            end(b, rounds);
+            let iterations = begin(b, last);
+            end(b, iterations);
             let [one, other, done] = [0; 3].map(|_| b.function.add_block());
             let seven = is_seven(b, Same);
             b.branch(seven, one, other);

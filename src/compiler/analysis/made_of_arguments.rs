@@ -272,9 +272,9 @@ mod tests {
     fn parameters_are_where_they_are_followed_and_all_that_comes_in_is() {
         let mut function = Function::new("k");
         let entry = function.entry();
-        let [some, meet, round, done] = [0; 4].map(|_| function.add_block());
+        let [some, meet, iteration, done] = [0; 4].map(|_| function.add_block());
         let [both, one] = [0; 2].map(|_| function.add_param(meet, Type::I32));
-        let counter = function.add_param(round, Type::I32);
+        let counter = function.add_param(iteration, Type::I32);
         let mut b = Builder::new(&mut function, entry);
         let (number, five) = (argument(&mut b), b.i32(5));
         let id = b.op1(Op::BuiltIn(BuiltIn::LocalInvocationId(0)), Type::I32);
@@ -284,11 +284,11 @@ mod tests {
         b.jump(Edge::new(meet, [five, id]));
         b.switch_to(meet);
         let scaled = b.binary_const(Binary::Mul, both, 3);
-        b.jump(Edge::new(round, [five]));
-        b.switch_to(round);
+        b.jump(Edge::new(iteration, [five]));
+        b.switch_to(iteration);
         let next = b.binary_const(Binary::Add, counter, 1);
         let more = b.compare(Compare::ULess, next, number);
-        b.branch(more, Edge::new(round, [next]), done);
+        b.branch(more, Edge::new(iteration, [next]), done);
         b.switch_to(done);
         b.terminate(Terminator::Return(Default::default()));
         let strict = MadeOfArguments::new(&function);

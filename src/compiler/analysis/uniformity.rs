@@ -210,20 +210,20 @@ mod tests {
         for (dimension, together) in [(0, false), (1, true)] {
             let mut function = Function::new("k");
             let entry = function.entry();
-            let [round, done] = [0; 2].map(|_| function.add_block());
-            let counter = function.add_param(round, Type::I32);
+            let [iteration, done] = [0; 2].map(|_| function.add_block());
+            let counter = function.add_param(iteration, Type::I32);
             let mut b = Builder::new(&mut function, entry);
             let zero = b.i32(0);
-            b.jump(Edge::new(round, [zero]));
-            b.switch_to(round);
+            b.jump(Edge::new(iteration, [zero]));
+            b.switch_to(iteration);
             let next = b.binary_const(Binary::Add, counter, 1);
             let id = built_in(&mut b, BuiltIn::LocalInvocationId(dimension));
             let more = b.compare(Compare::ULess, next, id);
-            b.branch(more, Edge::new(round, [next]), done);
+            b.branch(more, Edge::new(iteration, [next]), done);
             b.switch_to(done);
             b.terminate(Terminator::Return(Default::default()));
             let facts = Uniformity::new(&function, 8);
-            assert_eq!(facts.is_converged(round), together);
+            assert_eq!(facts.is_converged(iteration), together);
             assert_eq!(facts.is_uniform(counter), together);
             assert_eq!(facts.is_uniform(next), together);
             assert!(facts.is_converged(done));

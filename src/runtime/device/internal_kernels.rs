@@ -164,7 +164,7 @@ impl InternalKernels {
 fn compile(capabilities: &Capabilities) -> std::result::Result<CompiledProgram, String> {
     // Loops over the bytes of a word lose no iterations, whatever the device makes of others.
     let capabilities = Capabilities {
-        defects: capabilities.defects - Defects::LIMITS_LOOP_ROUNDS,
+        defects: capabilities.defects - Defects::LIMITS_ITERATIONS,
         ..capabilities.clone()
     };
     let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/rectangles.spv"));

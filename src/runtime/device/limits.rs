@@ -120,7 +120,7 @@ const UNITS_FOR_SHORT_LOOPS: u32 = 64;
 
 /// What an extension tells, or the processors of a software device; else the least that is true.
 fn compute_units(info: &PhysicalDeviceInfo) -> u32 {
-    let least = if info.driver.defects.contains(Defects::LIMITS_LOOP_ROUNDS) {
+    let least = if info.driver.defects.contains(Defects::LIMITS_ITERATIONS) {
         UNITS_FOR_SHORT_LOOPS
     } else {
         1
@@ -231,7 +231,7 @@ pub(crate) mod tests {
     fn a_device_of_few_iterations_has_many_units() {
         let mut info = software_device();
         assert_eq!(Limits::of(&info).compute_units, 6);
-        info.driver.defects |= Defects::LIMITS_LOOP_ROUNDS;
+        info.driver.defects |= Defects::LIMITS_ITERATIONS;
         assert_eq!(Limits::of(&info).compute_units, UNITS_FOR_SHORT_LOOPS);
     }
 

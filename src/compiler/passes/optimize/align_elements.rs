@@ -158,16 +158,16 @@ mod tests {
         for (start, step, known) in [(0, 16, 4), (8, 16, 3), (0, 6, 1), (1, 16, 0)] {
             let mut function = Function::new("f");
             let entry = function.entry();
-            let [round, done] = [0; 2].map(|_| function.add_block());
-            let counter = function.add_param(round, Type::I32);
+            let [iteration, done] = [0; 2].map(|_| function.add_block());
+            let counter = function.add_param(iteration, Type::I32);
             let mut b = Builder::new(&mut function, entry);
             let start = b.i32(start);
-            b.jump(Edge::new(round, [start]));
-            b.switch_to(round);
+            b.jump(Edge::new(iteration, [start]));
+            b.switch_to(iteration);
             let next = b.binary_const(Binary::Add, counter, step);
             let limit = b.i32(4096);
             let more = b.compare(Compare::ULess, next, limit);
-            b.branch(more, Edge::new(round, [next]), done);
+            b.branch(more, Edge::new(iteration, [next]), done);
             b.switch_to(done);
             b.terminate(Terminator::Return(Default::default()));
             assert_eq!(zero_bits(&function)[counter.index()], known);

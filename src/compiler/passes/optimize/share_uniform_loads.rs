@@ -6,7 +6,7 @@
 //!
 //! **How.** Loads of a block whose addresses are the same for all work-items of the sub-group, and a constant distance
 //! apart from one to the next, become one load: work-item `n` loads what was the `n`-th. Shuffles with a constant index
-//! then give all of them what each has loaded. `unroll` brings the rounds of a loop into one block for this.
+//! then give all of them what each has loaded. `unroll` brings the iterations of a loop into one block for this.
 //!
 //! **Needs** pointers lowered, and sub-groups that are full ([`Uniformity::of_kernel`]). Loads move up to the first of
 //! them, past nothing that may write what they read.

@@ -3,7 +3,7 @@
 //! **Why.** llvmpipe (seen in Mesa 22.3) runs a work-group's rows in vectors of as many lanes as a sub-group has. The lanes
 //! beyond the end of a row load and store nothing, but the test for another iteration of a loop (`lp_exec_endloop`) does
 //! not leave them out. Where such a lane never meets a loop's exit condition, which may hang on what it would have loaded,
-//! the loop goes on until the driver's limit of iterations is reached ([`Defects::LIMITS_LOOP_ROUNDS`]), and with it
+//! the loop goes on until the driver's limit of iterations is reached ([`Defects::LIMITS_ITERATIONS`]), and with it
 //! all other loops of the kernel end too early.
 //!
 //! **How.** The kernel becomes the inside of a selection that those lanes don't enter: their place in the row is not below
@@ -124,7 +124,7 @@ mod tests {
     use crate::compiler::passes::structure::structurize;
     use crate::compiler::verify::{self, Stage};
 
-    /// A kernel that goes round until an argument is zero, or that ends at once.
+    /// A kernel that loops until an argument is zero, or that ends at once.
     fn module(with_loop: bool) -> Module {
         let mut function = Function::new("k");
         let entry = function.entry();

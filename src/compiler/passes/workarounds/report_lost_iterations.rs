@@ -10,7 +10,7 @@
 //! host looks at. So a kernel has 65,533 iterations for itself. No other loop costs anything.
 //!
 //! Kernels whose loops are known to make fewer stay as they are, and so do all of devices without the limit
-//! ([`Defects::LIMITS_LOOP_ROUNDS`]). Runs after `unroll` and before `lower::arguments`.
+//! ([`Defects::LIMITS_ITERATIONS`]). Runs after `unroll` and before `lower::arguments`.
 
 use crate::compiler::ir::{
     Access, Binary, Block, Builder, Compare, Edge, Function, Module, Op, Place, Terminator, Type,
@@ -25,7 +25,7 @@ const MOST: usize = 65_533;
 
 /// Runs the pass on the kernel.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
-    if !cx.capabilities.has(Defects::LIMITS_LOOP_ROUNDS) || makes_few(module) {
+    if !cx.capabilities.has(Defects::LIMITS_ITERATIONS) || makes_few(module) {
         return Ok(());
     }
     let Some(kernel) = module.kernels.first().map(|it| it.function.index()) else {
@@ -65,8 +65,8 @@ fn report(function: &mut Function) {
     for end in ends {
         function.block_mut(end).terminator = Terminator::Jump(Edge::new(probe, []));
     }
-    let [round, after, lost, done] = [(); 4].map(|()| function.add_block());
-    let count = function.add_param(round, Type::I32);
+    let [iteration, after, lost, done] = [(); 4].map(|()| function.add_block());
+    let count = function.add_param(iteration, Type::I32);
     let mut b = Builder::new(function, probe);
     let [none, one, four] = [0, 1, 4].map(|number| b.i32(number));
     // Two that are equal, which nobody knows of: behind the loop it is known of the first that the count is not below it.
@@ -74,16 +74,16 @@ fn report(function: &mut Function) {
         let always = holds_always_in(&mut b, dimension);
         b.select(always, four, one)
     });
-    b.jump(Edge::new(round, [none]));
+    b.jump(Edge::new(iteration, [none]));
 
-    b.switch_to(round);
+    b.switch_to(iteration);
     // 1, then 4. Where the driver ends the loop, a variable of it has its next value already, but what is computed in it
     // is that of the last iteration: no such value may be found from the variable.
     let scaled = b.binary_const(Binary::Mul, count, 3);
     let next = b.binary(Binary::Add, scaled, one);
     let is_lost = b.compare(Compare::ULess, next, same);
     let goes_on = b.compare(Compare::ULess, next, limit);
-    b.branch(goes_on, Edge::new(round, [next]), after);
+    b.branch(goes_on, Edge::new(iteration, [next]), after);
 
     b.switch_to(after);
     b.branch(is_lost, lost, done);
@@ -111,16 +111,16 @@ mod tests {
         let mut function = Function::new("k");
         let entry = function.entry();
         let param = function.add_param(entry, Type::I32);
-        let [round, done] = [(); 2].map(|()| function.add_block());
-        let count = function.add_param(round, Type::I32);
+        let [iteration, done] = [(); 2].map(|()| function.add_block());
+        let count = function.add_param(iteration, Type::I32);
         let mut b = Builder::new(&mut function, entry);
         let zero = b.i32(0);
         let last = limit.map_or(param, |limit| b.i32(limit));
-        b.jump(Edge::new(round, [zero]));
-        b.switch_to(round);
+        b.jump(Edge::new(iteration, [zero]));
+        b.switch_to(iteration);
         let next = b.binary_const(Binary::Add, count, 1);
         let goes_on = b.compare(Compare::ULess, next, last);
-        b.branch(goes_on, Edge::new(round, [next]), done);
+        b.branch(goes_on, Edge::new(iteration, [next]), done);
         b.switch_to(done);
         b.terminate(Terminator::Return(Default::default()));
         testing::module_of(function)
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_kernel_that_may_make_many_iterations_asks_whether_all_were_made() {
         let limited = Capabilities {
-            defects: Defects::LIMITS_LOOP_ROUNDS,
+            defects: Defects::LIMITS_ITERATIONS,
             ..Capabilities::full()
         };
         let run_on = |limit, capabilities: &Capabilities| {

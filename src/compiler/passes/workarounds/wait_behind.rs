@@ -228,12 +228,12 @@ mod tests {
         let slow = Defects::SLOW_WITHOUT_BARRIERS;
         assert!(waits(calling(storing(20, 128), 4), slow).is_none());
         assert!(waits(calling(storing(20, 128), 5), slow).is_some());
-        assert!(waits(calling(going_round(3), 5), slow).is_none());
-        assert!(waits(calling(going_round(3), 6), slow).is_some());
+        assert!(waits(calling(with_loops(3), 5), slow).is_none());
+        assert!(waits(calling(with_loops(3), 6), slow).is_some());
     }
 
     /// A kernel of so many loops, one after the other.
-    fn going_round(loops: usize) -> Module {
+    fn with_loops(loops: usize) -> Module {
         let mut function = Function::new("k");
         let mut before = function.entry();
         for _ in 0..loops {
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn a_barrier_is_behind_many_loops() {
         let slow = Defects::SLOW_WITHOUT_BARRIERS;
-        assert!(waits(going_round(15), slow).is_none());
-        assert!(waits(going_round(16), slow).is_some());
+        assert!(waits(with_loops(15), slow).is_none());
+        assert!(waits(with_loops(16), slow).is_some());
     }
 }

@@ -1,6 +1,6 @@
-//! Makes words of booleans that a loop sets to the same in every round.
+//! Makes words of booleans that a loop sets to the same in every iteration.
 //!
-//! **Why.** NVIDIA's compiler (seen in 580.159.04) ends the process over a loop of few rounds that does nothing else than
+//! **Why.** NVIDIA's compiler (seen in 580.159.04) ends the process over a loop of few iterations that does nothing else than
 //! such an assignment: `uint i = 2; while (i-- != 0) flag = n > 1;`. The same with a number is compiled.
 //!
 //! **How.** The loop's variable is a word, compared with zero where it is read. The first value is combined with a zero that
@@ -75,7 +75,7 @@ fn widen(function: &mut Function, zero: HiddenZero) {
     }
 }
 
-/// The loop's boolean variables that every way back sets to something that is the same in all rounds, with their places among
+/// The loop's boolean variables that every way back sets to something that is the same in all iterations, with their places among
 /// the header's parameters.
 fn flags(function: &Function, found: &Loop) -> Vec<(usize, Value)> {
     let inside = defined_values(function, &found.blocks);
@@ -96,7 +96,7 @@ fn flags(function: &Function, found: &Loop) -> Vec<(usize, Value)> {
         .collect()
 }
 
-/// Whether a value is the same in all rounds, wherever it is computed.
+/// Whether a value is the same in all iterations, wherever it is computed.
 fn is_same(function: &Function, inside: &HashSet<Value>, value: Value, depth: u32) -> bool {
     if !inside.contains(&value) {
         return true;
@@ -154,25 +154,25 @@ mod tests {
         function.return_types = vec![Type::Bool];
         let entry = function.entry();
         let param = function.add_param(entry, Type::I32);
-        let [round, body, done] = [0; 3].map(|_| function.add_block());
-        let counter = function.add_param(round, Type::I32);
-        let flag = function.add_param(round, Type::Bool);
+        let [iteration, body, done] = [0; 3].map(|_| function.add_block());
+        let counter = function.add_param(iteration, Type::I32);
+        let flag = function.add_param(iteration, Type::Bool);
         let mut b = Builder::new(&mut function, entry);
         let five = b.i32(5);
         let first = b.compare(Compare::ULess, param, five);
-        b.jump(Edge::new(round, [param, first]));
-        b.switch_to(round);
+        b.jump(Edge::new(iteration, [param, first]));
+        b.switch_to(iteration);
         let zero = b.i32(0);
         let goes_on = b.compare(Compare::NotEqual, counter, zero);
         b.branch(goes_on, body, done);
         b.switch_to(body);
         let next = next(&mut b, param, counter);
         let fewer = b.binary_const(Binary::Sub, counter, 1);
-        b.jump(Edge::new(round, [fewer, next]));
+        b.jump(Edge::new(iteration, [fewer, next]));
         b.switch_to(done);
         b.terminate(Terminator::Return(smallvec![flag]));
         function.layout = function.reverse_postorder();
-        (function, round, flag)
+        (function, iteration, flag)
     }
 
     fn is_seven(b: &mut Builder<'_>, number: Value) -> Value {

@@ -1,14 +1,14 @@
-//! Counts addresses on from one round of a loop to the next, where each round would compute them anew.
+//! Counts addresses on from one iteration of a loop to the next, where each iteration would compute them anew.
 //!
-//! **Why.** For `a[row * n + k]` with a counter `k` of 32 bits each round adds, widens, multiplies and adds 64 bits before
-//! memory is asked for anything. Counted on, the address is there when the round begins; in rounds that are joined it is
+//! **Why.** For `a[row * n + k]` with a counter `k` of 32 bits each iteration adds, widens, multiplies and adds 64 bits before
+//! memory is asked for anything. Counted on, the address is there when the iteration begins; in iterations that are joined it is
 //! the same for all of them but for constants, which are part of the access. LLVM would do it (`-indvars-widen-indvars`,
 //! LSR), but the back end of clang-22 makes wrong code of that.
 //!
-//! **How.** The place behind a pointer is taken apart into a sum: what is the same in all rounds, counters times what is,
+//! **How.** The place behind a pointer is taken apart into a sum: what is the same in all iterations, counters times what is,
 //! and constants. 32-bit integers are widened summand by summand where the source rules out that they wrap around
 //! (`NoSignedWrap`, `NoUnsignedWrap`: C leaves signed overflow undefined). Places that differ by a constant alone share a
-//! pointer, a parameter of the loop's header. Where something else is added in each round, only what stays the same is
+//! pointer, a parameter of the loop's header. Where something else is added in each iteration, only what stays the same is
 //! taken out of the loop.
 //!
 //! **Needs** operations as they were parsed, before `simplify`, which forgets what does not wrap around. Does nothing
@@ -88,7 +88,7 @@ fn places(function: &Function, counted: &Counted) -> Vec<Group> {
     groups
 }
 
-/// Whether a round has less to do afterwards: of other parts it adds one at most, which is there already, and there is
+/// Whether an iteration has less to do afterwards: of other parts it adds one at most, which is there already, and there is
 /// something to take out.
 fn is_worth_it(sum: &Sum) -> bool {
     let counts = sum
@@ -105,7 +105,7 @@ fn is_worth_it(sum: &Sum) -> bool {
 
 /// Gives each group its pointer.
 fn rewrite(function: &mut Function, counted: &Counted, groups: &[Group]) {
-    // By instruction: the pointer to be used, and what is added to it in each round.
+    // By instruction: the pointer to be used, and what is added to it in each iteration.
     let mut places: HashMap<Inst, (Value, Option<Term>, i64)> = HashMap::new();
     for group in groups {
         let Some(least) = group.members.iter().map(|&(_, at)| at as i64).min() else {
@@ -212,7 +212,7 @@ fn product(b: &mut Builder<'_>, value: Extended, term: &Term) -> Value {
     b.binary_const(Binary::Mul, product, term.factor)
 }
 
-/// Builds a number that is the same in all rounds. Constants may lie in the loop.
+/// Builds a number that is the same in all iterations. Constants may lie in the loop.
 fn build_before(b: &mut Builder<'_>, Extended { value, extension }: Extended) -> Value {
     let value = match b.function.constant(value) {
         Some(bits) => b.constant(b.ty(value), bits),

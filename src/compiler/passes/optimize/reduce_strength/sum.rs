@@ -1,4 +1,4 @@
-//! Places in device memory as sums, as far as a loop is concerned: what is the same in all rounds, counters, and the rest.
+//! Places in device memory as sums, as far as a loop is concerned: what is the same in all iterations, counters, and the rest.
 
 use crate::compiler::analysis::{Loop, defined_values};
 use crate::compiler::ir::{
@@ -48,7 +48,7 @@ pub enum Part {
     Other(Extended),
 }
 
-/// A part, times a constant, times something that is the same in all rounds.
+/// A part, times a constant, times something that is the same in all iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term {
     pub part: Part,
@@ -68,7 +68,7 @@ impl Term {
 
 pub type Terms = SmallVec<[Term; 4]>;
 
-/// A parameter of the header to which each round adds the same.
+/// A parameter of the header to which each iteration adds the same.
 pub struct Counter {
     pub param: Value,
     pub first: Value,

@@ -24,20 +24,20 @@ const UNSIGNED: InstFlags = InstFlags {
     ..WRAPS
 };
 
-/// What a round has: the pointer, two numbers from before the loop, and the counter.
+/// What an iteration has: the pointer, two numbers from before the loop, and the counter.
 #[derive(Clone, Copy)]
-struct Round {
+struct Iteration {
     pointer: Value,
     numbers: [Value; 2],
     counter: Value,
 }
 
-/// A function of a pointer to `count` and more words, two numbers and a count of rounds, which adds up what `load` loads
+/// A function of a pointer to `count` and more words, two numbers and a count of iterations, which adds up what `load` loads
 /// in each.
 fn summing(
     ty: Type,
     (step, flags): (u64, InstFlags),
-    load: impl FnOnce(&mut Builder<'_>, Round) -> Value,
+    load: impl FnOnce(&mut Builder<'_>, Iteration) -> Value,
 ) -> Function {
     let mut function = Function::new("k");
     function.return_types = vec![Type::I32];
@@ -45,16 +45,16 @@ fn summing(
     let pointer = function.add_param(entry, Type::Ptr(AddressSpace::Global));
     let numbers = [0; 2].map(|_| function.add_param(entry, ty));
     let end = function.add_param(entry, ty);
-    let [round, done] = [0; 2].map(|_| function.add_block());
-    let counter = function.add_param(round, ty);
-    let total = function.add_param(round, Type::I32);
+    let [iteration, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(iteration, ty);
+    let total = function.add_param(iteration, Type::I32);
     let mut b = Builder::new(&mut function, entry);
     let (first, zero) = (b.constant(ty, 0), b.i32(0));
-    b.jump(Edge::new(round, [first, zero]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [first, zero]));
+    b.switch_to(iteration);
     let loaded = load(
         &mut b,
-        Round {
+        Iteration {
             pointer,
             numbers,
             counter,
@@ -65,7 +65,7 @@ fn summing(
     let next = b.binary_const(Binary::Add, counter, step);
     b.flags = WRAPS;
     let again = b.compare(Compare::SLess, next, end);
-    b.branch(again, Edge::new(round, [next, sum]), done);
+    b.branch(again, Edge::new(iteration, [next, sum]), done);
     b.switch_to(done);
     b.terminate(Terminator::Return([sum].into_iter().collect()));
     function
@@ -82,7 +82,7 @@ fn word(b: &mut Builder<'_>, pointer: Value, index: Value, extend: Convert) -> V
     b.load1(Place::Pointer(place), Type::I32, Access::aligned(4))
 }
 
-/// The sum for some numbers and counts of rounds. Before and behind the word that the pointer is to are 4096 more.
+/// The sum for some numbers and counts of iterations. Before and behind the word that the pointer is to are 4096 more.
 fn results(module: &Module, most: u64) -> Vec<Vec<u64>> {
     let words: Vec<u8> = (0..8192_u32)
         .flat_map(|at| at.wrapping_mul(0x9e37_79b9).to_le_bytes())
@@ -105,7 +105,7 @@ fn results(module: &Module, most: u64) -> Vec<Vec<u64>> {
     results
 }
 
-/// Runs the pass; that the sums stay the same is seen. How many parameters the loop has more, and what its rounds do.
+/// Runs the pass; that the sums stay the same is seen. How many parameters the loop has more, and what its iterations do.
 fn reduced(function: Function, most: u64) -> (usize, Vec<Op>) {
     let params = |module: &Module| {
         let function = module.function(FuncId(0));
@@ -150,15 +150,15 @@ fn places_in_rows_and_columns_are_counted_on() {
         // A negative number is a large one without a sign.
         let is_whole = extend == Convert::SignExtend;
         for by_column in [false, true] {
-            let function = summing(ty, (1, flags), |b, round| {
-                let ([x, y], k) = (round.numbers, round.counter);
+            let function = summing(ty, (1, flags), |b, iteration| {
+                let ([x, y], k) = (iteration.numbers, iteration.counter);
                 let x = if is_whole { x } else { b.i32(11) };
                 b.flags = flags;
                 let (a, c) = if by_column { (k, x) } else { (x, k) };
                 let start = b.binary(Binary::Mul, a, y);
                 let index = b.binary(Binary::Add, start, c);
                 b.flags = WRAPS;
-                word(b, round.pointer, index, extend)
+                word(b, iteration.pointer, index, extend)
             });
             let (more, ops) = reduced(function, 9);
             assert_eq!(more, 1);
@@ -175,11 +175,11 @@ fn what_may_wrap_around_stays() {
         (SIGNED, SIGNED, Convert::ZeroExtend),
         (UNSIGNED, UNSIGNED, Convert::SignExtend),
     ] {
-        let function = summing(Type::I32, (1, of_counter), |b, round| {
+        let function = summing(Type::I32, (1, of_counter), |b, iteration| {
             b.flags = of_sum;
-            let index = b.binary(Binary::Add, round.counter, round.numbers[1]);
+            let index = b.binary(Binary::Add, iteration.counter, iteration.numbers[1]);
             b.flags = WRAPS;
-            word(b, round.pointer, index, extend)
+            word(b, iteration.pointer, index, extend)
         });
         let (more, ops) = reduced(function, 9);
         assert_eq!((more, count(&ops, converts)), (0, 1));
@@ -188,14 +188,14 @@ fn what_may_wrap_around_stays() {
 
 #[test]
 fn places_a_constant_apart_share_a_pointer() {
-    let function = summing(Type::I32, (4, SIGNED), |b, round| {
+    let function = summing(Type::I32, (4, SIGNED), |b, iteration| {
         let mut sum = b.i32(0);
         for more in [3, 0, -2] {
             b.flags = SIGNED;
-            let place = b.binary_const(Binary::Add, round.counter, more as u64);
-            let place = b.binary(Binary::Sub, place, round.numbers[0]);
+            let place = b.binary_const(Binary::Add, iteration.counter, more as u64);
+            let place = b.binary(Binary::Sub, place, iteration.numbers[0]);
             b.flags = WRAPS;
-            let loaded = word(b, round.pointer, place, Convert::SignExtend);
+            let loaded = word(b, iteration.pointer, place, Convert::SignExtend);
             sum = b.binary(Binary::Add, sum, loaded);
         }
         sum
@@ -208,16 +208,16 @@ fn places_a_constant_apart_share_a_pointer() {
 
 /// `a[x * y + (k & 3)]`
 #[test]
-fn of_what_each_round_adds_the_rest_is_taken_out() {
-    let function = summing(Type::I32, (1, SIGNED), |b, round| {
+fn of_what_each_iteration_adds_the_rest_is_taken_out() {
+    let function = summing(Type::I32, (1, SIGNED), |b, iteration| {
         b.flags = SIGNED;
-        let start = b.binary(Binary::Mul, round.numbers[0], round.numbers[1]);
+        let start = b.binary(Binary::Mul, iteration.numbers[0], iteration.numbers[1]);
         b.flags = WRAPS;
-        let turn = b.binary_const(Binary::And, round.counter, 3);
+        let turn = b.binary_const(Binary::And, iteration.counter, 3);
         b.flags = SIGNED;
         let index = b.binary(Binary::Add, start, turn);
         b.flags = WRAPS;
-        word(b, round.pointer, index, Convert::SignExtend)
+        word(b, iteration.pointer, index, Convert::SignExtend)
     });
     let (more, ops) = reduced(function, 9);
     assert_eq!(more, 0);
@@ -231,20 +231,20 @@ fn of_what_each_round_adds_the_rest_is_taken_out() {
 #[test]
 fn other_memory_and_more_pointers_than_there_may_be_are_left() {
     let pointers = MOST_POINTERS as u64 + 3;
-    let function = summing(Type::I32, (1, SIGNED), |b, round| {
+    let function = summing(Type::I32, (1, SIGNED), |b, iteration| {
         let mut sum = b.i32(0);
         for factor in 1..=pointers {
             b.flags = SIGNED;
-            let index = b.binary_const(Binary::Mul, round.counter, factor);
+            let index = b.binary_const(Binary::Mul, iteration.counter, factor);
             b.flags = WRAPS;
-            let loaded = word(b, round.pointer, index, Convert::SignExtend);
+            let loaded = word(b, iteration.pointer, index, Convert::SignExtend);
             sum = b.binary(Binary::Add, sum, loaded);
         }
         sum
     });
     assert_eq!(reduced(function, 9).0, MOST_POINTERS);
-    let mut function = summing(Type::I64, (1, WRAPS), |b, round| {
-        word(b, round.pointer, round.counter, Convert::SignExtend)
+    let mut function = summing(Type::I64, (1, WRAPS), |b, iteration| {
+        word(b, iteration.pointer, iteration.counter, Convert::SignExtend)
     });
     let values = (0..function.value_count() as u32).map(Value);
     for value in values.collect::<Vec<_>>() {
@@ -266,12 +266,12 @@ fn places_stay_what_they_are() {
     let mut counted = 0;
     for _ in 0..400 {
         let step = one_of(&mut random, &[1_u64, 2, 3]);
-        let function = summing(Type::I32, (step, SIGNED), |b, round| {
+        let function = summing(Type::I32, (step, SIGNED), |b, iteration| {
             let small: Vec<u64> = vec![0, 1, 2, 5, -1i64 as u64, -3i64 as u64];
             let mut sum = b.i32(0);
             for _ in 0..2 {
-                let [x, y] = round.numbers;
-                let mut known = vec![x, y, round.counter];
+                let [x, y] = iteration.numbers;
+                let mut known = vec![x, y, iteration.counter];
                 b.flags = SIGNED;
                 for _ in 0..4 {
                     let a = one_of(&mut random, &known);
@@ -281,7 +281,7 @@ fn places_stay_what_they_are() {
                         2 => b.binary_const(Binary::Add, a, one_of(&mut random, &small)),
                         // Of the numbers and the counter alone, lest products grow.
                         3 => {
-                            let c = one_of(&mut random, &[x, y, round.counter]);
+                            let c = one_of(&mut random, &[x, y, iteration.counter]);
                             b.binary(Binary::Mul, y, c)
                         }
                         4 => b.binary(Binary::Sub, a, one_of(&mut random, &known)),
@@ -291,7 +291,7 @@ fn places_stay_what_they_are() {
                 }
                 let last = known[known.len() - 1];
                 b.flags = WRAPS;
-                let loaded = word(b, round.pointer, last, Convert::SignExtend);
+                let loaded = word(b, iteration.pointer, last, Convert::SignExtend);
                 sum = b.binary(Binary::Add, sum, loaded);
             }
             sum

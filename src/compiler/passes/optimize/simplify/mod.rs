@@ -28,8 +28,8 @@ use crate::compiler::{CompileError, Context};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
-/// How often the walks are repeated at most: more rounds find less each.
-const ROUNDS: usize = 6;
+/// How often the walks are repeated at most: more iterations find less each.
+const ITERATIONS: usize = 6;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
@@ -46,7 +46,7 @@ pub(in crate::compiler) fn remove_dead(function: &mut Function) {
 }
 
 fn simplify(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
-    for _ in 0..ROUNDS {
+    for _ in 0..ITERATIONS {
         function.layout = function.reverse_postorder();
         let mut changed = sweep(function, globals, local_sizes);
         changed |= flow::run(function);

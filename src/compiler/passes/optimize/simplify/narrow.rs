@@ -1,8 +1,8 @@
 //! Parameters of blocks of which only the lower half is used.
 //!
-//! The counter of `for (int i = get_global_id(0); i < n; i += get_global_size(0))` is a `size_t` between two rounds, as clang
+//! The counter of `for (int i = get_global_id(0); i < n; i += get_global_size(0))` is a `size_t` between two iterations, as clang
 //! has it: what is added to is one. Only its lower half decides anything. In 32 bits it takes one register for two, and
-//! the comparison with its limit counts rounds where others know how many there are.
+//! the comparison with its limit counts iterations where others know how many there are.
 
 use crate::compiler::ir::{Binary, Convert, Function, Op, Terminator, Type, Value};
 use std::collections::HashMap;
@@ -157,15 +157,15 @@ mod tests {
         function.return_types = vec![Type::I64; 2];
         let entry = function.entry();
         let [first, step] = [(); 2].map(|()| function.add_param(entry, Type::I64));
-        let [before, round, done] = [0; 3].map(|_| function.add_block());
+        let [before, iteration, done] = [0; 3].map(|_| function.add_block());
         let begun = function.add_param(before, Type::I64);
-        let [counter, sum] = [(); 2].map(|()| function.add_param(round, Type::I64));
+        let [counter, sum] = [(); 2].map(|()| function.add_param(iteration, Type::I64));
         let mut b = Builder::new(&mut function, entry);
         b.jump(Edge::new(before, [first]));
         b.switch_to(before);
         let zero = b.i64(0);
-        b.jump(Edge::new(round, [begun, zero]));
-        b.switch_to(round);
+        b.jump(Edge::new(iteration, [begun, zero]));
+        b.switch_to(iteration);
         let low = b.convert(Convert::Truncate, counter, Type::I32);
         let wide = match with {
             Use::Signed => b.convert(Convert::SignExtend, low, Type::I64),
@@ -181,7 +181,7 @@ mod tests {
         let next = b.binary(Binary::Add, wide, step);
         let ten = b.i32(10);
         let again = b.compare(Compare::SLess, low, ten);
-        b.branch(again, Edge::new(round, [next, sum]), done);
+        b.branch(again, Edge::new(iteration, [next, sum]), done);
         b.switch_to(done);
         b.terminate(Terminator::Return([sum, next].into_iter().collect()));
         testing::module_of(function)

@@ -5,17 +5,17 @@ use crate::compiler::ir::{Block, Edge, Function, Terminator, Value};
 use std::collections::HashMap;
 
 /// What is copied of a loop with one edge in and one back.
-pub(super) struct Round<'a> {
+pub(super) struct Iteration<'a> {
     /// In reverse postorder, the header first.
     pub blocks: &'a [Block],
     pub latch: Block,
-    /// The values that the header's parameters have in the next round.
+    /// The values that the header's parameters have in the next iteration.
     pub next: &'a [Value],
     /// A way out that copies don't take: the block where it is, and the edge by which they go on there.
     pub onward: Option<(Block, &'a Edge)>,
 }
 
-impl Round<'_> {
+impl Iteration<'_> {
     /// Puts copies behind a block, which has an edge to the loop; `incoming` are the values of the header's parameters
     /// there. Returns where the last copy ends, which has an edge to the header, and the values for what comes after it.
     pub fn copy(
@@ -50,25 +50,28 @@ impl Round<'_> {
     }
 }
 
-/// Puts `rounds` copies of the body in the place of the loop. The last is the body itself, so that what
+/// Puts `iterations` copies of the body in the place of the loop. The last is the body itself, so that what
 /// later code reads of the loop stays where it is.
-pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, rounds: usize) {
+pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, iterations: usize) {
     let first = candidate.first.clone();
-    let (from, incoming) = candidate
-        .round()
-        .copy(function, candidate.before, first, rounds - 1);
+    let (from, incoming) =
+        candidate
+            .iteration()
+            .copy(function, candidate.before, first, iterations - 1);
     let header = candidate.header;
     redirect(function, from, header, Edge::new(header, incoming));
     function.block_mut(candidate.leaving).terminator = Terminator::Jump(candidate.exit.clone());
 }
 
-/// Makes one round of `factor` rounds, of a loop whose number of rounds is a multiple of it. The last is again the body
+/// Makes one iteration of `factor` iterations, of a loop whose number of iterations is a multiple of it. The last is again the body
 /// itself.
-pub fn join_rounds(function: &mut Function, candidate: &Candidate<'_>, factor: usize) {
+pub fn join_iterations(function: &mut Function, candidate: &Candidate<'_>, factor: usize) {
     let header = candidate.header;
     let (start, params) = block_like(function, header);
     function.block_mut(start).terminator = Terminator::Jump(Edge::new(header, []));
-    let (from, incoming) = candidate.round().copy(function, start, params, factor - 1);
+    let (from, incoming) = candidate
+        .iteration()
+        .copy(function, start, params, factor - 1);
     let first = Edge::new(start, candidate.first.iter().copied());
     redirect(function, candidate.before, header, first);
     let next = Edge::new(start, candidate.next.iter().copied());

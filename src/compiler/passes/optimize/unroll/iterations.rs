@@ -1,6 +1,6 @@
 //! How many iterations the loops of a function make in all, where that is known.
 
-use super::{candidate, rounds};
+use super::{candidate, trip_count};
 use crate::compiler::analysis::{Dominators, Loop, Loops};
 use crate::compiler::ir::Function;
 use std::iter;
@@ -63,8 +63,8 @@ fn of_each_entry(
     local_sizes: [u32; 3],
 ) -> Option<usize> {
     candidate(function, dominators, found)
-        .and_then(|it| rounds::count(function, &it, local_sizes, FEW))
-        .or_else(|| rounds::at_most(function, dominators, found, local_sizes, FEW))
+        .and_then(|it| trip_count::count(function, &it, local_sizes, FEW))
+        .or_else(|| trip_count::at_most(function, dominators, found, local_sizes, FEW))
 }
 
 /// The most iterations that a function makes of its loops, all together; `None` where that is not known.

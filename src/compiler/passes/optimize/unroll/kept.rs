@@ -8,7 +8,7 @@
 //! Only loops that make few iterations in all are marked on a device that makes few: what it unrolls it does not count.
 
 use super::budget::Cost;
-use super::{Shape, candidate, rounds};
+use super::{Shape, candidate, trip_count};
 use crate::compiler::Capabilities;
 use crate::compiler::ir::{Block, Function};
 
@@ -66,8 +66,8 @@ fn copies(function: &Function, shape: &Shape) -> Vec<usize> {
     for (at, found) in all.iter().enumerate() {
         let size = found.blocks.iter().map(own).sum::<usize>() + more[at];
         let candidate = candidate(function, &shape.dominators, found);
-        let count =
-            candidate.and_then(|it| rounds::count(function, &it, shape.local_sizes, UNROLLED.0));
+        let count = candidate
+            .and_then(|it| trip_count::count(function, &it, shape.local_sizes, UNROLLED.0));
         if let Some(count) = count.filter(|count| count * size <= UNROLLED.1) {
             copies[at] = count;
             more[at] += (count - 1) * size;

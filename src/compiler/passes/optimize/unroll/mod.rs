@@ -1,44 +1,44 @@
-//! Unrolls short loops whose number of rounds is known.
+//! Unrolls short loops whose number of iterations is known.
 //!
 //! Needs `lower::work_items`, so that local ids are ranges; keeps everything that stages promise. Three kinds of
 //! loops are worth it, as drivers and clang (which knows nothing of the device) leave them alone:
 //! - those that index private memory by their counter: unrolled, the variable becomes registers, where nothing else keeps it
 //!   in memory (`registers`);
-//! - those that load: unrolled, the loads of all rounds are in flight at once. Rows of a tile are such loops,
-//!   `for (row = get_local_id(1); row < 32; row += 8)`, whose rounds are known where the kernel requires its
-//!   work-group size. So are those that exchange numbers through local memory, barriers between the rounds, up to a
+//! - those that load: unrolled, the loads of all iterations are in flight at once. Rows of a tile are such loops,
+//!   `for (row = get_local_id(1); row < 32; row += 8)`, whose iterations are known where the kernel requires its
+//!   work-group size. So are those that exchange numbers through local memory, barriers between the iterations, up to a
 //!   larger size: what the counter decides is known in each;
-//! - those that only compute, in one block: several rounds become one, as counting rounds costs as much as three or four
-//!   steps of the computation. On the H200 clpeak's 128 rounds of 16 multiply-adds run at 52.9 TFLOPS alone, at 63.0 by
-//!   fours. Loops that load are left to the driver, which then schedules them better. `several_rounds` does this where the
-//!   number of rounds is known only as the loop begins, and for loops that access memory, too, where the device asks for
+//! - those that only compute, in one block: several iterations become one, as counting iterations costs as much as three or four
+//!   steps of the computation. On the H200 clpeak's 128 iterations of 16 multiply-adds run at 52.9 TFLOPS alone, at 63.0 by
+//!   fours. Loops that load are left to the driver, which then schedules them better. `partial` does this where the
+//!   number of iterations is known only as the loop begins, and for loops that access memory, too, where the device asks for
 //!   it ([`crate::compiler::Capabilities::counts_addresses`]).
 //!
-//! Before that, what a loop makes of variables that no round but the first changes is taken out of it, and with it loops that
+//! Before that, what a loop makes of variables that no iteration but the first changes is taken out of it, and with it loops that
 //! do nothing else (`settled`).
 //!
-//! On a device that makes 65,535 rounds in all and no more ([`crate::compiler::Defects::LIMITS_LOOP_ROUNDS`]) rounds
-//! of the loops that may make many are joined too (`several_rounds`, `with_ways_out`), as far as the time allows that the
+//! On a device that makes 65,535 iterations in all and no more ([`crate::compiler::Defects::LIMITS_ITERATIONS`]) iterations
+//! of the loops that may make many are joined too (`partial`, `with_ways_out`), as far as the time allows that the
 //! back end takes over the copies (`budget`): a kernel gets that much further. A short loop within such a loop is unrolled
 //! as a whole, so that iterations of that one can be joined.
 //!
-//! Where a driver makes every access to memory once for each work-item (`Capabilities::serial_memory`), several rounds
+//! Where a driver makes every access to memory once for each work-item (`Capabilities::serial_memory`), several iterations
 //! become one also in loops of one block that load from where all work-items of a sub-group do: `share_uniform_loads` can
-//! then make one load of those of all rounds.
+//! then make one load of those of all iterations.
 //!
 //! Loops that a driver would unroll at great cost are marked (`kept`).
 //!
-//! Loops of the first two kinds have one way out that every round passes: every work-item of a group makes
-//! the same rounds, so barriers and collective operations keep their meaning.
+//! Loops of the first two kinds have one way out that every iteration passes: every work-item of a group makes
+//! the same iterations, so barriers and collective operations keep their meaning.
 
 mod budget;
 mod copy;
 mod iterations;
 mod kept;
+mod partial;
 mod registers;
-mod rounds;
 mod settled;
-mod several_rounds;
+mod trip_count;
 mod with_ways_out;
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ use budget::{Budget, Cost};
 use iterations::Iterations;
 use std::collections::HashSet;
 
-/// Rounds and instructions, all rounds together, up to which a loop over private memory is unrolled.
+/// Iterations and instructions, all iterations together, up to which a loop over private memory is unrolled.
 const PRIVATE: (usize, usize) = (64, 2048);
 
 /// Iterations and instructions, all iterations together, up to which a loop that loads is unrolled, unless [`PRIVATE`]
@@ -73,27 +73,27 @@ const EXCHANGES: (usize, usize, usize) = (16, 1024, 64);
 const COMPUTES: (usize, usize) = (4096, 160);
 const FACTORS: [usize; 3] = [8, 4, 2];
 
-/// Where the device counts rounds: instructions of those that become one, and how many may do.
+/// Where the device counts iterations: instructions of those that become one, and how many may do.
 const JOINED: usize = 512;
 const MANY: [usize; 6] = [64, 32, 16, 8, 4, 2];
 
 /// Iterations and instructions, all iterations together, of a loop that is unrolled so that the one around it can be joined.
 const WITHIN: (usize, usize) = (16, 128);
 
-/// Instructions, all rounds that become one together, of a loop that loads the same for all work-items.
+/// Instructions, all iterations that become one together, of a loop that loads the same for all work-items.
 const SHARES: usize = 640;
 
-/// Loops unrolled in a function at most, and loops whose rounds are joined.
+/// Loops unrolled in a function at most, and loops whose iterations are joined.
 const LOOPS: usize = 64;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let local_sizes = module.most_local_sizes();
-    let few = cx.capabilities.has(Defects::LIMITS_LOOP_ROUNDS);
-    let several: &[several_rounds::Plan] = match cx.capabilities.counts_addresses {
-        _ if few => &[several_rounds::FEW],
-        true => &[several_rounds::FOUR, several_rounds::ACCESSES],
-        false => &[several_rounds::FOUR],
+    let few = cx.capabilities.has(Defects::LIMITS_ITERATIONS);
+    let several: &[partial::Plan] = match cx.capabilities.counts_addresses {
+        _ if few => &[partial::FEW],
+        true => &[partial::FOUR, partial::ACCESSES],
+        false => &[partial::FOUR],
     };
     let uniformity = Uniformity::of_kernel(module, cx);
     let kernel = module.kernels.first().map(|kernel| kernel.function);
@@ -222,15 +222,15 @@ struct Candidate<'a> {
     header: Block,
     /// Where the edge back is.
     latch: Block,
-    /// The block before it, and the values that the header's parameters have in the first round.
+    /// The block before it, and the values that the header's parameters have in the first iteration.
     before: Block,
     first: Vec<Value>,
     /// The values that they have in the next.
     next: Vec<Value>,
-    /// Where the way out is; every round passes it.
+    /// Where the way out is; every iteration passes it.
     leaving: Block,
     condition: Value,
-    /// What the condition is if the round goes on.
+    /// What the condition is if the iteration goes on.
     continues_if: bool,
     /// Where it goes on, and where the loop ends.
     onward: Edge,
@@ -262,12 +262,12 @@ fn unroll_one(
         }
         let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
         let body = Body::new(function, &candidate, !has_inner, &shape.registers);
-        let count = |most| rounds::count(function, &candidate, local_sizes, most);
+        let count = |most| trip_count::count(function, &candidate, local_sizes, most);
         let is_within = found.parent.is_some();
         let copies = || shape.copies(function, budget, at, MANY[0]);
         match plan(&body, shared, is_within, copies, count) {
-            Some(Plan::Whole(rounds)) => copy::unroll(function, &candidate, rounds),
-            Some(Plan::Join(factor)) => copy::join_rounds(function, &candidate, factor),
+            Some(Plan::Whole(iterations)) => copy::unroll(function, &candidate, iterations),
+            Some(Plan::Join(factor)) => copy::join_iterations(function, &candidate, factor),
             None => continue,
         }
         left.remove(&found.header);
@@ -282,7 +282,7 @@ fn unroll_one(
 fn join_one(
     function: &mut Function,
     local_sizes: [u32; 3],
-    plans: &[several_rounds::Plan],
+    plans: &[partial::Plan],
     budget: &mut Option<Budget<'_>>,
     known: usize,
     left: &mut HashSet<Block>,
@@ -295,20 +295,20 @@ fn join_one(
         }
         let few = budget.is_some();
         let copies = if few {
-            shape.copies(function, budget, at, several_rounds::FEW.most())
+            shape.copies(function, budget, at, partial::FEW.most())
         } else {
             usize::MAX
         };
-        let most_rounds = |function: &Function, most| {
-            rounds::at_most(function, &shape.dominators, found, local_sizes, most)
+        let most_iterations = |function: &Function, most| {
+            trip_count::at_most(function, &shape.dominators, found, local_sizes, most)
         };
         let join_with_ways_out = |function: &mut Function| {
-            let most = most_rounds(function, with_ways_out::MOST);
+            let most = most_iterations(function, with_ways_out::MOST);
             with_ways_out::run(function, found, most, copies)
         };
-        let follow = |function: &mut Function, plan: &several_rounds::Plan| {
-            let most = most_rounds(function, plan.most());
-            several_rounds::run(function, found, plan, most, copies)
+        let follow = |function: &mut Function, plan: &partial::Plan| {
+            let most = most_iterations(function, plan.most());
+            partial::run(function, found, plan, most, copies)
         };
         let loads = few && loads(function, found);
         if loads && join_with_ways_out(function)
@@ -322,8 +322,8 @@ fn join_one(
 }
 
 impl<'a> Candidate<'a> {
-    fn round(&'a self) -> copy::Round<'a> {
-        copy::Round {
+    fn iteration(&'a self) -> copy::Iteration<'a> {
+        copy::Iteration {
             blocks: self.blocks,
             latch: self.latch,
             next: &self.next,
@@ -334,9 +334,9 @@ impl<'a> Candidate<'a> {
 
 /// What is done with a loop.
 enum Plan {
-    /// It is unrolled as a whole, so many rounds.
+    /// It is unrolled as a whole, so many iterations.
     Whole(usize),
-    /// So many rounds become one.
+    /// So many iterations become one.
     Join(usize),
 }
 
@@ -351,39 +351,39 @@ fn plan(
     count: impl Fn(usize) -> Option<usize>,
 ) -> Option<Plan> {
     if let Some(size) = shared
-        && let Some(rounds) = count(COMPUTES.0)
+        && let Some(iterations) = count(COMPUTES.0)
     {
-        if rounds <= FACTORS[0] && rounds * size <= SHARES {
-            return Some(Plan::Whole(rounds));
+        if iterations <= FACTORS[0] && iterations * size <= SHARES {
+            return Some(Plan::Whole(iterations));
         }
-        return factor(rounds, size, SHARES, &FACTORS).map(Plan::Join);
+        return factor(iterations, size, SHARES, &FACTORS).map(Plan::Join);
     }
-    if let Some(rounds) = body.most_rounds().and_then(&count) {
-        return Some(Plan::Whole(rounds));
+    if let Some(iterations) = body.most_iterations().and_then(&count) {
+        return Some(Plan::Whole(iterations));
     }
     if body.exchanges
-        && let Some(rounds) = count(EXCHANGES.0)
-        && rounds * body.size <= EXCHANGES.1
-        && rounds * body.device_bytes <= EXCHANGES.2
+        && let Some(iterations) = count(EXCHANGES.0)
+        && iterations * body.size <= EXCHANGES.1
+        && iterations * body.device_bytes <= EXCHANGES.2
     {
-        return Some(Plan::Whole(rounds));
+        return Some(Plan::Whole(iterations));
     }
-    let rounds = count(COMPUTES.0)?;
+    let iterations = count(COMPUTES.0)?;
     let copies = copies();
-    if is_within && rounds <= WITHIN.0.min(copies) && rounds * body.size <= WITHIN.1 {
-        return Some(Plan::Whole(rounds));
+    if is_within && iterations <= WITHIN.0.min(copies) && iterations * body.size <= WITHIN.1 {
+        return Some(Plan::Whole(iterations));
     }
-    if let Some(factor) = factor(rounds, body.size, JOINED.min(copies * body.size), &MANY) {
+    if let Some(factor) = factor(iterations, body.size, JOINED.min(copies * body.size), &MANY) {
         return Some(Plan::Join(factor));
     }
-    let factor = factor(rounds, body.size, COMPUTES.1, &FACTORS);
+    let factor = factor(iterations, body.size, COMPUTES.1, &FACTORS);
     factor.filter(|_| body.computes).map(Plan::Join)
 }
 
-/// How many rounds of `size` instructions become one of `most`, so that some of those are left.
-fn factor(rounds: usize, size: usize, most: usize, factors: &[usize]) -> Option<usize> {
+/// How many iterations of `size` instructions become one of `most`, so that some of those are left.
+fn factor(iterations: usize, size: usize, most: usize, factors: &[usize]) -> Option<usize> {
     let fits = |factor: &usize| {
-        rounds.is_multiple_of(*factor) && rounds > *factor && size * factor <= most
+        iterations.is_multiple_of(*factor) && iterations > *factor && size * factor <= most
     };
     factors.iter().copied().find(fits)
 }
@@ -439,7 +439,7 @@ fn candidate<'a>(
     })
 }
 
-/// Instructions of a round, if the loop is one of one block that computes and loads, some of it from where all work-items of
+/// Instructions of an iteration, if the loop is one of one block that computes and loads, some of it from where all work-items of
 /// a sub-group do.
 fn shared_loads(
     function: &Function,
@@ -466,7 +466,7 @@ fn shared_loads(
     shares.then_some(size)
 }
 
-/// What a loop does in a round.
+/// What a loop does in an iteration.
 struct Body {
     /// Instructions other than constants; accesses by the vectors of four that they make.
     size: usize,
@@ -529,14 +529,14 @@ impl Body {
         body
     }
 
-    /// How many rounds the loop may have to be unrolled as a whole, if that is worth anything.
-    fn most_rounds(&self) -> Option<usize> {
-        let (rounds, total) = match (self.indexes_private, self.loads) {
+    /// How many iterations the loop may have to be unrolled as a whole, if that is worth anything.
+    fn most_iterations(&self) -> Option<usize> {
+        let (iterations, total) = match (self.indexes_private, self.loads) {
             (true, _) => PRIVATE,
             (false, true) => LOADS,
             _ => return None,
         };
-        let most = rounds.min(total / self.size.max(1));
+        let most = iterations.min(total / self.size.max(1));
         (most > 0).then_some(most)
     }
 }

@@ -1,17 +1,17 @@
-//! Variables of a loop that are the same from the second round on, and loops that nothing is left of then.
+//! Variables of a loop that are the same from the second iteration on, and loops that nothing is left of then.
 //!
-//! `while (i-- != 0) flag = n > 1;` makes one assignment, whatever the number of rounds. NVIDIA's compiler (seen in
+//! `while (i-- != 0) flag = n > 1;` makes one assignment, whatever the number of iterations. NVIDIA's compiler (seen in
 //! 580.159.04) ends the process over such a loop, where the variable is a boolean.
 
-use super::{Candidate, rounds};
+use super::{Candidate, trip_count};
 use crate::compiler::analysis::{Uses, defined_values};
 use crate::compiler::ir::{Block, Function, InstFlags, Op, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Rounds of a loop of which nothing is used, at most.
-const ROUNDS: usize = 4096;
+/// Iterations of a loop of which nothing is used, at most.
+const ITERATIONS: usize = 4096;
 
-/// Takes the value of a second round for that after the loop, where there is such a round; takes away a loop that
+/// Takes the value of a second iteration for that after the loop, where there is such an iteration; takes away a loop that
 /// nothing is used of. Whether it changed anything. `uses` are those of the function, once some loop has asked for them.
 pub fn run(
     function: &mut Function,
@@ -45,7 +45,7 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Replaces what is read behind the loop of variables that the second round finds as every later one does.
+    /// Replaces what is read behind the loop of variables that the second iteration finds as every later one does.
     fn settle(&mut self) -> bool {
         let Self { candidate, .. } = *self;
         let params = &self.function.block(candidate.header).params;
@@ -54,7 +54,7 @@ impl Settling<'_> {
         settled.retain(|(_, next)| {
             !self.defined.contains(next) || self.function.constant(*next).is_some()
         });
-        let has_a_second = || rounds::has_a_second(self.function, candidate, self.local_sizes);
+        let has_a_second = || trip_count::has_a_second(self.function, candidate, self.local_sizes);
         if settled.is_empty() || !has_a_second() {
             return false;
         }
@@ -85,7 +85,8 @@ impl Settling<'_> {
     fn is_idle(&mut self) -> bool {
         let mut blocks = self.candidate.blocks.iter();
         blocks.all(|&block| is_pure(self.function, block))
-            && rounds::count(self.function, self.candidate, self.local_sizes, ROUNDS).is_some()
+            && trip_count::count(self.function, self.candidate, self.local_sizes, ITERATIONS)
+                .is_some()
             && self.used_behind().is_empty()
     }
 

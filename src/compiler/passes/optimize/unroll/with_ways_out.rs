@@ -1,17 +1,17 @@
-//! Several rounds in one, each with its ways out.
+//! Several iterations in one, each with its ways out.
 //!
-//! Where the device makes few rounds, in loops that load from memory or of which the number of rounds is not told by a
+//! Where the device makes few iterations, in loops that load from memory or of which the number of iterations is not told by a
 //! counter. Drivers with that limit have no branches but those of loops (Mesa's llvmpipe): what work-items don't take part in
-//! is executed for none, and a loop's body once at least. So a [loop of many rounds](super::several_rounds) in front of
-//! another costs as much as that many rounds where there are too few for it, and loads, which are loops over the work-items
+//! is executed for none, and a loop's body once at least. So a [loop of many iterations](super::partial) in front of
+//! another costs as much as that many iterations where there are too few for it, and loads, which are loops over the work-items
 //! there, cost even if nobody loads: sums of 9 products took 2.3 times as long.
 
-use super::copy::{Round, block_before, redirect};
+use super::copy::{Iteration, block_before, redirect};
 use crate::compiler::analysis::{Loop, Uses};
 use crate::compiler::ir::{Block, Edge, Function, Op, Terminator, Value};
 use std::collections::HashSet;
 
-/// How many rounds become one: the first of these with which it is no longer than [`MOST_INSTS`]. With 17, a million rounds
+/// How many iterations become one: the first of these with which it is no longer than [`MOST_INSTS`]. With 17, a million iterations
 /// (2²⁰) are 61,681, of the 65,535 that Mesa makes.
 const FACTORS: [usize; 3] = [17, 8, 4];
 
@@ -22,12 +22,12 @@ const MOST_INSTS: usize = super::JOINED;
 
 const MOST_BLOCKS: usize = 12;
 
-/// Joins the rounds of a loop, if that can be done. `most_rounds` is what it makes at most, if that is known; `copies` is how
+/// Joins the iterations of a loop, if that can be done. `most_iterations` is what it makes at most, if that is known; `copies` is how
 /// many there may be of it.
 pub fn run(
     function: &mut Function,
     found: &Loop,
-    most_rounds: Option<usize>,
+    most_iterations: Option<usize>,
     copies: usize,
 ) -> bool {
     let insts = || {
@@ -38,7 +38,7 @@ pub fn run(
     let fits = |&factor: &usize| {
         size * factor <= MOST_INSTS
             && factor <= copies
-            && most_rounds.is_none_or(|most| factor <= most)
+            && most_iterations.is_none_or(|most| factor <= most)
     };
     let Some(factor) = FACTORS.into_iter().find(fits) else {
         return false;
@@ -56,13 +56,13 @@ pub fn run(
     }
     let header = found.header;
     let second = block_before(function, header);
-    let round = Round {
+    let iteration = Iteration {
         blocks: &found.blocks,
         latch,
         next: &next,
         onward: None,
     };
-    let (last, incoming) = round.copy(function, second, next.clone(), factor - 1);
+    let (last, incoming) = iteration.copy(function, second, next.clone(), factor - 1);
     redirect(function, latch, header, Edge::new(second, []));
     redirect(function, last, header, Edge::new(header, incoming));
     true

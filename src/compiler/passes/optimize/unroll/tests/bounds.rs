@@ -11,7 +11,7 @@ use smallvec::smallvec;
 /// How many iterations there are in the text of a function, where the device makes few; each has one `xor`.
 fn iterations_of(mut module: Module) -> usize {
     let capabilities = Capabilities {
-        defects: Defects::LIMITS_LOOP_ROUNDS,
+        defects: Defects::LIMITS_ITERATIONS,
         ..Capabilities::full()
     };
     testing::run_on(&mut module, &capabilities, run).unwrap();

@@ -1,5 +1,5 @@
 mod bounds;
-mod several_rounds;
+mod partial;
 
 use super::run;
 use crate::compiler::interp::Interpreter;
@@ -40,9 +40,9 @@ fn kernel_by(
         size_bytes: 64,
         align_bytes: 8,
     });
-    let [round, done] = [0; 2].map(|_| function.add_block());
-    let counter = function.add_param(round, ty);
-    let total = function.add_param(round, Type::I32);
+    let [iteration, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(iteration, ty);
+    let total = function.add_param(iteration, Type::I32);
     let mut b = Builder::new(&mut function, entry);
     let address = b.op1(
         Op::VariableAddress(variable),
@@ -55,15 +55,15 @@ fn kernel_by(
     }
     let first = first(&mut b, param);
     let zero = b.i32(0);
-    b.jump(Edge::new(round, [first, zero]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [first, zero]));
+    b.switch_to(iteration);
     let summand = body(&mut b, address, counter);
     let sum = b.binary(Binary::Add, total, summand);
     let next = b.binary_const(op, counter, by);
     let condition = again(&mut b, next);
-    b.branch(condition, Edge::new(round, [next, sum]), done);
+    b.branch(condition, Edge::new(iteration, [next, sum]), done);
     b.switch_to(done);
-    // Read behind the loop: the last round's.
+    // Read behind the loop: the last iteration's.
     b.terminate(Terminator::Return(smallvec![sum, counter]));
     testing::module_of(function)
 }
@@ -147,7 +147,7 @@ fn a_loop_whose_counter_is_multiplied_is_unrolled() {
 }
 
 #[test]
-fn a_loop_of_twelve_rounds_is_unrolled_where_barriers_are_between_them() {
+fn a_loop_of_twelve_iterations_is_unrolled_where_barriers_are_between_them() {
     for barriers in [false, true] {
         let module = kernel(
             Type::I32,
@@ -173,7 +173,7 @@ fn a_loop_of_twelve_rounds_is_unrolled_where_barriers_are_between_them() {
 }
 
 #[test]
-fn a_loop_of_unknown_or_many_rounds_stays() {
+fn a_loop_of_unknown_or_many_iterations_stays() {
     let from_parameter = kernel(
         Type::I32,
         |b, param| b.binary_const(Binary::And, param, 7),
@@ -233,7 +233,7 @@ fn rows(dimension: u8) -> Module {
 }
 
 #[test]
-fn a_required_work_group_size_tells_the_rounds() {
+fn a_required_work_group_size_tells_the_iterations() {
     let mut module = rows(1);
     module.kernels[0].attributes.required_work_group_size = Some([32, 8, 1]);
     let text = check(module, 8);
@@ -243,7 +243,7 @@ fn a_required_work_group_size_tells_the_rounds() {
 #[test]
 fn local_ids_of_any_size_leave_the_loop() {
     assert!(is_loop(&check(rows(1), 8)));
-    // 0 to 9: rounds differ.
+    // 0 to 9: iterations differ.
     let mut module = rows(1);
     module.kernels[0].attributes.required_work_group_size = Some([32, 10, 1]);
     assert!(is_loop(&check(module, 10)));
@@ -300,14 +300,14 @@ fn a_loop_that_asks_before_its_body_is_unrolled() {
 }
 
 #[test]
-fn rounds_that_only_compute_are_joined() {
-    for (rounds, joined) in [(128, 8), (12, 4), (6, 2), (7, 1), (8, 4), (2, 1)] {
+fn iterations_that_only_compute_are_joined() {
+    for (iterations, joined) in [(128, 8), (12, 4), (6, 2), (7, 1), (8, 4), (2, 1)] {
         let module = kernel(
             Type::I32,
             |b, _| b.i32(0),
             1,
             |b, next| {
-                let last = b.i32(rounds);
+                let last = b.i32(iterations);
                 b.compare(Compare::NotEqual, next, last)
             },
             |b, _, counter| b.binary_const(Binary::Xor, counter, 0x9e37_79b9),
@@ -317,7 +317,7 @@ fn rounds_that_only_compute_are_joined() {
         assert_eq!(
             text.matches("xor ").count(),
             joined,
-            "{rounds} rounds\n{text}"
+            "{iterations} iterations\n{text}"
         );
     }
 }
@@ -326,11 +326,11 @@ fn rounds_that_only_compute_are_joined() {
 #[test]
 fn loops_of_few_iterations_stay_where_the_device_makes_few() {
     let capabilities = Capabilities {
-        defects: Defects::LIMITS_LOOP_ROUNDS,
+        defects: Defects::LIMITS_ITERATIONS,
         ..Capabilities::full()
     };
     // Up to where it goes on, and the iterations there are then, with those that are left.
-    for (last, rounds) in [
+    for (last, iterations) in [
         (16, 1),
         (24, 1),
         (64, 1),
@@ -354,24 +354,24 @@ fn loops_of_few_iterations_stay_where_the_device_makes_few() {
         module.kernels[0].attributes.required_work_group_size = Some([8, 40, 1]);
         testing::run_on(&mut module, &capabilities, run).unwrap();
         let text = module.functions[0].to_string();
-        assert_eq!(text.matches("load ").count(), rounds, "{text}");
+        assert_eq!(text.matches("load ").count(), iterations, "{text}");
     }
 }
 
-/// A kernel of 16 rounds that load from where `id` says, and the sum of what they load.
-fn tile_rounds(id: BuiltIn) -> Module {
+/// A kernel of 16 iterations that load from where `id` says, and the sum of what they load.
+fn tile_iterations(id: BuiltIn) -> Module {
     let mut function = Function::new("k");
     function.return_types = vec![Type::I32];
     let entry = function.entry();
-    let [round, done] = [0; 2].map(|_| function.add_block());
-    let counter = function.add_param(round, Type::I32);
-    let total = function.add_param(round, Type::I32);
+    let [iteration, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(iteration, Type::I32);
+    let total = function.add_param(iteration, Type::I32);
     let mut b = Builder::new(&mut function, entry);
     let local = b.constant(Type::Ptr(AddressSpace::Local), 64);
     let row = b.op1(Op::BuiltIn(id), Type::I32);
     let zero = b.i32(0);
-    b.jump(Edge::new(round, [zero, zero]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [zero, zero]));
+    b.switch_to(iteration);
     let place = b.binary(Binary::Add, row, counter);
     let offset = b.binary_const(Binary::Shl, place, 2);
     let at = b.ptr_add(local, offset);
@@ -382,7 +382,7 @@ fn tile_rounds(id: BuiltIn) -> Module {
         let limit = b.i32(16);
         b.compare(Compare::ULess, next, limit)
     };
-    b.branch(more, Edge::new(round, [next, sum]), done);
+    b.branch(more, Edge::new(iteration, [next, sum]), done);
     b.switch_to(done);
     b.terminate(Terminator::Return(smallvec![sum]));
     let mut module = testing::module_of(function);
@@ -392,12 +392,12 @@ fn tile_rounds(id: BuiltIn) -> Module {
 }
 
 #[test]
-fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_one_by_one() {
+fn iterations_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_one_by_one() {
     let loads = |id, serial_memory, uniform_work_groups| {
-        let mut module = tile_rounds(id);
+        let mut module = tile_iterations(id);
         let capabilities = Capabilities {
             serial_memory,
-            defects: Capabilities::lavapipe().defects - Defects::LIMITS_LOOP_ROUNDS,
+            defects: Capabilities::lavapipe().defects - Defects::LIMITS_ITERATIONS,
             ..Capabilities::lavapipe()
         };
         let options = Options {
@@ -421,28 +421,28 @@ fn rounds_that_load_the_same_for_a_sub_group_are_joined_for_drivers_that_load_on
     assert_eq!(loads(row, false, true), 1);
 }
 
-/// A kernel of a number: `rounds` rounds that set a flag, of which only the last one's is returned.
-fn setting(rounds: u32, flag: impl FnOnce(&mut Builder<'_>, Value) -> Value) -> Module {
+/// A kernel of a number: `iterations` iterations that set a flag, of which only the last one's is returned.
+fn setting(iterations: u32, flag: impl FnOnce(&mut Builder<'_>, Value) -> Value) -> Module {
     let mut function = Function::new("k");
     function.return_types = vec![Type::Bool];
     let entry = function.entry();
     let param = function.add_param(entry, Type::I32);
-    let [round, body, done] = [0; 3].map(|_| function.add_block());
-    let counter = function.add_param(round, Type::I32);
-    let found = function.add_param(round, Type::Bool);
+    let [iteration, body, done] = [0; 3].map(|_| function.add_block());
+    let counter = function.add_param(iteration, Type::I32);
+    let found = function.add_param(iteration, Type::Bool);
     let mut b = Builder::new(&mut function, entry);
     let five = b.i32(5);
     let first = b.compare(Compare::ULess, param, five);
     let outside = flag(&mut b, param);
     let zero = b.i32(0);
-    b.jump(Edge::new(round, [zero, first]));
-    b.switch_to(round);
-    let last = b.i32(rounds);
+    b.jump(Edge::new(iteration, [zero, first]));
+    b.switch_to(iteration);
+    let last = b.i32(iterations);
     let goes_on = b.compare(Compare::NotEqual, counter, last);
     b.branch(goes_on, body, done);
     b.switch_to(body);
     let next = b.binary_const(Binary::Add, counter, 1);
-    b.jump(Edge::new(round, [next, outside]));
+    b.jump(Edge::new(iteration, [next, outside]));
     b.switch_to(done);
     b.terminate(Terminator::Return(smallvec![found]));
     testing::module_of(function)
@@ -454,15 +454,15 @@ fn a_loop_that_sets_a_flag_is_taken_away() {
         let seven = b.i32(7);
         b.compare(Compare::Equal, param, seven)
     };
-    for rounds in [1, 2, 200] {
-        let text = check(setting(rounds, is_seven), 1);
-        assert!(!text.contains("branch"), "{rounds}: {text}");
+    for iterations in [1, 2, 200] {
+        let text = check(setting(iterations, is_seven), 1);
+        assert!(!text.contains("branch"), "{iterations}: {text}");
     }
-    // Without a second round it is the first flag.
+    // Without a second iteration it is the first flag.
     check(setting(0, is_seven), 1);
     let text = check(setting(3, |b, _| b.bool(true)), 1);
     assert!(!text.contains("branch"), "{text}");
-    // How many rounds these are nobody counts.
+    // How many iterations these are nobody counts.
     let text = check(setting(5000, is_seven), 1);
     assert!(text.contains("branch"), "{text}");
 }

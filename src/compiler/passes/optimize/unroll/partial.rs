@@ -1,17 +1,17 @@
-//! Several rounds at once of a loop whose number of rounds is known only as it begins.
+//! Several iterations at once of a loop whose number of iterations is known only as it begins.
 //!
-//! Such a loop counts up to a limit and may have other ways out, as the search for the round in which a point leaves a
-//! circle has. Before it comes a loop whose rounds are four each, say, and that goes on as long as more than four are
-//! left: within them the count is not looked at. The loop itself makes what is left, one round at least.
+//! Such a loop counts up to a limit and may have other ways out, as the search for the iteration in which a point leaves a
+//! circle has. Before it comes a loop whose iterations are four each, say, and that goes on as long as more than four are
+//! left: within them the count is not looked at. The loop itself makes what is left, one iteration at least.
 //!
-//! Where the device makes few rounds, or accesses to memory are to be in flight together, this is done as well to counters
+//! Where the device makes few iterations, or accesses to memory are to be in flight together, this is done as well to counters
 //! that go on in steps as long as they are less than the limit, or greater:
 //! `for (i = get_global_id(0); i < n; i += get_global_size(0))`.
 //!
-//! What is left of eight rounds can also be four if there are so many, two, one, and the last, in a straight line: short
+//! What is left of eight iterations can also be four if there are so many, two, one, and the last, in a straight line: short
 //! loops in loops, over the window of a filter, lose less time so. That takes a count that is known exactly.
 
-use super::copy::{Round, block_before, block_like, redirect};
+use super::copy::{Iteration, block_before, block_like, redirect};
 use crate::compiler::analysis::{Loop, Uses, defined_values};
 use crate::compiler::ir::{
     Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value, ValueDef,
@@ -20,7 +20,7 @@ use std::collections::HashSet;
 
 /// Which loops it is done to, and how.
 pub struct Plan {
-    /// How many rounds become one: the first of these with which the new round is no longer than `most_insts`.
+    /// How many iterations become one: the first of these with which the new iteration is no longer than `most_insts`.
     factors: &'static [usize],
     most_insts: usize,
     most_blocks: usize,
@@ -28,8 +28,8 @@ pub struct Plan {
     effects: Effects,
     /// Whether counters may go on in steps, up to where they are no longer less or greater.
     with_steps: bool,
-    /// Up to how long a round, in instructions, what is left is made in a straight line, where the count tells exactly how
-    /// many rounds that is.
+    /// Up to how long an iteration, in instructions, what is left is made in a straight line, where the count tells exactly how
+    /// many iterations that is.
     straight_insts: usize,
 }
 
@@ -43,7 +43,7 @@ enum Effects {
     Any,
 }
 
-/// Where counting takes time: rounds must be short for it to matter.
+/// Where counting takes time: iterations must be short for it to matter.
 pub const FOUR: Plan = Plan {
     factors: &[4],
     most_insts: 4 * 24,
@@ -53,7 +53,7 @@ pub const FOUR: Plan = Plan {
     straight_insts: 0,
 };
 
-/// Where accesses of several rounds are to be in flight together, which the driver does not see to.
+/// Where accesses of several iterations are to be in flight together, which the driver does not see to.
 pub const ACCESSES: Plan = Plan {
     factors: &[8, 4],
     most_insts: 8 * 24,
@@ -63,7 +63,7 @@ pub const ACCESSES: Plan = Plan {
     straight_insts: 16,
 };
 
-/// Where the device counts rounds, and makes so many only.
+/// Where the device counts iterations, and makes so many only.
 pub const FEW: Plan = Plan {
     factors: &[32, 16, 8, 4],
     most_insts: super::JOINED,
@@ -74,7 +74,7 @@ pub const FEW: Plan = Plan {
 };
 
 impl Plan {
-    /// How many rounds become one at most.
+    /// How many iterations become one at most.
     pub fn most(&self) -> usize {
         self.factors.iter().copied().max().unwrap_or(0)
     }
@@ -92,16 +92,16 @@ impl Effects {
     }
 }
 
-/// Steps in which a loop may compute what is the same in all rounds.
+/// Steps in which a loop may compute what is the same in all iterations.
 const STEPS: u32 = 6;
 
 /// A loop with one edge in, one back, and one way out by its count.
 struct Counted {
-    /// How many of its rounds become one.
+    /// How many of its iterations become one.
     factor: usize,
     before: Block,
     latch: Block,
-    /// The values of the header's parameters in the first round, and in the next.
+    /// The values of the header's parameters in the first iteration, and in the next.
     first: Vec<Value>,
     next: Vec<Value>,
     /// Which of them counts, how, and up to what.
@@ -117,16 +117,16 @@ struct Counted {
     inside: Edge,
 }
 
-/// What makes the rounds that are left, between one and as many as the factor.
+/// What makes the iterations that are left, between one and as many as the factor.
 enum Rest {
     /// The loop itself.
     Loop,
-    /// Copies of it: how many is known exactly, as the loop ends with its round, by nothing but the count. That is compared
+    /// Copies of it: how many is known exactly, as the loop ends with its iteration, by nothing but the count. That is compared
     /// before it has gone on, or after. `exit` is the way out.
     StraightLine { counts_next: bool, exit: Edge },
 }
 
-/// What a counter changes by in a round.
+/// What a counter changes by in an iteration.
 #[derive(Clone, Copy)]
 struct Step {
     goes_up: bool,
@@ -149,20 +149,20 @@ enum Ends {
     Past(Compare),
 }
 
-/// Puts the loop of several rounds before `found`, if the plan asks for that and it can be done. `most_rounds` is what the
+/// Puts the loop of several iterations before `found`, if the plan asks for that and it can be done. `most_iterations` is what the
 /// loop makes at most, if that is known; `copies` is how many there may be of it.
 pub fn run(
     function: &mut Function,
     found: &Loop,
     plan: &Plan,
-    most_rounds: Option<usize>,
+    most_iterations: Option<usize>,
     copies: usize,
 ) -> bool {
-    let Some(counted) = counted(function, found, plan, most_rounds, copies) else {
+    let Some(counted) = counted(function, found, plan, most_iterations, copies) else {
         return false;
     };
     let header = found.header;
-    let round = Round {
+    let iteration = Iteration {
         blocks: &found.blocks,
         latch: counted.latch,
         next: &counted.next,
@@ -173,54 +173,54 @@ pub fn run(
         Rest::Loop => Edge::new(header, incoming.iter().copied()),
         Rest::StraightLine { counts_next, exit } => {
             let (rest, params) = block_like(function, header);
-            straighten(function, &round, &counted, *counts_next, rest, params);
+            straighten(function, &iteration, &counted, *counts_next, rest, params);
             function.block_mut(counted.leaving).terminator = Terminator::Jump(exit.clone());
             Edge::new(rest, incoming.iter().copied())
         }
     };
-    let first_round = block_before(function, header);
+    let first_iteration = block_before(function, header);
     let counter = incoming[counted.counter];
     let mut b = Builder::new(function, start);
     let enough = enough_left(&mut b, counter, &counted);
-    b.branch(enough, first_round, rest);
-    let (last, next) = round.copy(function, first_round, incoming, counted.factor);
+    b.branch(enough, first_iteration, rest);
+    let (last, next) = iteration.copy(function, first_iteration, incoming, counted.factor);
     redirect(function, last, header, Edge::new(start, next));
     let first = Edge::new(start, counted.first.iter().copied());
     redirect(function, counted.before, header, first);
     true
 }
 
-/// Makes the rounds that are left, up to the factor, without a loop: half as many if there are more, and so on, and at last
+/// Makes the iterations that are left, up to the factor, without a loop: half as many if there are more, and so on, and at last
 /// the body of the loop itself, so that what later code reads of the loop stays where it is. They begin in the block `at`,
 /// where the header's parameters are `values`.
 fn straighten(
     function: &mut Function,
-    round: &Round<'_>,
+    iteration: &Iteration<'_>,
     counted: &Counted,
     counts_next: bool,
     mut at: Block,
     mut values: Vec<Value>,
 ) {
-    let header = round.blocks[0];
+    let header = iteration.blocks[0];
     let mut b = Builder::new(function, at);
     let left = left_after_this(&mut b, values[counted.counter], counted, counts_next);
-    let mut rounds = counted.factor / 2;
-    while rounds > 0 {
+    let mut iterations = counted.factor / 2;
+    while iterations > 0 {
         let some = block_before(function, header);
         let (next, params) = block_like(function, header);
         let mut b = Builder::new(function, at);
-        let bit = b.binary_const(Binary::And, left, rounds as u64);
+        let bit = b.binary_const(Binary::And, left, iterations as u64);
         let zero = b.constant(b.ty(left), 0);
         let are_none = b.compare(Compare::Equal, bit, zero);
         b.branch(are_none, Edge::new(next, values.iter().copied()), some);
-        let (last, after) = round.copy(function, some, values, rounds);
+        let (last, after) = iteration.copy(function, some, values, iterations);
         redirect(function, last, header, Edge::new(next, after));
-        (at, values, rounds) = (next, params, rounds / 2);
+        (at, values, iterations) = (next, params, iterations / 2);
     }
     function.block_mut(at).terminator = Terminator::Jump(Edge::new(header, values));
 }
 
-/// How many rounds come after this one, of a [count that tells](is_exact).
+/// How many iterations come after this one, of a [count that tells](is_exact).
 fn left_after_this(
     b: &mut Builder<'_>,
     counter: Value,
@@ -249,7 +249,7 @@ fn left_after_this(
     }
 }
 
-/// Whether more rounds than the factor are left.
+/// Whether more iterations than the factor are left.
 fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value {
     let factor = counted.factor as u64;
     let outside = |b: &mut Builder<'_>, value| outside(b, &counted.defined, value);
@@ -262,30 +262,30 @@ fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value 
     }
     let Ends::Past(compare) = counted.ends else {
         let left = b.binary(Binary::Sub, limit, counter);
-        let rounds = b.constant(ty, factor);
-        return b.compare(Compare::ULess, rounds, left);
+        let iterations = b.constant(ty, factor);
+        return b.compare(Compare::ULess, iterations, left);
     };
     let (lesser, greater) = if counted.step.goes_up {
         (counter, limit)
     } else {
         (limit, counter)
     };
-    // Farther from the limit than all rounds together go, no counter wraps around.
+    // Farther from the limit than all iterations together go, no counter wraps around.
     let is_before = b.compare(compare, lesser, greater);
     let left = b.binary(Binary::Sub, greater, lesser);
     let step = match counted.step.by {
         Amount::Constant(bits) => b.constant(ty, bits),
         Amount::Variable(value) => outside(b, value),
     };
-    let rounds = b.binary_const(Binary::Mul, step, factor);
-    let is_far = b.compare(Compare::ULess, rounds, left);
+    let iterations = b.binary_const(Binary::Mul, step, factor);
+    let is_far = b.compare(Compare::ULess, iterations, left);
     let most = b.constant(ty, (ty.mask() >> 1) / factor);
     let is_small = b.compare(Compare::ULess, step, most);
     let far = b.binary(Binary::And, is_far, is_small);
     b.binary(Binary::And, is_before, far)
 }
 
-/// Computes before the loop what is [the same in all rounds](is_same).
+/// Computes before the loop what is [the same in all iterations](is_same).
 fn outside(b: &mut Builder<'_>, defined: &HashSet<Value>, value: Value) -> Value {
     if !defined.contains(&value) {
         return value;
@@ -320,7 +320,7 @@ fn counted(
     function: &Function,
     found: &Loop,
     plan: &Plan,
-    most_rounds: Option<usize>,
+    most_iterations: Option<usize>,
     copies: usize,
 ) -> Option<Counted> {
     let header = found.header;
@@ -336,7 +336,7 @@ fn counted(
     let fits = |&factor: &usize| {
         size * factor <= plan.most_insts
             && factor <= copies
-            && most_rounds.is_none_or(|most| factor < most)
+            && most_iterations.is_none_or(|most| factor < most)
     };
     let factor = plan.factors.iter().copied().find(fits)?;
     if found.blocks.len() > plan.most_blocks
@@ -397,8 +397,8 @@ fn counted(
                 (is_right && is_known && is_outside(limit)).then_some((counter, step, ends, limit))
             })?;
         let is_short = size <= plan.straight_insts;
-        let ends_round = leaving == latch && ways_out(function, found) == 1;
-        let rest = if is_short && ends_round && is_exact(op, goes_on_if, step) {
+        let ends_iteration = leaving == latch && ways_out(function, found) == 1;
+        let rest = if is_short && ends_iteration && is_exact(op, goes_on_if, step) {
             Rest::StraightLine {
                 counts_next: [a, b].contains(&next.args[counter]),
                 exit: exit.clone(),
@@ -425,7 +425,7 @@ fn counted(
     counted.map(|counted| Counted { defined, ..counted })
 }
 
-/// Whether it is known of a count how many rounds are left: it passes the limit, so that it cannot wrap around beyond it.
+/// Whether it is known of a count how many iterations are left: it passes the limit, so that it cannot wrap around beyond it.
 fn is_exact(op: Compare, goes_on_if: bool, step: Step) -> bool {
     let ends_at_limit = match op {
         Compare::Equal | Compare::NotEqual => true,
@@ -480,7 +480,7 @@ fn ways_out(function: &Function, found: &Loop) -> usize {
         .count()
 }
 
-/// Whether later code reads a value of the loop otherwise than by the arguments of its ways out. Those of several rounds
+/// Whether later code reads a value of the loop otherwise than by the arguments of its ways out. Those of several iterations
 /// have as many of each.
 fn is_used_outside(function: &Function, found: &Loop) -> bool {
     let inside = found.blocks.iter().copied().collect();

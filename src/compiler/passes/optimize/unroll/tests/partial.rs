@@ -1,4 +1,4 @@
-//! Rounds that are joined where their number is not known.
+//! Iterations that are joined where their number is not known.
 
 use super::super::run;
 use crate::compiler::interp::Interpreter;
@@ -10,20 +10,20 @@ use crate::compiler::passes::helpers::testing;
 use crate::compiler::{Capabilities, Defects};
 use smallvec::smallvec;
 
-/// `while (round != limit && x * x < bound) { x = x * 3 + round; round++; }`, and what is left of both.
+/// `while (iteration != limit && x * x < bound) { x = x * 3 + iteration; iteration++; }`, and what is left of both.
 #[test]
-fn loops_of_rounds_known_as_they_begin_make_four_at_once() {
+fn loops_of_iterations_known_as_they_begin_make_four_at_once() {
     let mut function = Function::new("k");
     function.return_types = vec![Type::I32; 2];
     let entry = function.entry();
     let [limit, bound] = [(); 2].map(|()| function.add_param(entry, Type::I32));
-    let [round, body, done] = [0; 3].map(|_| function.add_block());
-    let [counter, x] = [(); 2].map(|()| function.add_param(round, Type::I32));
+    let [iteration, body, done] = [0; 3].map(|_| function.add_block());
+    let [counter, x] = [(); 2].map(|()| function.add_param(iteration, Type::I32));
     let results = [(); 2].map(|()| function.add_param(done, Type::I32));
     let mut b = Builder::new(&mut function, entry);
     let (zero, one) = (b.i32(0), b.i32(1));
-    b.jump(Edge::new(round, [zero, one]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [zero, one]));
+    b.switch_to(iteration);
     let at_end = b.compare(Compare::Equal, counter, limit);
     b.branch(at_end, Edge::new(done, [counter, x]), body);
     b.switch_to(body);
@@ -33,7 +33,7 @@ fn loops_of_rounds_known_as_they_begin_make_four_at_once() {
     let near = b.compare(Compare::ULess, next, bound);
     b.branch(
         near,
-        Edge::new(round, [next_counter, next]),
+        Edge::new(iteration, [next_counter, next]),
         Edge::new(done, [counter, next]),
     );
     b.switch_to(done);
@@ -41,16 +41,16 @@ fn loops_of_rounds_known_as_they_begin_make_four_at_once() {
     let mut module = testing::module_of(function);
 
     let model = |limit: u32, bound: u32| {
-        let (mut round, mut x) = (0u32, 1u32);
-        while round != limit {
-            let next = x.wrapping_mul(3).wrapping_add(round);
+        let (mut iteration, mut x) = (0u32, 1u32);
+        while iteration != limit {
+            let next = x.wrapping_mul(3).wrapping_add(iteration);
             x = next;
             if next >= bound {
                 break;
             }
-            round += 1;
+            iteration += 1;
         }
-        [u64::from(round), u64::from(x)]
+        [u64::from(iteration), u64::from(x)]
     };
     testing::run(&mut module, run).unwrap();
     let text = module.functions[0].to_string();
@@ -75,8 +75,8 @@ fn sums_in_memory(limit: Option<u32>) -> Module {
         size_bytes: 64,
         align_bytes: 4,
     });
-    let [round, done] = [0; 2].map(|_| function.add_block());
-    let counter = function.add_param(round, Type::I32);
+    let [iteration, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(iteration, Type::I32);
     let mut b = Builder::new(&mut function, entry);
     let address = b.op1(
         Op::VariableAddress(variable),
@@ -91,8 +91,8 @@ fn sums_in_memory(limit: Option<u32>) -> Module {
         Some(limit) => b.i32(limit),
         None => b.binary_const(Binary::Or, param, 1),
     };
-    b.jump(Edge::new(round, [zero]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [zero]));
+    b.switch_to(iteration);
     let offset = b.binary_const(Binary::And, counter, 15);
     let offset = b.binary_const(Binary::Shl, offset, 2);
     let at = b.ptr_add(address, offset);
@@ -101,17 +101,17 @@ fn sums_in_memory(limit: Option<u32>) -> Module {
     b.store1(Place::Pointer(at), new, Access::aligned(4));
     let next = b.binary_const(Binary::Add, counter, 1);
     let again = b.compare(Compare::NotEqual, next, last);
-    b.branch(again, Edge::new(round, [next]), done);
+    b.branch(again, Edge::new(iteration, [next]), done);
     b.switch_to(done);
     let at = b.ptr_add_const(address, 8);
     let loaded = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
-    // Read behind the loop: the last round's.
+    // Read behind the loop: the last iteration's.
     b.terminate(Terminator::Return(smallvec![loaded, next]));
     testing::module_of(function)
 }
 
 #[test]
-fn rounds_with_effects_are_joined_where_the_device_makes_few() {
+fn iterations_with_effects_are_joined_where_the_device_makes_few() {
     for limit in [Some(8192), Some(8191), None] {
         let results = |module: &Module| {
             [0u64, 1, 6, 16, 33, 1000]
@@ -123,7 +123,7 @@ fn rounds_with_effects_are_joined_where_the_device_makes_few() {
         let stores = |module: &Module| module.functions[0].to_string().matches("store").count();
         assert_eq!(stores(&module), 17, "{module}");
         let capabilities = Capabilities {
-            defects: Defects::LIMITS_LOOP_ROUNDS,
+            defects: Defects::LIMITS_ITERATIONS,
             ..Capabilities::full()
         };
         testing::run_on(&mut module, &capabilities, run).unwrap();
@@ -139,7 +139,7 @@ struct Stepped {
     goes_up: bool,
     /// Whether it goes on if the comparison holds.
     holds: bool,
-    /// Whether it compares the counter as the next round has it.
+    /// Whether it compares the counter as the next iteration has it.
     next: bool,
     /// If it is known.
     step: Option<u32>,
@@ -167,13 +167,13 @@ impl Stepped {
         all
     }
 
-    /// Whether the counter gets to the limit itself, and how many rounds are left follows from both.
+    /// Whether the counter gets to the limit itself, and how many iterations are left follows from both.
     fn is_exact(self) -> bool {
         let is_strict = matches!(self.compare, Compare::ULess | Compare::SLess);
         self.step == Some(1) && is_strict == self.holds
     }
 
-    /// The operands of the comparison are the counter and the limit in this order; else the other way round.
+    /// The operands of the comparison are the counter and the limit in this order; else the other way iteration.
     fn counter_first(self) -> bool {
         self.goes_up == self.holds
     }
@@ -184,13 +184,13 @@ impl Stepped {
         function.return_types = vec![Type::I32; 2];
         let entry = function.entry();
         let [first, limit, step] = [(); 3].map(|()| function.add_param(entry, Type::I32));
-        let [round, done] = [0; 2].map(|_| function.add_block());
-        let [counter, sum] = [(); 2].map(|()| function.add_param(round, Type::I32));
+        let [iteration, done] = [0; 2].map(|_| function.add_block());
+        let [counter, sum] = [(); 2].map(|()| function.add_param(iteration, Type::I32));
         let results = [(); 2].map(|()| function.add_param(done, Type::I32));
         let mut b = Builder::new(&mut function, entry);
         let zero = b.i32(0);
-        b.jump(Edge::new(round, [first, zero]));
-        b.switch_to(round);
+        b.jump(Edge::new(iteration, [first, zero]));
+        b.switch_to(iteration);
         let scaled = b.binary_const(Binary::Mul, sum, 5);
         let sum = b.binary(Binary::Add, scaled, counter);
         let next = match (self.step, self.goes_up) {
@@ -205,7 +205,10 @@ impl Stepped {
         } else {
             b.compare(self.compare, limit, count)
         };
-        let (again, end) = (Edge::new(round, [next, sum]), Edge::new(done, [next, sum]));
+        let (again, end) = (
+            Edge::new(iteration, [next, sum]),
+            Edge::new(done, [next, sum]),
+        );
         if self.holds {
             b.branch(condition, again, end)
         } else {
@@ -216,7 +219,7 @@ impl Stepped {
         testing::module_of(function)
     }
 
-    /// What it gives, unless it makes more than a thousand rounds.
+    /// What it gives, unless it makes more than a thousand iterations.
     fn model(self, first: u32, limit: u32, step: u32) -> Option<Vec<u64>> {
         let step = self.step.unwrap_or(step);
         let (mut counter, mut sum) = (first, 0_u32);
@@ -249,28 +252,28 @@ impl Stepped {
 }
 
 #[test]
-fn counters_in_steps_make_several_rounds_at_once_where_the_device_makes_few() {
+fn counters_in_steps_make_several_iterations_at_once_where_the_device_makes_few() {
     let capabilities = Capabilities {
-        defects: Defects::LIMITS_LOOP_ROUNDS,
+        defects: Defects::LIMITS_ITERATIONS,
         ..Capabilities::full()
     };
-    counters_in_steps_make_several_rounds_at_once(&capabilities, |_| 32 + 1);
+    counters_in_steps_make_several_iterations_at_once(&capabilities, |_| 32 + 1);
 }
 
 #[test]
-fn counters_in_steps_make_several_rounds_at_once_where_accesses_are_to_be() {
+fn counters_in_steps_make_several_iterations_at_once_where_accesses_are_to_be() {
     let capabilities = Capabilities {
         counts_addresses: true,
         ..Capabilities::full()
     };
-    // What is left of eight is made by the loop, or by copies of four rounds, two and one, and the last.
+    // What is left of eight is made by the loop, or by copies of four iterations, two and one, and the last.
     let rest = |stepped: Stepped| if stepped.is_exact() { 4 + 2 + 1 + 1 } else { 1 };
-    counters_in_steps_make_several_rounds_at_once(&capabilities, |stepped| 8 + rest(stepped));
+    counters_in_steps_make_several_iterations_at_once(&capabilities, |stepped| 8 + rest(stepped));
 }
 
-fn counters_in_steps_make_several_rounds_at_once(
+fn counters_in_steps_make_several_iterations_at_once(
     capabilities: &Capabilities,
-    rounds: impl Fn(Stepped) -> usize,
+    iterations: impl Fn(Stepped) -> usize,
 ) {
     // At the ends of what numbers there are, and in the middle of those with and without a sign.
     let bases = [
@@ -286,7 +289,7 @@ fn counters_in_steps_make_several_rounds_at_once(
         testing::run_on(&mut module, capabilities, run).unwrap();
         let text = module.functions[0].to_string();
         let products = text.matches("mul ").count();
-        assert_eq!(products, rounds(stepped), "{stepped:?}\n{text}");
+        assert_eq!(products, iterations(stepped), "{stepped:?}\n{text}");
         let mut compared = 0;
         for first in bases {
             for distance in [0, 1, 2, 95, 96, 97, 98, 99, 200, 300] {
@@ -315,13 +318,13 @@ fn accesses(space: AddressSpace, volatile: bool) -> Module {
     let pointer = function.add_param(entry, Type::Ptr(space));
     let first = function.add_param(entry, Type::I32);
     let end = function.add_param(entry, Type::I32);
-    let [round, done] = [0; 2].map(|_| function.add_block());
-    let counter = function.add_param(round, Type::I32);
-    let total = function.add_param(round, Type::I32);
+    let [iteration, done] = [0; 2].map(|_| function.add_block());
+    let counter = function.add_param(iteration, Type::I32);
+    let total = function.add_param(iteration, Type::I32);
     let mut b = Builder::new(&mut function, entry);
     let zero = b.i32(0);
-    b.jump(Edge::new(round, [first, zero]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [first, zero]));
+    b.switch_to(iteration);
     let index = b.binary_const(Binary::And, counter, 63);
     let offset = b.binary_const(Binary::Shl, index, 2);
     let place = Place::Pointer(b.ptr_add(pointer, offset));
@@ -337,20 +340,20 @@ fn accesses(space: AddressSpace, volatile: bool) -> Module {
     b.op0(Op::Store(result, smallvec![sum], Access::aligned(4)));
     let next = b.binary_const(Binary::Add, counter, 1);
     let ends = b.compare(Compare::Equal, next, end);
-    b.branch(ends, done, Edge::new(round, [next, sum]));
+    b.branch(ends, done, Edge::new(iteration, [next, sum]));
     b.switch_to(done);
     b.terminate(Terminator::Return(smallvec![sum]));
     testing::module_of(function)
 }
 
-/// How many accesses of rounds stand together, by what memory it is and whether they are volatile.
+/// How many accesses of iterations stand together, by what memory it is and whether they are volatile.
 #[test]
-fn rounds_that_access_memory_are_joined_where_the_device_asks() {
+fn iterations_that_access_memory_are_joined_where_the_device_asks() {
     use AddressSpace::{Global, Local};
     // The last is the loop's own.
-    let rounds = 8 + 4 + 2 + 1 + 1;
+    let iterations = 8 + 4 + 2 + 1 + 1;
     for (space, volatile, asks, accesses_left) in [
-        (Global, false, true, rounds),
+        (Global, false, true, iterations),
         (Local, false, true, 1),
         (Global, true, true, 1),
         (Global, false, false, 1),
@@ -393,13 +396,13 @@ fn search(barrier: bool) -> Module {
     let pointer = function.add_param(entry, Type::Ptr(AddressSpace::Global));
     let wanted = function.add_param(entry, Type::I32);
     let end = function.add_param(entry, Type::I32);
-    let [round, goes_on, done] = [0; 3].map(|_| function.add_block());
-    let counter = function.add_param(round, Type::I32);
+    let [iteration, goes_on, done] = [0; 3].map(|_| function.add_block());
+    let counter = function.add_param(iteration, Type::I32);
     let found = function.add_param(done, Type::I32);
     let mut b = Builder::new(&mut function, entry);
     let zero = b.i32(0);
-    b.jump(Edge::new(round, [zero]));
-    b.switch_to(round);
+    b.jump(Edge::new(iteration, [zero]));
+    b.switch_to(iteration);
     let offset = b.binary_const(Binary::Shl, counter, 2);
     let place = Place::Pointer(b.ptr_add(pointer, offset));
     let loaded = b.load1(place, Type::I32, Access::aligned(4));
@@ -416,18 +419,22 @@ fn search(barrier: bool) -> Module {
     let next = b.binary_const(Binary::Add, counter, 1);
     let ends = b.compare(Compare::Equal, next, end);
     let nowhere = b.binary_const(Binary::Add, end, 1);
-    b.branch(ends, Edge::new(done, [nowhere]), Edge::new(round, [next]));
+    b.branch(
+        ends,
+        Edge::new(done, [nowhere]),
+        Edge::new(iteration, [next]),
+    );
     b.switch_to(done);
     b.terminate(Terminator::Return(smallvec![found]));
     testing::module_of(function)
 }
 
-/// Loops that load, and those of which no counter tells the number of rounds: a driver without branches would execute for
+/// Loops that load, and those of which no counter tells the number of iterations: a driver without branches would execute for
 /// nobody what is in front of them.
 #[test]
-fn rounds_that_load_are_joined_with_their_ways_out_where_the_device_makes_few() {
+fn iterations_that_load_are_joined_with_their_ways_out_where_the_device_makes_few() {
     let capabilities = Capabilities {
-        defects: Defects::LIMITS_LOOP_ROUNDS,
+        defects: Defects::LIMITS_ITERATIONS,
         ..Capabilities::full()
     };
     let words: Vec<u8> = (0..65 * 4).map(|at: u32| (at as u8) ^ 0x5a).collect();
@@ -454,7 +461,7 @@ fn rounds_that_load_are_joined_with_their_ways_out_where_the_device_makes_few() 
     let places = [0, 1, 14, 15, 16, 17, 47, 63].map(|at| [word(at).into(), 64]);
     let nowhere = [1, 15, 16, 17, 64].map(|end| [7, end]);
     run_both(search(false), &[&places[..], &nowhere].concat(), 17);
-    // Work-items that meet count: 32 rounds are made where there are so many.
+    // Work-items that meet count: 32 iterations are made where there are so many.
     run_both(search(true), &places, 32 + 1);
 }
 
@@ -482,7 +489,7 @@ fn a_loop_right_behind_another_is_joined_wherever_it_is_come_to_from() {
     b.switch_to(end);
     b.terminate(Terminator::Return(smallvec![next]));
     let capabilities = Capabilities {
-        defects: Defects::LIMITS_LOOP_ROUNDS,
+        defects: Defects::LIMITS_ITERATIONS,
         ..Capabilities::full()
     };
     testing::run_on(&mut module, &capabilities, run).unwrap();

@@ -15,10 +15,10 @@ struct Sum {
     plus: i128,
 }
 
-/// Rounds that are computed one after the other at most.
+/// Iterations that are computed one after the other at most.
 const FOLLOWED: usize = 64;
 
-/// The loop's number of rounds, 1 at least, if it is known and at most `most`.
+/// The loop's number of iterations, 1 at least, if it is known and at most `most`.
 pub fn count(
     function: &Function,
     candidate: &Candidate<'_>,
@@ -29,7 +29,7 @@ pub fn count(
         .or_else(|| by_following(function, candidate, most.min(FOLLOWED)))
 }
 
-/// Whether the loop is known to begin a second round.
+/// Whether the loop is known to begin a second iteration.
 pub fn has_a_second(function: &Function, candidate: &Candidate<'_>, local_sizes: [u32; 3]) -> bool {
     let params = &function.block(candidate.header).params;
     let first = first_counters(function, candidate);
@@ -47,22 +47,22 @@ fn first_counters(function: &Function, candidate: &Candidate<'_>) -> Vec<Option<
     first.map(|&first| function.constant(first)).collect()
 }
 
-/// The number of rounds of a loop whose counters begin with constants, whatever becomes of them in a round:
+/// The number of iterations of a loop whose counters begin with constants, whatever becomes of them in an iteration:
 /// `for (n = 1; n < 256; n *= 2)`.
 fn by_following(function: &Function, candidate: &Candidate<'_>, most: usize) -> Option<usize> {
     let params = &function.block(candidate.header).params;
     let mut counters = first_counters(function, candidate);
-    for round in 0..most {
+    for iteration in 0..most {
         let known = |value| evaluate(function, params, &counters, value, DEPTH);
         if (known(candidate.condition)? != 0) != candidate.continues_if {
-            return Some(round + 1);
+            return Some(iteration + 1);
         }
         counters = candidate.next.iter().map(|&next| known(next)).collect();
     }
     None
 }
 
-/// An integer, in a round in which the loop's parameters are what `counters` says, where that is known.
+/// An integer, in an iteration in which the loop's parameters are what `counters` says, where that is known.
 fn evaluate(
     function: &Function,
     params: &[Value],
@@ -87,7 +87,7 @@ fn evaluate(
     }
 }
 
-/// A number of rounds that the loop does not exceed, whatever its counters begin with; `most` at most.
+/// A number of iterations that the loop does not exceed, whatever its counters begin with; `most` at most.
 ///
 /// The loop may have other ways out, and may be left by a condition that others are part of: a bound is what every iteration
 /// compares and goes on by, of several the lowest.
@@ -131,16 +131,16 @@ pub fn at_most(
                 };
                 // Where an iteration is not the last one for all, it is for some, or for none: the numbers of the others are
                 // still in range.
-                let is_last = |&round: &usize| {
-                    decided(op, a.range(round), b.range(round), bits) == Some(!goes_on_if)
+                let is_last = |&iteration: &usize| {
+                    decided(op, a.range(iteration), b.range(iteration), bits) == Some(!goes_on_if)
                 };
                 let mut limit = lowest.unwrap_or(most);
                 // What does not move is the same in each iteration.
                 if a.step == 0 && b.step == 0 {
                     limit = limit.min(1);
                 }
-                if let Some(round) = (0..limit).find(is_last) {
-                    lowest = Some(round + 1);
+                if let Some(iteration) = (0..limit).find(is_last) {
+                    lowest = Some(iteration + 1);
                 }
             },
         );
@@ -178,7 +178,7 @@ fn for_each_needed(
     }
 }
 
-/// The number of rounds of a loop that compares values which move by a step each round.
+/// The number of iterations of a loop that compares values which move by a step each iteration.
 fn by_steps(
     function: &Function,
     candidate: &Candidate<'_>,
@@ -187,11 +187,11 @@ fn by_steps(
 ) -> Option<usize> {
     let counters = Counters::of(candidate);
     let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
-    for round in 0..most {
-        let [a, b] = [&a, &b].map(|side| side.range(round));
+    for iteration in 0..most {
+        let [a, b] = [&a, &b].map(|side| side.range(iteration));
         let holds = decided(op, a, b, bits)?;
         if holds != candidate.continues_if {
-            return Some(round + 1);
+            return Some(iteration + 1);
         }
     }
     None
@@ -233,7 +233,7 @@ fn sides(
     Some((op, ty.bits(), [side(a)?, side(b)?]))
 }
 
-/// An operand of the condition: all values between two bounds, moved by a step each round.
+/// An operand of the condition: all values between two bounds, moved by a step each iteration.
 struct Side {
     low: i128,
     high: i128,
@@ -279,8 +279,8 @@ impl Side {
         })
     }
 
-    fn range(&self, round: usize) -> (i128, i128) {
-        let moved = self.step * round as i128;
+    fn range(&self, iteration: usize) -> (i128, i128) {
+        let moved = self.step * iteration as i128;
         (self.low + moved, self.high + moved)
     }
 }
