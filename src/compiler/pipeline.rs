@@ -164,6 +164,7 @@ pub(super) fn verify_after(
     if cfg!(debug_assertions)
         && let Err(errors) = verify::module(module, stage)
     {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let errors = errors.join("\n");
         return Err(CompileError::internal(errors).in_pass(pass));
     }
