@@ -79,7 +79,7 @@ pub struct Execution {
 /// How the driver behaves towards the process that it is loaded into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostBehaviour {
-    /// Whether a child made by `fork` that calls `exit` takes the driver's device from its parent.
+    /// Whether a child made by `fork` that calls `exit` crashes there or has no end, or takes the driver's device from its parent.
     pub breaks_in_children: bool,
     /// Whether it folds what specialization constants decide, rather than keep every branch and choice.
     pub folds_specialization: bool,

@@ -2,7 +2,7 @@
 //!
 //! Tried in 22.3.6, 25.0.7 and 26.2.6.
 
-use super::driver::{Arithmetic, Execution, Preferences};
+use super::driver::{Arithmetic, Execution, HostBehaviour, Preferences};
 use super::{Defects, Driver, Range, Version};
 
 /// `VK_DRIVER_ID_MESA_LLVMPIPE`
@@ -85,6 +85,11 @@ fn reads_uniforms_better(version: Option<Version>) -> bool {
     version.is_some_and(|version| version < Version(25, 0, 0))
 }
 
+/// Whether a child made by `fork` waits at its end for threads that it does not have: 26.2 does, 25.0 does not.
+fn breaks_in_children(version: Option<Version>) -> bool {
+    version.is_none_or(|version| version >= Version(25, 1, 0))
+}
+
 /// The driver of a version.
 pub(super) fn driver(version: Option<Version>) -> Driver {
     let keeps_denormals = keeps_denormals(version);
@@ -109,6 +114,10 @@ pub(super) fn driver(version: Option<Version>) -> Driver {
             max_nesting: Some(MAX_NESTING),
             is_ordered_by_locked_operations_only: true,
             ..Driver::UNKNOWN.execution
+        },
+        host: HostBehaviour {
+            breaks_in_children: breaks_in_children(version),
+            ..Driver::UNKNOWN.host
         },
         ..Driver::UNKNOWN
     }
@@ -140,6 +149,14 @@ mod tests {
         let loses = |version| defects(version).contains(Defects::LOSES_LOOP_INVARIANTS);
         let versions = [DEBIAN_12, Version(25, 0, 7), Version(26, 2, 6)];
         assert_eq!(versions.map(|it| loses(Some(it))), [false, true, false]);
+    }
+
+    #[test]
+    fn children_do_not_end_in_new_versions() {
+        assert!(!breaks_in_children(Some(DEBIAN_12)));
+        assert!(!breaks_in_children(Some(Version(25, 0, 7))));
+        assert!(breaks_in_children(Some(Version(26, 2, 6))));
+        assert!(breaks_in_children(None));
     }
 
     #[test]

@@ -10,9 +10,9 @@
 //!
 //! **Children.** A child made by `fork` has our memory but none of our threads, nor the driver's, and locks may
 //! be held by threads that are gone. A child that executes another program, or that was made before the parent's
-//! first call, is none of this. Where a driver takes the parent's device along when a child calls `exit` (NVIDIA's
-//! 580.159.04 crashes there, as it waits for threads that the child does not have, and the parent waits for its device for
-//! ever), the child ends where our handler is: what was registered with `atexit` before the driver was opened is not
+//! first call, is none of this. Where a driver can't bear a child that calls `exit` (NVIDIA's 580.159.04 crashes there, as it
+//! waits for threads that the child does not have, and the parent waits for its device for ever; lavapipe of Mesa 26.2 waits
+//! for them for ever), the child ends where our handler is: what was registered with `atexit` before the driver was opened is not
 //! called, as after `_exit`, but streams are flushed.
 //!
 //! Where calls fail ([`is_over`]), releasing succeeds: there is nothing to complain about.
