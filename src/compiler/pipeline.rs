@@ -106,7 +106,7 @@ const STEPS: &[Step] = pipeline! {
 
     // Work around: control flow that a driver gets wrong, or is slow at.
     workarounds::bypass_selections      -> Emit
-    workarounds::define_arguments       -> Emit
+    structure::define_arguments         -> Emit
     workarounds::leave_loops_at_header  -> Emit
     workarounds::hold_loop_state        -> Emit
     workarounds::keep_selections        -> Emit

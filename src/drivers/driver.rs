@@ -3,7 +3,7 @@
 use super::{Defects, FrameLimit};
 
 /// What a device reports of its driver.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// `VkDriverId`; 0 where there is none.
     pub id: u32,
@@ -25,7 +25,7 @@ pub struct Driver {
 }
 
 /// Results that Vulkan leaves open without a query for them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
     /// Whether halves keep denormals without `DenormPreserve`.
     pub keeps_denormals16: bool,
@@ -63,7 +63,7 @@ pub struct Preferences {
 }
 
 /// How kernels are run, and how large they may be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// How deep conditions, and how deep loops, may be nested, where there is a limit.
     pub max_nesting: Option<u32>,

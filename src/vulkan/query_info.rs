@@ -53,8 +53,11 @@ pub(super) fn physical_device(
         info: &properties.driver_info,
         preserves_denormals64: properties.float_controls[2].denorm_preserve,
     });
-    let imports_host_memory =
-        query.reports_host_memory() || driver.host.imports_host_memory_unreported;
+
+    // The query knows of such memory only where there is the extension.
+    let import_host_pointer_alignment_bytes = properties
+        .import_alignment_bytes
+        .filter(|_| driver.host.imports_host_memory_unreported || query.reports_host_memory());
 
     let info = PhysicalDeviceInfo {
         name: conv::map_string(&basic.device_name),
@@ -93,9 +96,7 @@ pub(super) fn physical_device(
         timestamp_valid_bits: family.map_or(0, |family| family.timestamp_valid_bits),
         compute_queues: family.map_or(0, |family| family.queue_count),
         calibrated_timestamps,
-        import_host_pointer_alignment_bytes: properties
-            .import_alignment_bytes
-            .filter(|_| imports_host_memory),
+        import_host_pointer_alignment_bytes,
         semaphore_fds,
         memory_fds,
         min_placed_map_alignment_bytes: properties.placed_map_alignment_bytes,

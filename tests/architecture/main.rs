@@ -155,7 +155,7 @@ fn nothing_else_tells_drivers_apart() {
     let files = imports::texts(&source());
     assert!(files.len() > 300, "the source is not read");
     let names = |text: &str| text.contains("driver_id") || text.contains("DriverId::");
-    let told: BTreeSet<&str> = (files.iter())
+    let askers: BTreeSet<&str> = (files.iter())
         .filter(|(_, text)| names(text))
         .filter_map(|(path, _)| {
             TELL_DRIVERS_APART
@@ -163,7 +163,7 @@ fn nothing_else_tells_drivers_apart() {
                 .find(|it| path.starts_with(it))
         })
         .collect();
-    assert!(told.contains("vulkan/query_info.rs"), "nobody asks");
+    assert!(askers.contains("vulkan/query_info.rs"), "nobody asks");
     let others = files.iter().filter(|(path, text)| {
         names(text) && !TELL_DRIVERS_APART.iter().any(|it| path.starts_with(it))
     });

@@ -69,16 +69,16 @@ fn compile(
         let library = FrontEnd::instance().library().map_err(Clone::clone)?;
         compiler::compile(&slices, library, capabilities, &options)
     };
-    let told = |error: CompileError| {
+    let lines = |error: CompileError| {
         if error.kind == ErrorKind::Internal {
             log::error!("{error}");
         }
         format!("{error}\n")
     };
-    let program = made().map_err(told)?;
+    let program = made().map_err(lines)?;
     if validating {
         for kernel in &program.kernels {
-            validate(&kernel.spirv.words().map_err(told)?).map_err(|message| {
+            validate(&kernel.spirv.words().map_err(lines)?).map_err(|message| {
                 let name = &kernel.name;
                 format!("error: the code generated for kernel '{name}' is not valid: {message}\n")
             })?;

@@ -1,4 +1,4 @@
-//! Better code of the same meaning: nothing depends on it.
+//! Better code of the same meaning.
 
 pub mod align_copies;
 pub mod align_elements;

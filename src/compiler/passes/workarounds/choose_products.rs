@@ -4,7 +4,7 @@
 //! taken, and the product of a 64-bit number with such a bit where it is made over and over in a loop.
 //!
 //! **How.** `bit != 0 ? factor : 0`. [`crate::compiler::passes::optimize::simplify`] does so for every device, where it finds such
-//! a product; this is for those that are made later, and for kernels that are not optimized.
+//! a product; this is for those that are made later, and does not rest on that.
 //!
 //! **Needs** nothing. Does nothing unless the device asks for it ([`crate::compiler::Defects::MISMULTIPLIES_BITS`]).
 
@@ -79,7 +79,7 @@ mod tests {
         let before = module.clone();
         choose(&mut module).unwrap();
         assert_eq!(products(&before), 5, "{before}");
-        // Of numbers to 3, and of two that are not known.
+        // The products with a number up to 3, and of two that are not known, stay.
         assert_eq!(products(&module), 2, "{module}");
         for inputs in [[0, 0], [1, 1], [6, 7], [0xffff_ffff, u64::MAX]] {
             let run = |module| Evaluator::new(module).call(FuncId(0), &inputs);

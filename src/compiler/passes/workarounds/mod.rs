@@ -7,7 +7,6 @@ pub mod bypass_selections;
 pub mod choose_products;
 pub mod complete_leading_bits;
 pub mod convert_longs;
-pub mod define_arguments;
 pub mod divide_longs;
 pub mod hide_arms;
 pub mod hide_float_bits;

@@ -90,10 +90,12 @@ const LOOPS: usize = 64;
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let local_sizes = module.most_local_sizes();
     let few = cx.capabilities.has(Defects::LIMITS_ITERATIONS);
-    let several: &[partial::Plan] = match cx.capabilities.counts_addresses {
-        _ if few => &[partial::FEW],
-        true => &[partial::FOUR, partial::ACCESSES],
-        false => &[partial::FOUR],
+    let several: &[partial::Plan] = if few {
+        &[partial::FEW]
+    } else if cx.capabilities.counts_addresses {
+        &[partial::FOUR, partial::ACCESSES]
+    } else {
+        &[partial::FOUR]
     };
     let uniformity = Uniformity::of_kernel(module, cx);
     let kernel = module.kernels.first().map(|kernel| kernel.function);

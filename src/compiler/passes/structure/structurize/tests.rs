@@ -8,7 +8,7 @@ use crate::compiler::ir::{
     Array, ArrayLength, ArrayStorage, Binary, Block, Builder, BuiltIn, Compare, Edge, FuncId,
     Function, Kernel, Module, Op, Scope, Semantics, Terminator, Type, Value,
 };
-use crate::compiler::passes::workarounds::define_arguments;
+use crate::compiler::passes::structure::define_arguments;
 use crate::compiler::passes::workarounds::hold_loop_state;
 use crate::compiler::passes::workarounds::leave_loops_at_header;
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
