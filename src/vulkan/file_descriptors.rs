@@ -1,5 +1,7 @@
 //! What memory and semaphores are handed over as to others.
 
+use std::os::fd::RawFd;
+
 use ash::vk;
 
 /// What the file descriptor of memory stands for.
@@ -34,4 +36,34 @@ pub(super) fn map_semaphore_fd(kind: SemaphoreFd) -> vk::ExternalSemaphoreHandle
         SemaphoreFd::Opaque => vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD,
         SemaphoreFd::Sync => vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD,
     }
+}
+
+/// `struct sync_file_info` of `linux/sync_file.h`, asked for no fences.
+#[repr(C)]
+struct SyncFileInfo {
+    name: [u8; 32],
+    status: i32,
+    flags: u32,
+    num_fences: u32,
+    pad: u32,
+    fences: u64,
+}
+
+/// `SYNC_IOC_FILE_INFO`, which is `_IOWR('>', 4, struct sync_file_info)`
+const SYNC_IOC_FILE_INFO: u32 =
+    3 << 30 | (size_of::<SyncFileInfo>() as u32) << 16 | (b'>' as u32) << 8 | 4;
+
+/// Whether a descriptor is a Linux sync file, as the kernel says.
+pub(super) fn is_sync_file(fd: RawFd) -> bool {
+    let mut info = SyncFileInfo {
+        name: [0; 32],
+        status: 0,
+        flags: 0,
+        num_fences: 0,
+        pad: 0,
+        fences: 0,
+    };
+    // SAFETY: a sync file writes to `info` alone, having no fences to tell; anything else refuses the number. One that is no
+    // descriptor is refused, too.
+    unsafe { libc::ioctl(fd, SYNC_IOC_FILE_INFO as _, &raw mut info) == 0 }
 }

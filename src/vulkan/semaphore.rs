@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::device::Device;
 use super::error::Error;
-use super::file_descriptors::{SemaphoreFd, map_semaphore_fd};
+use super::file_descriptors::{SemaphoreFd, is_sync_file, map_semaphore_fd};
 
 /// A `VkSemaphore` with two states. A wait must be submitted after the signal that it waits for.
 pub struct BinarySemaphore {
@@ -60,9 +60,15 @@ impl BinarySemaphore {
     /// means that it is signalled). The driver owns the descriptor then.
     ///
     /// # Errors
-    /// The driver refuses: the descriptor is the caller's still.
+    /// The driver refuses, or `fd` is no sync file: the descriptor is the caller's still.
     pub fn import(&self, kind: SemaphoreFd, fd: RawFd) -> Result<(), Error> {
         let functions = self.functions()?;
+        // lavapipe of Mesa 26.2 takes whatever it is given, and the wait for it fails or never ends.
+        if kind == SemaphoreFd::Sync && fd >= 0 && !is_sync_file(fd) {
+            return Err(Error::Unsupported(
+                "import of what is no sync file".to_owned(),
+            ));
+        }
         let flags = match kind {
             SemaphoreFd::Opaque => vk::SemaphoreImportFlags::empty(),
             SemaphoreFd::Sync => vk::SemaphoreImportFlags::TEMPORARY,
