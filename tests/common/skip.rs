@@ -1,5 +1,8 @@
 //! What a test does on a machine that lacks what it needs.
 
+#[path = "skipped.rs"]
+mod skipped;
+
 /// Says that the test is skipped, for want of a Vulkan device.
 ///
 /// # Panics
@@ -11,12 +14,11 @@ pub fn no_device() {
 /// Says that the test is skipped, and what is missing.
 ///
 /// # Panics
-/// With `PUMICE_TEST_NEEDS_DEVICE` in the environment, as in ci/test: there what is missing is a failure, and
-/// nobody reads what a passed test says.
+/// With `PUMICE_TEST_NEEDS_DEVICE` in the environment, as in ci/test: there what is missing is a failure.
 pub fn lacks(what: &str) {
     assert!(
         std::env::var_os("PUMICE_TEST_NEEDS_DEVICE").is_none(),
         "{what}"
     );
-    eprintln!("skipped: {what}");
+    skipped::skipped(what);
 }

@@ -1,36 +1,6 @@
 //! Atomics on global and local memory, of OpenCL 1.x and of C11.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
-
-pub const TESTS: &[Test] = &[
-    ("global", global),
-    ("local", local),
-    ("results_are_unique", unique),
-    ("compare_exchange", compare_exchange),
-    ("float_exchange", float_exchange),
-    ("bits_of_floats", bits_of_floats),
-    ("c11", c11),
-    ("default_order_and_scope", default_order_and_scope),
-    ("ordered_in_divergent_code", ordered_in_divergent_code),
-    ("fences_in_divergent_code", fences_in_divergent_code),
-    ("messages_between_groups", messages_between_groups),
-    (
-        "stores_are_seen_by_one_of_two",
-        stores_are_seen_by_one_of_two,
-    ),
-    (
-        "local_stores_are_seen_by_one_of_two",
-        local_stores_are_seen_by_one_of_two,
-    ),
-    ("stores_come_in_one_order", stores_come_in_one_order),
-    ("flags", flags),
-    ("generic", generic),
-    ("wide", wide),
-    ("wide_beside_narrow", wide_beside_narrow),
-    ("float_arithmetic", float_arithmetic),
-    ("double_arithmetic", double_arithmetic),
-];
 
 const N: u32 = 1024;
 
@@ -68,6 +38,7 @@ const OPERATIONS: &str = "
 
 const START: [u32; 12] = [0, 0, 0, 0, u32::MAX, 0, 100, 0, u32::MAX, 0, 0, 0];
 
+#[test]
 fn global() {
     let operations = OPERATIONS.replace("SPACE", "global");
     let source = format!(
@@ -79,6 +50,7 @@ fn global() {
     assert_equal(&found.get(0), &totals(), |i| format!("operation {i}"));
 }
 
+#[test]
 fn local() {
     let operations = OPERATIONS.replace("SPACE", "local");
     let source = format!(
@@ -104,7 +76,8 @@ fn local() {
     assert_equal(&found.get(1), &totals(), |i| format!("operation {i}"));
 }
 
-fn unique() {
+#[test]
+fn results_are_unique() {
     let source = "
     kernel void test(volatile global uint *next, global uint *out) {
         out[atomic_inc(next)] = get_global_id(0);
@@ -120,6 +93,7 @@ fn unique() {
     });
 }
 
+#[test]
 fn compare_exchange() {
     let source = "
     kernel void test(volatile global uint *value, volatile global int *old) {
@@ -139,6 +113,7 @@ fn compare_exchange() {
 }
 
 /// Integer operations on what was computed as a float.
+#[test]
 fn bits_of_floats() {
     let source = "
         #define ALL(t) \
@@ -178,6 +153,7 @@ fn bits_of_floats() {
     }
 }
 
+#[test]
 fn float_exchange() {
     let source = "
     void add(volatile global float *at, float x) {
@@ -201,8 +177,9 @@ fn float_exchange() {
     assert_eq!(out.iter().filter(|&&x| x == 2.5).count(), 127);
 }
 
+#[test]
 fn c11() {
-    if !session().is_some_and(|session| session.has_generic_pointers()) {
+    if !session().has_generic_pointers() {
         return super::harness::skip("the device has no generic address space");
     }
     let source = "
@@ -228,9 +205,10 @@ fn c11() {
 }
 
 fn has_sequential_consistency() -> bool {
-    session().is_some_and(|session| session.has_feature("__opencl_c_atomic_order_seq_cst"))
+    session().has_feature("__opencl_c_atomic_order_seq_cst")
 }
 
+#[test]
 fn default_order_and_scope() {
     if !has_sequential_consistency() {
         return super::harness::skip("the device has no sequentially consistent atomics");
@@ -270,6 +248,7 @@ fn default_order_and_scope() {
 }
 
 /// llvmpipe waits for the whole work-group at every memory barrier.
+#[test]
 fn ordered_in_divergent_code() {
     let source = "
     kernel void test(global const int *in, global int *out, volatile local atomic_int *d, uint n) {
@@ -297,6 +276,7 @@ fn ordered_in_divergent_code() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn fences_in_divergent_code() {
     let source = "
     kernel void test(global uint *out) {
@@ -319,6 +299,7 @@ fn fences_in_divergent_code() {
 }
 
 /// A group that finds the flag of the one before it set also finds its data.
+#[test]
 fn messages_between_groups() {
     let source = "
     kernel void test(global uint *data, global atomic_uint *flag, global uint *out) {
@@ -346,6 +327,7 @@ fn messages_between_groups() {
 
 /// Sequential consistency: of two work-items that each store and then look at the other's place, one sees
 /// the other's store.
+#[test]
 fn stores_are_seen_by_one_of_two() {
     if !has_sequential_consistency() {
         return super::harness::skip("the device has no sequentially consistent atomics");
@@ -399,6 +381,7 @@ fn stores_are_seen_by_one_of_two() {
 
 /// Two work-items store to different places, two others load both in different orders: these must not
 /// disagree about which store came first.
+#[test]
 fn stores_come_in_one_order() {
     if !has_sequential_consistency() {
         return super::harness::skip("the device has no sequentially consistent atomics");
@@ -458,6 +441,7 @@ fn stores_come_in_one_order() {
 }
 
 /// The same of two stores to local memory, which needs an order in the work-group only.
+#[test]
 fn local_stores_are_seen_by_one_of_two() {
     if !has_sequential_consistency() {
         return super::harness::skip("the device has no sequentially consistent atomics");
@@ -497,6 +481,7 @@ fn local_stores_are_seen_by_one_of_two() {
     }
 }
 
+#[test]
 fn flags() {
     let source = "
     kernel void test(global atomic_flag *f, global uint *out, global uint *count) {
@@ -520,6 +505,7 @@ fn flags() {
     assert_equal(&found.get(2), &[0u32, 1], |_| "cleared, then set".into());
 }
 
+#[test]
 fn generic() {
     let source = "
     int work(atomic_int *p, int x) {
@@ -551,9 +537,10 @@ fn generic() {
 }
 
 fn has_wide() -> bool {
-    session().is_some_and(|session| session.has("cl_khr_int64_extended_atomics"))
+    session().has("cl_khr_int64_extended_atomics")
 }
 
+#[test]
 fn wide() {
     if !has_wide() {
         return super::harness::skip("the device has no 64-bit atomics");
@@ -604,6 +591,7 @@ fn wide() {
     assert_equal(&found.get(1), &expected, |i| format!("local operation {i}"));
 }
 
+#[test]
 fn wide_beside_narrow() {
     if !has_wide() {
         return super::harness::skip("the device has no 64-bit atomics");
@@ -659,8 +647,9 @@ const FLOATS: &str = "
             out[get_group_id(0) * 3 + k] = atomic_load_explicit(l + k, memory_order_relaxed, memory_scope_work_group);
     }";
 
+#[test]
 fn float_arithmetic() {
-    if !session().is_some_and(|session| session.has("cl_ext_float_atomics")) {
+    if !session().has("cl_ext_float_atomics") {
         return super::harness::skip("the device has no float atomics");
     }
     let source = FLOATS
@@ -677,11 +666,10 @@ fn float_arithmetic() {
     assert_equal(&found.get(1), &expected, |i| format!("local {i}"));
 }
 
+#[test]
 fn double_arithmetic() {
-    let has = session().is_some_and(|session| {
-        session.has_feature("__opencl_c_ext_fp64_global_atomic_add")
-            && session.has_feature("__opencl_c_ext_fp64_local_atomic_min_max")
-    });
+    let has = session().has_feature("__opencl_c_ext_fp64_global_atomic_add")
+        && session().has_feature("__opencl_c_ext_fp64_local_atomic_min_max");
     if !has {
         return super::harness::skip("the device has no atomics on doubles");
     }

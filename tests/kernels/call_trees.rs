@@ -2,25 +2,9 @@
 //!
 //! Inlined whole they grow threefold with each level; none may take long to build or launch.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
 use super::random::Random;
 use std::fmt::Write;
-
-pub const TESTS: &[Test] = &[
-    ("private", private),
-    ("local", local),
-    ("global", global),
-    ("generic", generic),
-    ("several_levels", several_levels),
-    ("divergent", divergent),
-    ("around_barriers", around_barriers),
-    ("behind_barriers", behind_barriers),
-    ("scalars", scalars),
-    ("several_variables", several_variables),
-    ("overlapping_arguments", overlapping_arguments),
-    ("early_returns_in_a_row", early_returns_in_a_row),
-];
 
 const ITEMS: usize = 16;
 const GROUP: usize = 8;
@@ -132,6 +116,7 @@ fn check_chain(depth: usize, space: &str, own: &str, body: &str) {
     check(&functions, body, |_, s, row| node(depth, [1; 3], s, row));
 }
 
+#[test]
 fn private() {
     for depth in [3, 5, 10] {
         check_chain(depth, "", PRIVATE, &format!("f_{depth}(s, p);"));
@@ -141,6 +126,7 @@ fn private() {
 /// What a level calls lies between its state and its copy.
 const NEXT: &str = "S *t = s + (1 << LEVEL); *t = *s;";
 
+#[test]
 fn local() {
     for depth in [3, 6] {
         let body = format!(
@@ -150,6 +136,7 @@ fn local() {
     }
 }
 
+#[test]
 fn global() {
     for depth in [3, 9] {
         let body = format!(
@@ -159,8 +146,9 @@ fn global() {
     }
 }
 
+#[test]
 fn generic() {
-    if !session().is_some_and(|session| session.has_generic_pointers()) {
+    if !session().has_generic_pointers() {
         return;
     }
     // Each access looks which memory is meant: deeper trees take a minute to compile on some drivers.
@@ -173,6 +161,7 @@ fn generic() {
     check_chain(depth, "", PRIVATE, &body);
 }
 
+#[test]
 fn several_levels() {
     for steps in [[1, 2, 1], [2, 1, 3]] {
         let functions = functions(10, steps, "", PRIVATE);
@@ -183,6 +172,7 @@ fn several_levels() {
 }
 
 /// Work-items of one sub-group call from different places, some not at all, and in loops.
+#[test]
 fn divergent() {
     let functions = functions(6, [1; 3], "", PRIVATE);
     let body = "
@@ -212,6 +202,7 @@ fn divergent() {
 }
 
 /// Every work-item of a group meets every barrier, whether it has called before or not.
+#[test]
 fn around_barriers() {
     let functions = functions(6, [1; 3], "", PRIVATE);
     let body = "
@@ -241,6 +232,7 @@ const LINES: u32 = 400;
 const CALLS: u32 = 120;
 
 /// Work-items fill a table, meet, and only then call, some of them, what is large.
+#[test]
 fn behind_barriers() {
     let mut functions = String::from(
         "typedef struct { uint a[4]; uint n; } S;
@@ -293,6 +285,7 @@ fn behind_barriers() {
 }
 
 /// Functions that take and return numbers alone: drivers would inline what stays a function.
+#[test]
 fn scalars() {
     let mut source = String::from(
         "uint g_0(uint x, global uint *p) { p[x & 7] ^= x; return x * 5 + p[x >> 29] + 1; }\n",
@@ -415,6 +408,7 @@ fn check_mixing(calls: &[[usize; 3]]) {
 }
 
 /// What the function gets a pointer to is another variable at each call, or another part of one.
+#[test]
 fn several_variables() {
     check_mixing(&[
         [0, 4, 8],
@@ -427,6 +421,7 @@ fn several_variables() {
 }
 
 /// Two pointers lead to the same words, or to some of them.
+#[test]
 fn overlapping_arguments() {
     check_mixing(&[
         [0, 4, 8],
@@ -440,6 +435,7 @@ fn overlapping_arguments() {
 
 /// A loop with forty divisions of 64 bits in a row, each a call of a function that returns early: with each the ways through an
 /// iteration double.
+#[test]
 fn early_returns_in_a_row() {
     let steps: String = (0..40)
         .map(|step| format!("x = f(x, by + {step});\n"))

@@ -1,14 +1,6 @@
 //! `__builtin_add_overflow` and its brothers, and other built-ins of clang that programs use.
 
-use crate::Test;
 use crate::harness::{Launch, assert_equal, session};
-
-pub const TESTS: &[Test] = &[
-    ("sums_that_overflow", sums_that_overflow),
-    ("overflow_of_mixed_types", mixed_types),
-    ("products_that_overflow_in_cpp", products_in_cpp),
-    ("clangs_own_functions", clangs_own_functions),
-];
 
 /// Integer types of OpenCL C by name, bits and sign.
 const TYPES: [(&str, u32, bool); 8] = [
@@ -94,6 +86,7 @@ fn check(operation: Operation, types: [(&str, u32, bool); 3], function: &str) {
     });
 }
 
+#[test]
 fn sums_that_overflow() {
     for ty in TYPES {
         for operation in OPERATIONS {
@@ -117,7 +110,8 @@ fn sums_that_overflow() {
     }
 }
 
-fn mixed_types() {
+#[test]
+fn overflow_of_mixed_types() {
     let [char, _, short, _, int, uint, long, ulong] = TYPES;
     for types in [
         [uint, int, int],
@@ -140,8 +134,9 @@ fn mixed_types() {
 }
 
 /// There the functions are clang's own.
-fn products_in_cpp() {
-    let Some(session) = session() else { return };
+#[test]
+fn products_that_overflow_in_cpp() {
+    let session = session();
     if !session.has_generic_pointers() {
         return;
     }
@@ -208,6 +203,7 @@ fn products_in_cpp() {
 }
 
 /// Results by hand, from clang's documentation.
+#[test]
 fn clangs_own_functions() {
     for (expression, expected) in [
         ("__builtin_popcount(p[1] + 0xff0)", 9),

@@ -1,26 +1,8 @@
 //! Branches, loops, switches and gotos, divergent between work-items. What loops leave behind, and how many rounds they
 //! make, is in [`super::loops`].
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session, skip};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("branches", branches),
-    ("nested_loops", nested_loops),
-    ("breaks_and_continues", breaks),
-    ("switches", switches),
-    ("switch_on_long", switch_on_long),
-    ("switch_in_loop", switch_in_loop),
-    ("early_returns", early_returns),
-    ("gotos", gotos),
-    ("irreducible", irreducible),
-    ("short_circuit", short_circuit),
-    ("collatz", collatz),
-    ("state_machine", state_machine),
-    ("formulas_of_arguments", formulas_of_arguments),
-    ("long_code", long_code),
-];
 
 pub(super) fn words() -> Vec<u32> {
     let mut random = Random::new(90);
@@ -55,6 +37,7 @@ pub(super) fn check_at(option: &str, body: &str, expected: impl Fn(&[u32], usize
     });
 }
 
+#[test]
 fn branches() {
     check(
         "if (x & 1) { r = x * 3; if (x & 2) r += 5; else if (x & 4) r -= 9; }
@@ -90,6 +73,7 @@ fn branches() {
     );
 }
 
+#[test]
 fn nested_loops() {
     check(
         "for (uint a = 0; a < x % 7; a++)
@@ -123,7 +107,8 @@ fn nested_loops() {
     );
 }
 
-fn breaks() {
+#[test]
+fn breaks_and_continues() {
     check(
         "for (uint a = 0;; a++) {
              if (a > 20) break;
@@ -163,6 +148,7 @@ fn breaks() {
     );
 }
 
+#[test]
 fn switches() {
     check(
         "switch (x % 11) {
@@ -196,6 +182,7 @@ fn switches() {
     );
 }
 
+#[test]
 fn switch_on_long() {
     check(
         "switch (((ulong)x << 32 | x) % 0x100000007UL % 6 + (x & 1 ? 0x100000000UL : 0)) {
@@ -221,6 +208,7 @@ fn switch_on_long() {
     );
 }
 
+#[test]
 fn switch_in_loop() {
     check(
         "for (uint k = 0; k < 16; k++) {
@@ -259,6 +247,7 @@ fn switch_in_loop() {
     );
 }
 
+#[test]
 fn early_returns() {
     let source = "
     uint find(uint x, uint y) {
@@ -303,6 +292,7 @@ fn early_returns() {
     assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i]));
 }
 
+#[test]
 fn gotos() {
     check(
         "uint n = 0;
@@ -330,6 +320,7 @@ fn gotos() {
     );
 }
 
+#[test]
 fn irreducible() {
     // A loop entered in the middle.
     check(
@@ -361,6 +352,7 @@ fn irreducible() {
     );
 }
 
+#[test]
 fn short_circuit() {
     let source = "
     kernel void test(global const uint *a, global uint *out, global uint *trace) {
@@ -391,6 +383,7 @@ fn short_circuit() {
     assert_equal(&found.get(2), &trace, |i| format!("{}", a[i]));
 }
 
+#[test]
 fn collatz() {
     check(
         "ulong n = x % 100000 + 1;
@@ -406,6 +399,7 @@ fn collatz() {
     );
 }
 
+#[test]
 fn state_machine() {
     check(
         "uint state = 0, bits = x;
@@ -451,8 +445,9 @@ fn state_machine() {
 }
 
 /// Of a long formula of arguments alone drivers may look for what is the same for all work-items, and must find an end.
+#[test]
 fn formulas_of_arguments() {
-    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+    if !session().has("cl_khr_fp64") {
         return skip("no cl_khr_fp64");
     }
     let source = "kernel void test(global double *out, double x, double y) {
@@ -475,6 +470,7 @@ fn formulas_of_arguments() {
 
 /// Thousands of operations between two accesses to memory, in cases of a switch in a loop that work-items leave at different
 /// times.
+#[test]
 fn long_code() {
     const STEPS: u32 = 1200;
     const CASES: u32 = 4;

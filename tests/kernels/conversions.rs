@@ -1,22 +1,7 @@
 //! Casts and `convert_` functions between all types.
 
-use super::Test;
 use super::harness::{Launch, Plain, assert_equal, check_each, session};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("integer_casts", integer_casts),
-    ("integers_to_float", integers_to_float),
-    ("float_to_integers", float_to_integers),
-    ("saturating", saturating),
-    ("rounding", rounding),
-    ("there_and_back", there_and_back),
-    ("half", half),
-    ("rounded_integers", rounded_integers),
-    ("padded_half_vectors", padded_half_vectors),
-    ("as_type", as_type),
-    ("extended_comparisons", extended_comparisons),
-];
 
 fn numbers() -> Vec<u64> {
     let mut random = Random::new(10);
@@ -49,6 +34,7 @@ fn numbers() -> Vec<u64> {
         .collect()
 }
 
+#[test]
 fn integer_casts() {
     let source = "
     kernel void test(global const ulong *in, global ulong *out) {
@@ -84,6 +70,7 @@ fn integer_casts() {
     check_each(source, &a, &expected, |i, x| format!("cast {i} of {x:#x}"));
 }
 
+#[test]
 fn integers_to_float() {
     let source = "
     kernel void test(global const ulong *in, global float *out) {
@@ -112,6 +99,7 @@ fn integers_to_float() {
     check_each(source, &a, &expected, |i, x| format!("type {i} of {x:#x}"));
 }
 
+#[test]
 fn float_to_integers() {
     let source = "
     kernel void test(global const float *in, global long *out) {
@@ -146,6 +134,7 @@ fn float_to_integers() {
     check_each(source, &a, &expected, |i, x| format!("type {i} of {x:e}"));
 }
 
+#[test]
 fn saturating() {
     let source = "
     kernel void test(global const float *in, global const long *ints, global long *out) {
@@ -218,6 +207,7 @@ fn saturating() {
     });
 }
 
+#[test]
 fn rounding() {
     let source = "
     kernel void test(global const float *in, global const int *ints, global int *out, global float *floats) {
@@ -286,6 +276,7 @@ fn half_value(half: u16) -> f32 {
     }
 }
 
+#[test]
 fn half() {
     let source = "
     kernel void test(global const half *in, global float *out, global half *back, global ushort *vectors) {
@@ -322,6 +313,7 @@ fn half() {
     }
 }
 
+#[test]
 fn as_type() {
     let source = "
     kernel void test(global const uint4 *in, global float4 *floats, global ushort8 *shorts, global long2 *longs) {
@@ -352,6 +344,7 @@ fn as_type() {
 }
 
 /// "For n = 3, vloada_half3 reads a half3 from address (p + (offset * 4))", and so does its counterpart.
+#[test]
 fn padded_half_vectors() {
     let source = "
     kernel void test(global const half *in, global half *out, global float *packed) {
@@ -377,6 +370,7 @@ fn padded_half_vectors() {
 }
 
 /// A rounding mode does nothing to integers; neither may it lose their sign.
+#[test]
 fn rounded_integers() {
     let source = "
     kernel void test(global const int *in, global long *longs, global uchar4 *bytes, global short2 *shorts) {
@@ -409,6 +403,7 @@ fn rounded_integers() {
 }
 
 /// What a comparison of vectors gives, taken for unsigned numbers and made wider.
+#[test]
 fn extended_comparisons() {
     let mut random = Random::new(12);
     for lanes in [2, 4, 8, 16] {
@@ -439,6 +434,7 @@ fn extended_comparisons() {
 }
 
 /// What a conversion rounds stays rounded in the next one.
+#[test]
 fn there_and_back() {
     let source = "
     kernel void test(global const uint *a, global uint *out) {
@@ -455,7 +451,7 @@ fn there_and_back() {
         o[5] = (int)(double)(float)((double)s * 1.25) / 5;
     #endif
     }";
-    let doubles = session().is_some_and(|session| session.has("cl_khr_fp64"));
+    let doubles = session().has("cl_khr_fp64");
     let mut random = Random::new(25);
     // The largest that are not rounded up to 2 to the 31 or 32.
     let a: Vec<u32> = (0..256)

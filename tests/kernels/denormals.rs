@@ -1,15 +1,8 @@
 //! Arithmetic of denormal numbers where the device says that it keeps them (`CL_FP_DENORM`).
 
-use super::Test;
 use super::harness::{Launch, Session, assert_equal, session, skip};
 use super::random::Random;
 use opencl3::device::CL_FP_DENORM;
-
-pub const TESTS: &[Test] = &[
-    ("halves", halves),
-    ("singles", singles),
-    ("doubles", doubles),
-];
 
 /// A type of floats.
 struct Float {
@@ -21,6 +14,7 @@ struct Float {
     extension: Option<&'static str>,
 }
 
+#[test]
 fn halves() {
     check(
         &Float {
@@ -33,6 +27,7 @@ fn halves() {
     );
 }
 
+#[test]
 fn singles() {
     check(
         &Float {
@@ -45,6 +40,7 @@ fn singles() {
     );
 }
 
+#[test]
 fn doubles() {
     check(
         &Float {
@@ -60,10 +56,8 @@ fn doubles() {
 /// Denormal numbers are multiples of the smallest one by their bits, and so are the normal ones next to them: sums and
 /// differences are those of the bits.
 fn check(float: &Float, config: impl Fn(&Session) -> opencl3::Result<u64>) {
-    let keeps = session().is_some_and(|session| {
-        float.extension.is_none_or(|name| session.has(name))
-            && config(session).is_ok_and(|config| config & CL_FP_DENORM != 0)
-    });
+    let keeps = float.extension.is_none_or(|name| session().has(name))
+        && config(session()).is_ok_and(|config| config & CL_FP_DENORM != 0);
     if !keeps {
         return skip("the device does not say that it keeps denormals");
     }

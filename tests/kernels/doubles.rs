@@ -1,13 +1,7 @@
 //! Functions of doubles, against correctly rounded results of another library.
 
-use super::Test;
 use super::harness::{Launch, session, skip};
 use opencl3::device::CL_FP_DENORM;
-
-pub const TESTS: &[Test] = &[
-    ("functions_of_doubles", functions_of_doubles),
-    ("many_calls_of_one_function", many_calls_of_one_function),
-];
 
 /// A line for each result: name, limit of error in ulp, bits of one or two operands and of the result.
 const TABLE: &str = include_str!("../data/doubles.txt");
@@ -30,10 +24,8 @@ impl Row {
 }
 
 fn keeps_denormals() -> bool {
-    session().is_some_and(|session| {
-        let config = session.device().double_fp_config();
-        config.is_ok_and(|config| config & CL_FP_DENORM != 0)
-    })
+    let config = session().device().double_fp_config();
+    config.is_ok_and(|config| config & CL_FP_DENORM != 0)
 }
 
 /// All rows, and how each function is called.
@@ -75,8 +67,9 @@ fn is_within(found: f64, row: &Row) -> bool {
         || !found.is_nan() && !expected.is_nan() && same_sign && apart <= row.limit_ulp
 }
 
+#[test]
 fn functions_of_doubles() {
-    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+    if !session().has("cl_khr_fp64") {
         return skip("the device has no doubles");
     }
     let (mut rows, functions) = table();
@@ -115,9 +108,10 @@ fn functions_of_doubles() {
 }
 
 /// A kernel calls a function so often that its copies are one.
+#[test]
 fn many_calls_of_one_function() {
     const CALLS: usize = 100;
-    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+    if !session().has("cl_khr_fp64") {
         return skip("the device has no doubles");
     }
     let argument = |call: usize, x: f64| call as f64 * 0.5 - x;

@@ -1,18 +1,11 @@
 //! What the host has seen the end of is seen by whatever it launches then, on whatever queue.
 
-use super::Test;
 use super::harness::{Session, description_2d, session, skip};
 use opencl3::command_queue::CommandQueue;
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, CL_R, CL_UNSIGNED_INT32, ClMem, Image};
 use opencl3::types::{CL_BLOCKING, cl_image_format};
 use std::ptr;
-
-pub const TESTS: &[Test] = &[
-    ("finished_kernels", finished_kernels),
-    ("finished_fills", finished_fills),
-    ("finished_images", finished_images),
-];
 
 /// Words, few enough for every multiprocessor to have them all in its caches.
 const WORDS: usize = 256;
@@ -54,8 +47,8 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(source: &str) -> Option<Self> {
-        let session = session()?;
+    fn new(source: &str) -> Self {
+        let session = session();
         let program = session.build_source(&format!("{source}{OTHER}"), "");
         let kernel = |name| Kernel::create(&program, name).unwrap();
         let context = session.context();
@@ -70,7 +63,7 @@ impl Setup {
             wrong: session.buffer(4),
         };
         set(&setup.other, 0, &setup.out.get());
-        Some(setup)
+        setup
     }
 
     /// Has `write` write a value, waits for it, and has the kernel `check` look for it, round for round.
@@ -113,10 +106,9 @@ fn launch(queue: &CommandQueue, kernel: &Kernel, work_items: usize) {
     .unwrap();
 }
 
+#[test]
 fn finished_kernels() {
-    let Some(setup) = Setup::new(SOURCE) else {
-        return skip("no device");
-    };
+    let setup = Setup::new(SOURCE);
     let words = setup.session.buffer(WORDS * 4);
     set(&setup.put, 0, &words.get());
     set(&setup.check, 0, &words.get());
@@ -127,10 +119,9 @@ fn finished_kernels() {
     });
 }
 
+#[test]
 fn finished_fills() {
-    let Some(setup) = Setup::new(SOURCE) else {
-        return skip("no device");
-    };
+    let setup = Setup::new(SOURCE);
     let mut words = setup.session.buffer(WORDS * 4);
     set(&setup.check, 0, &words.get());
     set(&setup.check, 1, &words.get());
@@ -141,14 +132,12 @@ fn finished_fills() {
     });
 }
 
+#[test]
 fn finished_images() {
-    let has_images = |session: &Session| session.device().image_support().unwrap_or(false);
-    if !session().is_some_and(has_images) {
+    if !session().device().image_support().unwrap_or(false) {
         return skip("the device has no images");
     }
-    let Some(setup) = Setup::new(IMAGES) else {
-        return skip("no device");
-    };
+    let setup = Setup::new(IMAGES);
     let format = cl_image_format {
         image_channel_order: CL_R,
         image_channel_data_type: CL_UNSIGNED_INT32,

@@ -1,15 +1,7 @@
 //! Single-precision arithmetic and comparisons, and doubles where the device has them.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("arithmetic", arithmetic),
-    ("comparisons", comparisons),
-    ("selections", selections),
-    ("doubles", doubles),
-];
 
 /// Contraction is off so that host and device round alike.
 const NO_CONTRACTION: &str = "#pragma OPENCL FP_CONTRACT OFF\n";
@@ -26,6 +18,7 @@ fn operands() -> (Vec<f32>, Vec<f32>) {
         .unzip()
 }
 
+#[test]
 fn arithmetic() {
     let source = format!(
         "{NO_CONTRACTION}
@@ -64,6 +57,7 @@ fn arithmetic() {
     });
 }
 
+#[test]
 fn comparisons() {
     let source = "
     kernel void test(global const float *a, global const float *b, global int *out) {
@@ -126,6 +120,7 @@ fn comparisons() {
     });
 }
 
+#[test]
 fn selections() {
     let source = "
     kernel void test(global const float *a, global const float *b, global float *out) {
@@ -165,8 +160,9 @@ fn selections() {
     });
 }
 
+#[test]
 fn doubles() {
-    if !session().is_some_and(|session| session.has("cl_khr_fp64")) {
+    if !session().has("cl_khr_fp64") {
         return super::harness::skip("the device has no doubles");
     }
     let source = format!("{NO_CONTRACTION}

@@ -1,23 +1,14 @@
 //! Calls: many results and parameters, several callers, pointers to every address space.
 
-use super::Test;
 use super::harness::{Launch, assert_equal};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("calls", calls),
-    ("structures_and_vectors", structures),
-    ("pointers", pointers),
-    ("kernel_called_by_kernel", kernel_called),
-    ("not_inlined", not_inlined),
-    ("extended_arguments", extended_arguments),
-];
 
 fn words(count: usize) -> Vec<u32> {
     let mut random = Random::new(80);
     (0..count).map(|_| random.next() as u32).collect()
 }
 
+#[test]
 fn calls() {
     let source = "
     uint gcd(uint a, uint b) { while (b) { uint t = a % b; a = b; b = t; } return a; }
@@ -59,7 +50,8 @@ fn calls() {
     assert_equal(&found.get(1), &expected, |i| format!("{:#x}", a[i]));
 }
 
-fn structures() {
+#[test]
+fn structures_and_vectors() {
     let source = "
     struct quad { uint q[4]; ulong wide; char tag; };
     struct quad make(uint x, char tag) { struct quad r = {{x, x + 1, x * 2, x ^ 5}, (ulong)x << 33, tag}; return r; }
@@ -100,6 +92,7 @@ fn structures() {
     assert_equal(&found.get(1), &expected, |_| "structures".into());
 }
 
+#[test]
 fn pointers() {
     let source = "
     void swap_words(uint *a, uint *b) { uint t = *a; *a = *b; *b = t; }
@@ -138,7 +131,8 @@ fn pointers() {
     assert_equal(&found.get(2), &expected, |i| format!("work-item {i}"));
 }
 
-fn kernel_called() {
+#[test]
+fn kernel_called_by_kernel() {
     let source = "
     kernel void inner(global uint *out, uint x) { out[get_global_id(0)] = x + get_global_id(0); }
     kernel void test(global uint *out, uint x) { inner(out, x * 2); if (get_global_id(0) == 1) inner(out, 100); }";
@@ -151,6 +145,7 @@ fn kernel_called() {
     });
 }
 
+#[test]
 fn not_inlined() {
     let source = "
     __attribute__((noinline)) ulong mix(ulong a, ulong b, uint rounds) {
@@ -194,6 +189,7 @@ fn not_inlined() {
 }
 
 /// llvmpipe (Mesa 22.3) takes a number that was extended with its sign for positive, also where it inlines the call.
+#[test]
 fn extended_arguments() {
     let source = "
     __attribute__((noinline)) int below(long x, uint y) { return x < 20711 ? y + 2 : y; }

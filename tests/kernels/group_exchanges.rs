@@ -1,19 +1,14 @@
 //! Collectives that hand values from one work-item to another, against a model on the host.
 
-use super::Test;
+use super::documents;
 use super::group_model::{BRANCHED, HALVES, PLACE, Place, Scalar, branches, has, places, together};
 use super::harness::{Launch, assert_equal, rounds, skip};
 use super::random::Random;
 use std::fmt::Write;
 
-pub const TESTS: &[Test] = &[
-    ("shuffles", shuffles),
-    ("exchanges_in_branches", exchanges_in_branches),
-    ("vectors_move_whole", vectors_move_whole),
-    ("vectors_in_a_branch", vectors_in_a_branch),
-];
-
+#[test]
 fn shuffles() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_shuffle") || !has("cl_khr_subgroup_shuffle_relative") {
         return skip("no cl_khr_subgroup_shuffle or no cl_khr_subgroup_shuffle_relative");
     }
@@ -88,7 +83,9 @@ uint nth(uint4 mask, uint n) {
 ";
 
 /// Only those in the same branch take part, whoever they are.
+#[test]
 fn exchanges_in_branches() {
+    let _documented = documents::this_test();
     for extension in [
         "cl_khr_subgroup_ballot",
         "cl_khr_subgroup_shuffle",
@@ -179,7 +176,9 @@ fn exchanges_in_branches() {
 }
 
 /// Broadcasts, the only ones that take vectors, of every type and width.
+#[test]
 fn vectors_move_whole() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_extended_types") {
         return skip("no cl_khr_subgroup_extended_types");
     }
@@ -194,7 +193,9 @@ fn vectors_move_whole() {
 }
 
 /// The same from one of those in a branch to the others in it.
+#[test]
 fn vectors_in_a_branch() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_ballot") {
         return skip("no cl_khr_subgroup_ballot");
     }

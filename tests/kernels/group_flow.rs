@@ -1,18 +1,8 @@
 //! Collectives where control flow divides and meets again: in functions of their own, and on the way out of loops.
 
-use super::Test;
 use super::group_model::{PLACE, has, places, together};
 use super::harness::{Launch, assert_equal, skip};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    (
-        "in_a_function_of_both_branches",
-        in_a_function_of_both_branches,
-    ),
-    ("before_a_break", before_a_break),
-    ("before_a_return", before_a_return),
-];
 
 const COUNT: usize = 154;
 const LOCAL: usize = 77;
@@ -72,6 +62,7 @@ fn check(
 }
 
 /// A function that is not inlined by the front end, and the same call in both branches.
+#[test]
 fn in_a_function_of_both_branches() {
     if lacks_extensions() {
         return;
@@ -101,6 +92,7 @@ fn in_a_function_of_both_branches() {
 
 /// Those who leave a loop in the same round act together before they do. The language does not say whether those who
 /// leave by the same way in another round do too: to LLVM what a loop does on its way out lies behind it.
+#[test]
 fn before_a_break() {
     if lacks_extensions() {
         return;
@@ -136,6 +128,7 @@ fn before_a_break() {
 }
 
 /// The same of those who leave a function from a loop; those who come to its end are others.
+#[test]
 fn before_a_return() {
     if lacks_extensions() {
         return;

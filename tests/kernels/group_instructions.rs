@@ -2,17 +2,10 @@
 //!
 //! clang makes an instruction of a function that is named like it with `__spirv_` before.
 
-use super::Test;
 use super::group_model::{BASIC, HALVES, PLACE, Scalar, has, model, operations, places, together};
 use super::harness::{Launch, rounds, skip};
 use super::random::Random;
 use std::fmt::Write;
-
-pub const TESTS: &[Test] = &[
-    ("of_vectors_by_a_sub_group", vectors_by_a_sub_group),
-    ("of_vectors_by_a_work_group", vectors_by_a_work_group),
-    ("of_vectors_by_some", vectors_by_some),
-];
 
 const WIDTHS: [usize; 5] = [2, 3, 4, 8, 16];
 
@@ -133,7 +126,8 @@ impl<T: Scalar> Given<T> {
 }
 
 /// `OpGroup*` of a sub-group.
-fn vectors_by_a_sub_group() {
+#[test]
+fn of_vectors_by_a_sub_group() {
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         for round in rounds() {
             vectors_by_all::<T>(ty, exchanged, SUB_GROUP, &WIDTHS, round);
@@ -143,7 +137,8 @@ fn vectors_by_a_sub_group() {
 }
 
 /// `OpGroup*` of a work-group.
-fn vectors_by_a_work_group() {
+#[test]
+fn of_vectors_by_a_work_group() {
     for round in rounds() {
         vectors_by_all::<i32>("int", "int", WORK_GROUP, &[2], round);
         vectors_by_all::<u64>("ulong", "ulong", WORK_GROUP, &[3], round);
@@ -190,7 +185,8 @@ fn vectors_by_all<T: Scalar>(ty: &str, exchanged: &str, scope: u32, widths: &[us
 }
 
 /// `OpGroupNonUniform*`, by some of the work-items.
-fn vectors_by_some() {
+#[test]
+fn of_vectors_by_some() {
     if !has("cl_khr_subgroup_non_uniform_arithmetic") || !has("cl_khr_subgroup_clustered_reduce") {
         return skip("no non-uniform arithmetic or no clustered reductions");
     }

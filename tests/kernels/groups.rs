@@ -1,19 +1,10 @@
 //! Collectives of work-groups, against a model on the host.
 
-use super::Test;
 use super::group_model::{BASIC, PLACE, SIZES, Scalar, arithmetic, is_float, places, together};
 use super::harness::{Launch, assert_equal, session, skip};
 use super::random::Random;
 
-pub const TESTS: &[Test] = &[
-    ("work_group_arithmetic", work_group_arithmetic),
-    ("work_group_votes", work_group_votes),
-    ("work_group_broadcasts", work_group_broadcasts),
-    ("work_group_functions_in_loops", in_loops),
-    ("uniform_arithmetic", uniform_arithmetic),
-    ("ranges_that_groups_do_not_divide", remainders),
-];
-
+#[test]
 fn work_group_arithmetic() {
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         for sizes in SIZES {
@@ -35,6 +26,7 @@ fn work_group_arithmetic() {
     for_each_type!(check, small: false);
 }
 
+#[test]
 fn uniform_arithmetic() {
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         let ops: &[&str] = if is_float(ty) {
@@ -84,6 +76,7 @@ fn uniform_arithmetic() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn work_group_votes() {
     for (global, local) in SIZES {
         let count: usize = global.iter().product();
@@ -114,6 +107,7 @@ fn work_group_votes() {
     }
 }
 
+#[test]
 fn work_group_broadcasts() {
     // One to three dimensions, scalars of every size and a vector, which clang passes by parts.
     let source = "kernel void test(global long *a, global float *b, global short *c) {
@@ -148,7 +142,8 @@ fn work_group_broadcasts() {
     assert_equal(&found.get(2), &expected, |i| format!("short at {i}"));
 }
 
-fn in_loops() {
+#[test]
+fn work_group_functions_in_loops() {
     // One collective after another, in a loop and a branch that all work-items of a group take alike.
     let source = "kernel void test(global uint *data, local uint *scratch) {
         size_t i = get_global_id(0), l = get_local_id(0);
@@ -196,8 +191,9 @@ fn in_loops() {
 }
 
 /// Work-groups at the end of a range are smaller, and so are their sub-groups.
-fn remainders() {
-    if !session().is_some_and(|session| session.has_non_uniform_groups()) {
+#[test]
+fn ranges_that_groups_do_not_divide() {
+    if !session().has_non_uniform_groups() {
         return skip("work-groups are uniform");
     }
     for (global, local) in [

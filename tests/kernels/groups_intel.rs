@@ -1,6 +1,6 @@
 //! Intel's sub-group extensions.
 
-use super::Test;
+use super::documents;
 use super::group_model::{
     BASIC, HALVES, PLACE, SIZES, Scalar, arithmetic, places, sub_group_size, together,
 };
@@ -8,24 +8,8 @@ use super::harness::{Launch, Plain, assert_equal, rounds, session, skip};
 use super::random::Random;
 use std::fmt::Write;
 
-pub const TESTS: &[Test] = &[
-    ("shuffles", shuffles),
-    ("vector_shuffles", vector_shuffles),
-    ("block_reads_and_writes", blocks),
-    ("local_blocks", local_blocks),
-    ("reads_of_four_byte_alignment", reads_of_four_byte_alignment),
-    ("names_made_by_macros", names_made_by_macros),
-    ("versions", versions),
-    ("image_block_reads", image_block_reads),
-    ("image_block_writes", image_block_writes),
-    ("small_integers", small_integers),
-    ("every_small_integer", every_small_integer),
-    ("older_languages", older_languages),
-    ("required_size", required_size),
-];
-
 fn lacks(extension: &str) -> bool {
-    let lacks = !session().is_some_and(|session| session.has(extension));
+    let lacks = !session().has(extension);
     if lacks {
         skip(&format!("no {extension}"));
     }
@@ -79,7 +63,9 @@ const SHUFFLES: [Shuffle; 8] = [
     }),
 ];
 
+#[test]
 fn shuffles() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroups") {
         return;
     }
@@ -91,7 +77,9 @@ fn shuffles() {
 }
 
 /// Vectors of every type and width, each in one of the functions by turns.
+#[test]
 fn vector_shuffles() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroups") {
         return;
     }
@@ -226,7 +214,9 @@ macro_rules! each_type {
     };
 }
 
-fn blocks() {
+#[test]
+fn block_reads_and_writes() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroups") {
         return;
     }
@@ -257,7 +247,9 @@ fn blocks() {
 }
 
 /// All that is written to local memory is read back, and each element is where the document says.
+#[test]
 fn local_blocks() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroup_local_block_io") {
         return;
     }
@@ -293,6 +285,7 @@ fn local_blocks() {
 }
 
 /// "p must be aligned to a 32-bit (4-byte) boundary", whatever is read from there.
+#[test]
 fn reads_of_four_byte_alignment() {
     if lacks("cl_intel_subgroup_local_block_io") || lacks("cl_intel_subgroups_long") {
         return;
@@ -324,6 +317,7 @@ fn reads_of_four_byte_alignment() {
 }
 
 /// The functions are declared where the source does not spell out their names.
+#[test]
 fn names_made_by_macros() {
     if lacks("cl_intel_subgroups") {
         return;
@@ -346,8 +340,9 @@ fn names_made_by_macros() {
 }
 
 /// What versions of the extensions promise is there.
+#[test]
 fn versions() {
-    let Some(session) = session() else { return };
+    let session = session();
     let reported = session
         .device()
         .extensions_with_version()
@@ -446,7 +441,9 @@ impl Picture {
     }
 }
 
+#[test]
 fn image_block_reads() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroups") {
         return;
     }
@@ -511,7 +508,9 @@ fn image_block_reads() {
     }
 }
 
+#[test]
 fn image_block_writes() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroups") {
         return;
     }
@@ -570,6 +569,7 @@ fn image_block_writes() {
 
 /// What cl_intel_subgroups and the others bring to OpenCL C 1.2 and 2.0, which have no sub-groups of their own; and what
 /// tells types apart: what changes nothing is the type's own.
+#[test]
 fn older_languages() {
     if lacks("cl_intel_subgroups") || lacks("cl_intel_subgroups_char") {
         return;
@@ -644,7 +644,9 @@ fn older_languages() {
 
 /// Reductions, scans and broadcasts of `char` to `ushort` under Intel's names, in sub-groups that are whole and
 /// that are not.
+#[test]
 fn every_small_integer() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_subgroups_char") || lacks("cl_intel_subgroups_short") {
         return;
     }
@@ -680,6 +682,7 @@ fn every_small_integer() {
     check::<u16>("ushort");
 }
 
+#[test]
 fn small_integers() {
     if lacks("cl_intel_subgroups_char") || lacks("cl_intel_subgroups_short") {
         return;
@@ -728,7 +731,9 @@ fn small_integers_in(std: &str) {
     });
 }
 
+#[test]
 fn required_size() {
+    let _documented = documents::this_test();
     if lacks("cl_intel_required_subgroup_size") {
         return;
     }

@@ -1,5 +1,7 @@
 //! Builds a program, launches its kernel `test` and returns its buffers.
 
+use super::skipped::skipped;
+use super::{cache, documents, library};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
@@ -11,13 +13,14 @@ use opencl3::memory::{
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_image_desc, cl_image_format, cl_mem};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_void};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// The device under test.
 pub struct Session {
@@ -158,10 +161,36 @@ impl Session {
     }
 }
 
-/// The device under test; `None` where there is none.
-pub fn session() -> Option<&'static Session> {
+/// The device under test.
+///
+/// # Panics
+/// There is none.
+pub fn session() -> &'static Session {
     static SESSION: OnceLock<Option<Session>> = OnceLock::new();
-    SESSION.get_or_init(Session::open).as_ref()
+    let session = SESSION.get_or_init(open_alone);
+    session.as_ref().expect("a usable Vulkan device")
+}
+
+/// Opens a session in an environment in which the loader finds one driver: `libpumice.so`, which cargo built with the tests,
+/// or what `PUMICE_TEST_ICD` names.
+fn open_alone() -> Option<Session> {
+    let driver = std::env::var_os("PUMICE_TEST_ICD").map_or_else(library::path, PathBuf::from);
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vendors-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the build's folder is writable");
+    let manifest = format!("{}\n", driver.display());
+    std::fs::write(folder.join("tested.icd"), manifest).expect("the build's folder is writable");
+    // SAFETY: every test comes through here before it uses OpenCL, and no code but Rust's, which has a lock for it, reads the
+    // environment before that.
+    unsafe {
+        // ocl-icd wants the slash to tell a folder from a file.
+        std::env::set_var("OCL_ICD_VENDORS", format!("{}/", folder.display()));
+        std::env::set_var("PUMICE_CACHE_DIR", cache::folder());
+    }
+    let session = Session::open();
+    // The loader has read it. What is left of it hurts nobody.
+    let _ = std::fs::remove_dir_all(&folder);
+    session
 }
 
 const CXX: &str = "-cl-std=CLC++2021";
@@ -309,7 +338,7 @@ impl Launch {
 
     /// C++ for OpenCL with a kernel named `test`, for a driver that takes it or one that takes SPIR-V.
     pub fn cxx(source: &str) -> Self {
-        if session().is_some_and(Session::takes_cxx) {
+        if session().takes_cxx() {
             Self::new(source).only_options(CXX)
         } else {
             Self::module(source, cxx_module(source))
@@ -400,7 +429,7 @@ impl Launch {
 
     /// Launches; an empty local size leaves the choice to the driver.
     pub fn run(self, global: &[usize], local: &[usize]) -> Buffers {
-        let session = session().expect("tests run on a device");
+        let session = session();
         let kernel = self.build(session);
         let mut launch = ExecuteKernel::new(&kernel);
         let mut buffers = Vec::new();
@@ -612,38 +641,43 @@ pub fn rounds() -> std::ops::Range<u64> {
     0..rounds.map_or(1, |rounds| rounds.parse().expect("a number"))
 }
 
-/// The words of all programs that the running test has built.
-static WORDS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+thread_local! {
+    /// The words of all programs that the running test has built.
+    static WORDS: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+
+    /// Whether the running test found nothing to test.
+    static IS_SKIPPED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Has the words of a program, or the name of a function of the host, counted as used by the running test.
 pub fn record(text: &str) {
+    documents::expect_check();
     let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = text
         .split(|c| !is_inside(c))
         .filter(|word| !word.is_empty());
-    let mut all = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    for word in words {
-        if !all.contains(word) {
-            all.insert(word.to_owned());
+    WORDS.with_borrow_mut(|all| {
+        for word in words {
+            if !all.contains(word) {
+                all.insert(word.to_owned());
+            }
         }
-    }
+    });
 }
 
-/// What the test that just ended has used.
-pub fn take_words() -> BTreeSet<String> {
-    std::mem::take(&mut *WORDS.lock().unwrap_or_else(PoisonError::into_inner))
+/// Whether the running test has used a word.
+pub fn has_used(word: &str) -> bool {
+    WORDS.with_borrow(|all| all.contains(word))
 }
-
-/// Set by a test that found nothing to test.
-static SKIPPED: AtomicBool = AtomicBool::new(false);
 
 /// Has the running test counted as skipped, not as passed: the device doesn't report what it tests.
 pub fn skip(reason: &str) {
-    println!("    {reason}");
-    SKIPPED.store(true, Ordering::Relaxed);
+    documents::expect_check();
+    skipped(reason);
+    IS_SKIPPED.set(true);
 }
 
-/// Whether the test that just ended was skipped.
-pub fn take_skipped() -> bool {
-    SKIPPED.swap(false, Ordering::Relaxed)
+/// Whether the running test was skipped.
+pub fn is_skipped() -> bool {
+    IS_SKIPPED.get()
 }

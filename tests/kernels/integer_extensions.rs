@@ -1,19 +1,9 @@
 //! cl_khr_integer_dot_product and cl_khr_extended_bit_ops.
 
-use crate::Test;
 use crate::harness::{Launch, assert_equal, session, skip};
 
-pub const TESTS: &[Test] = &[
-    ("dot_products_of_bytes", dot_products_of_bytes),
-    ("dot_products_of_packed_bytes", dot_products_of_packed_bytes),
-    ("dot_products_saturate", dot_products_saturate),
-    ("bits_are_reversed", bits_are_reversed),
-    ("bit_fields", bit_fields),
-    ("expectations_and_assumptions", expectations_and_assumptions),
-];
-
 fn lacks(extension: &str) -> bool {
-    let lacks = !session().expect("tests run on a device").has(extension);
+    let lacks = !session().has(extension);
     if lacks {
         skip("the device does not report the extension");
     }
@@ -82,6 +72,7 @@ fn check_dots(source: &str) {
     });
 }
 
+#[test]
 fn dot_products_of_bytes() {
     if lacks("cl_khr_integer_dot_product") {
         return;
@@ -97,6 +88,7 @@ fn dot_products_of_bytes() {
     );
 }
 
+#[test]
 fn dot_products_of_packed_bytes() {
     if lacks("cl_khr_integer_dot_product") {
         return;
@@ -112,6 +104,7 @@ fn dot_products_of_packed_bytes() {
     );
 }
 
+#[test]
 fn dot_products_saturate() {
     if lacks("cl_khr_integer_dot_product") {
         return;
@@ -168,6 +161,7 @@ fn dot_products_saturate() {
     });
 }
 
+#[test]
 fn bits_are_reversed() {
     if lacks("cl_khr_extended_bit_ops") {
         return;
@@ -207,6 +201,7 @@ fn bits_are_reversed() {
 }
 
 /// Fields of every place and length, the empty and the whole one among them, in 8, 16, 32 and 64 bits.
+#[test]
 fn bit_fields() {
     if lacks("cl_khr_extended_bit_ops") {
         return;
@@ -261,6 +256,7 @@ fn bit_fields() {
     }
 }
 
+#[test]
 fn expectations_and_assumptions() {
     let source = "kernel void test(global int *p) {
         size_t i = get_global_id(0);

@@ -1,35 +1,7 @@
 //! Integer arithmetic of every width, and the integer functions.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, check_each};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("char", i8s),
-    ("uchar", u8s),
-    ("short", i16s),
-    ("ushort", u16s),
-    ("int", i32s),
-    ("uint", u32s),
-    ("long", i64s),
-    ("ulong", u64s),
-    ("functions_char", functions_i8),
-    ("functions_uchar", functions_u8),
-    ("functions_short", functions_i16),
-    ("functions_ushort", functions_u16),
-    ("functions_int", functions_i32),
-    ("functions_uint", functions_u32),
-    ("functions_long", functions_i64),
-    ("functions_ulong", functions_u64),
-    ("long_with_constants", long_with_constants),
-    ("promotion", promotion),
-    ("double_shifts", double_shifts),
-    ("bounds_of_extended_numbers", bounds_of_extended_numbers),
-    ("signs_of_extended_numbers", signs_of_extended_numbers),
-    ("numbers_extended_differently", numbers_extended_differently),
-    ("factors_of_long_products", factors_of_long_products),
-    ("bounds_of_negated_numbers", bounds_of_negated_numbers),
-];
 
 const OPERATORS: &str = "
 kernel void test(global const T *a, global const T *b, global T *out, global int *truth) {
@@ -65,6 +37,7 @@ kernel void test(global const T *a, global const T *b, global T *out) {
 
 macro_rules! integer_tests {
     ($($ty:ident, $unsigned:ident, $wide:ident, $name:literal, $operators:ident, $functions:ident;)*) => {$(
+        #[test]
         fn $operators() {
             let (a, b) = operands!($ty);
             let mut expected = Vec::new();
@@ -95,6 +68,7 @@ macro_rules! integer_tests {
             assert_equal(&found.get(3), &truth, |i| format!("comparisons of {} and {}", a[i], b[i]));
         }
 
+        #[test]
         fn $functions() {
             let (a, b) = operands!($ty);
             let mut expected = Vec::new();
@@ -146,16 +120,17 @@ macro_rules! operands {
 }
 
 integer_tests! {
-    i8, u8, i16, "char", i8s, functions_i8;
-    u8, u8, u16, "uchar", u8s, functions_u8;
-    i16, u16, i32, "short", i16s, functions_i16;
-    u16, u16, u32, "ushort", u16s, functions_u16;
-    i32, u32, i64, "int", i32s, functions_i32;
-    u32, u32, u64, "uint", u32s, functions_u32;
-    i64, u64, i128, "long", i64s, functions_i64;
-    u64, u64, u128, "ulong", u64s, functions_u64;
+    i8, u8, i16, "char", char, functions_char;
+    u8, u8, u16, "uchar", uchar, functions_uchar;
+    i16, u16, i32, "short", short, functions_short;
+    u16, u16, u32, "ushort", ushort, functions_ushort;
+    i32, u32, i64, "int", int, functions_int;
+    u32, u32, u64, "uint", uint, functions_uint;
+    i64, u64, i128, "long", long, functions_long;
+    u64, u64, u128, "ulong", ulong, functions_ulong;
 }
 
+#[test]
 fn long_with_constants() {
     let source = "
     kernel void test(global const long *a, global long *out) {
@@ -194,6 +169,7 @@ fn long_with_constants() {
     });
 }
 
+#[test]
 fn promotion() {
     let source = "
     kernel void test(global const uint *in, global int *out) {
@@ -234,6 +210,7 @@ fn promotion() {
 /// A narrow number made wide and held within constant bounds.
 /// The bits of two numbers side by side, shifted by any number of them, none included. LLVM makes such shifts from
 /// conditions.
+#[test]
 fn double_shifts() {
     let source = "
     kernel void test(global const uint *in, global uint *out) {
@@ -278,6 +255,7 @@ fn double_shifts() {
 }
 
 /// `select` takes an element by the sign bit of its mask.
+#[test]
 fn signs_of_extended_numbers() {
     let source = "
         kernel void test(global const int2 *in, global long *out) {
@@ -302,6 +280,7 @@ fn signs_of_extended_numbers() {
     });
 }
 
+#[test]
 fn numbers_extended_differently() {
     let source = "
         kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -358,6 +337,7 @@ fn numbers_extended_differently() {
     });
 }
 
+#[test]
 fn bounds_of_extended_numbers() {
     let source = "
         kernel void test(global const int *in, global long *out) {
@@ -395,6 +375,7 @@ fn bounds_of_extended_numbers() {
 }
 
 /// What is computed of an argument whose highest bit is set, and that is a factor of a 64-bit product, too.
+#[test]
 fn factors_of_long_products() {
     const ITEMS: usize = 64;
     const NUMBER: u32 = 0x9876_5432;
@@ -459,6 +440,7 @@ fn factors_of_long_products() {
 }
 
 /// The smallest and the largest of three numbers, of which some are negated, in numbers that no negation overflows.
+#[test]
 fn bounds_of_negated_numbers() {
     const ITEMS: usize = 64;
     type Term = (&'static str, fn(i32, i32) -> i32);

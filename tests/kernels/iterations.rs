@@ -1,24 +1,11 @@
 //! Loops of many iterations, and how their ends are found.
 
-use super::Test;
 use super::control_flow::words;
 use super::harness::{Launch, assert_equal};
 
-pub const TESTS: &[Test] = &[
-    ("many_iterations", many_iterations),
-    ("many_iterations_in_steps", many_iterations_in_steps),
-    (
-        "many_iterations_without_count",
-        many_iterations_without_count,
-    ),
-    ("masked_counters", masked_counters),
-    ("counters_that_end_early", counters_that_end_early),
-    ("masked_counters_widened", masked_counters_widened),
-    ("states_of_arguments", states_of_arguments),
-];
-
 /// More than the 65,535 iterations that llvmpipe makes: of loops of a known number of iterations, of one that is known as the
 /// loop begins, and of one with another way out.
+#[test]
 fn many_iterations() {
     const ITERATIONS: u32 = 300;
     const LAST: u32 = 200_000;
@@ -73,6 +60,7 @@ fn many_iterations() {
 
 /// Loops that are left, or come to what they compare with, when their counter wraps around, and loops of which the counter is a
 /// float, whose sums are not products. They only store, or the compiler would unroll them.
+#[test]
 fn counters_that_end_early() {
     let source = "
     kernel void test(global uint *out, global volatile uint *now) {
@@ -112,6 +100,7 @@ fn counters_that_end_early() {
 }
 
 /// A loop of many iterations that ends by what it has loaded: no counter tells how many iterations it makes.
+#[test]
 fn many_iterations_without_count() {
     const ITERATIONS: u32 = 200_000;
     let source = "
@@ -154,6 +143,7 @@ fn many_iterations_without_count() {
 }
 
 /// Loops of many iterations that go on in steps: of a known width or of all work-items, up and down.
+#[test]
 fn many_iterations_in_steps() {
     const FIRST: i32 = -150_000;
     const LAST: i32 = 350_001;
@@ -190,6 +180,7 @@ fn many_iterations_in_steps() {
 }
 
 /// Loops that begin at a few bits of a number and count down.
+#[test]
 fn masked_counters() {
     const UNTOUCHED: u16 = 0xcccc;
     let source = "
@@ -217,6 +208,7 @@ fn masked_counters() {
 }
 
 /// Masked counters that are used as 64 bits.
+#[test]
 fn masked_counters_widened() {
     let source = "
     kernel void test(global const uint *a, global ulong *out) {
@@ -247,6 +239,7 @@ fn masked_counters_widened() {
 
 /// Loops of a few iterations whose state is made of arguments alone, and says where to load from: drivers unroll them, and
 /// llvmpipe looks for what is the same for all work-items along each way through all of their iterations.
+#[test]
 fn states_of_arguments() {
     const SEEDS: [u32; 6] = [0, 1, 2, 3, 12_345, 0xdead_beef];
     let states = "

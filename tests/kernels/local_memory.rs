@@ -1,26 +1,12 @@
 //! Local variables, local arguments and work-group barriers.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
 use super::random::Random;
 
-pub const TESTS: &[Test] = &[
-    ("reduction", reduction),
-    ("local_arguments", local_arguments),
-    ("local_structures_and_bytes", bytes),
-    ("transpose", transpose),
-    ("scan_in_a_loop", scan),
-    ("barrier_in_uniform_flow", uniform_flow),
-    ("global_fence", global_fence),
-    ("casts", casts),
-    ("argument_alignment", argument_alignment),
-    ("arrays_used_whole", arrays_used_whole),
-    ("structures_of_pointers", structures_of_pointers),
-];
-
 /// A structure that the optimizer of the front end makes variables of, which are made generic.
+#[test]
 fn structures_of_pointers() {
-    if !session().is_some_and(|session| session.has_generic_pointers()) {
+    if !session().has_generic_pointers() {
         return super::harness::skip("the device has no generic address space");
     }
     let source = "
@@ -51,6 +37,7 @@ fn words(seed: u64, count: usize) -> Vec<u32> {
     (0..count).map(|_| random.next() as u32).collect()
 }
 
+#[test]
 fn reduction() {
     let source = "
     kernel void test(global const uint *a, global uint *out) {
@@ -79,6 +66,7 @@ fn reduction() {
     }
 }
 
+#[test]
 fn local_arguments() {
     // Three of different element types and sizes, beside a variable.
     let source = "
@@ -110,7 +98,8 @@ fn local_arguments() {
     }
 }
 
-fn bytes() {
+#[test]
+fn local_structures_and_bytes() {
     let source = "
     struct item { char c; long wide; short s[3]; };
     kernel void test(global const uint *a, global ulong *out) {
@@ -145,6 +134,7 @@ fn bytes() {
     assert_equal(&found.get(1), &expected, |_| "structures and bytes".into());
 }
 
+#[test]
 fn transpose() {
     let source = "
     kernel void test(global const float *a, global float *out, uint w, uint h) {
@@ -167,7 +157,8 @@ fn transpose() {
     assert_equal(&found.get(1), &expected, |_| "transposed".into());
 }
 
-fn scan() {
+#[test]
+fn scan_in_a_loop() {
     let source = "
     kernel void test(global const uint *a, global uint *out) {
         local uint buffers[2][32];
@@ -199,7 +190,8 @@ fn scan() {
     assert_equal(&found.get(1), &expected, |_| "prefix sums".into());
 }
 
-fn uniform_flow() {
+#[test]
+fn barrier_in_uniform_flow() {
     // Barriers under conditions that are the same for the whole group, in a callee and in a loop with break.
     let source = "
     void exchange(local uint *l, uint k) {
@@ -246,6 +238,7 @@ fn uniform_flow() {
     assert_equal(&found.get(0), &expected, |_| "exchanges".into());
 }
 
+#[test]
 fn global_fence() {
     let source = "
     kernel void test(global uint *scratch, global uint *out) {
@@ -266,6 +259,7 @@ fn global_fence() {
     assert_equal(&found.get(1), &expected, |_| "through global memory".into());
 }
 
+#[test]
 fn casts() {
     let source = "
     kernel void test(global uint *out, local uint *l) {
@@ -290,6 +284,7 @@ fn casts() {
 }
 
 /// Addresses of local arguments that share an array, since they all become integers.
+#[test]
 fn argument_alignment() {
     let source = "
     kernel void test(global uint *out, local uchar *a, local long *b, local int16 *c, local short2 *d) {
@@ -308,6 +303,7 @@ fn argument_alignment() {
 }
 
 /// Arrays that only functions use, which take pointers to elements: each has its size all the same.
+#[test]
 fn arrays_used_whole() {
     let source = "
     kernel void test(global uint *out, global const uint *in, global ushort *narrow, uint n) {

@@ -1,60 +1,11 @@
 //! What loops leave behind, of what was loaded in their last rounds above all, and how many rounds they make.
 
-use super::Test;
 use super::control_flow::{check, check_at, words};
 use super::harness::{Launch, assert_equal};
 
-pub const TESTS: &[Test] = &[
-    ("results_of_irreducible_loops", results_of_irreducible_loops),
-    (
-        "invariants_of_irreducible_loops",
-        invariants_of_irreducible_loops,
-    ),
-    ("invariants_of_arms_in_loops", invariants_of_arms),
-    ("signs_of_constants_in_a_loop", signs_of_constants),
-    (
-        "results_of_loops_in_groups_of_one",
-        results_in_groups_of_one,
-    ),
-    ("results_of_loops_ended_by_constants", results_by_constants),
-    (
-        "results_of_loops_left_together",
-        results_of_loops_left_together,
-    ),
-    (
-        "results_of_selections_in_loops",
-        results_of_selections_in_loops,
-    ),
-    ("results_of_switches_in_loops", results_of_switches_in_loops),
-    (
-        "results_of_decided_selections_in_loops",
-        results_of_decided_selections_in_loops,
-    ),
-    (
-        "results_of_ways_that_give_the_same",
-        results_of_ways_that_give_the_same,
-    ),
-    (
-        "stores_by_way_of_known_pointers",
-        stores_by_way_of_known_pointers,
-    ),
-    (
-        "results_in_bytes_of_variables",
-        results_in_bytes_of_variables,
-    ),
-    ("values_of_several_ways_out", values_of_several_ways_out),
-    (
-        "values_handed_on_within_an_iteration",
-        values_handed_on_within_an_iteration,
-    ),
-    (
-        "barriers_behind_loops_left_apart",
-        barriers_behind_loops_left_apart,
-    ),
-];
-
 /// What another work-item stores between two barriers, behind a loop that each leaves in an iteration of its own, and that a
 /// switch begins in the middle of.
+#[test]
 fn barriers_behind_loops_left_apart() {
     let source = "
     struct numbers { uchar a; ulong b, c; };
@@ -112,6 +63,7 @@ fn barriers_behind_loops_left_apart() {
 }
 
 /// What was read of a variable before it was set, in loops that work-items leave in several ways and iterations.
+#[test]
 fn values_of_several_ways_out() {
     let source = "
     kernel void test(global uint *out, global const uchar *steps) {
@@ -183,6 +135,7 @@ fn values_of_several_ways_out() {
 }
 
 /// What was loaded in the last round of a loop with two ways in, which is another one for every work-item.
+#[test]
 fn results_of_irreducible_loops() {
     let body = "uint n = x & 7, sum = 0;
          if (x & 8) goto middle;
@@ -209,7 +162,8 @@ fn results_of_irreducible_loops() {
 }
 
 /// A loop that is left from an arm alone, where addresses are computed that are used behind it, too.
-fn invariants_of_arms() {
+#[test]
+fn invariants_of_arms_in_loops() {
     invariants(
         "uint n = 0;
          for (;;) {
@@ -227,6 +181,7 @@ fn invariants_of_arms() {
 }
 
 /// A loop with two ways in, where addresses are computed that are used behind it, too.
+#[test]
 fn invariants_of_irreducible_loops() {
     invariants(
         "uint n = 1;
@@ -278,6 +233,7 @@ fn invariants(body: &str, times: u32, second: i16) {
 }
 
 /// What was loaded in a loop that is left at different times, or what a branch has set in its place.
+#[test]
 fn results_of_selections_in_loops() {
     let body = "
         for (uint n = 0; n < 4; ++n) {
@@ -300,6 +256,7 @@ fn results_of_selections_in_loops() {
 
 /// What the cases of a switch make of a value, in a loop in a loop: with a case that stays, one that goes on to the next, and
 /// several of one arm.
+#[test]
 fn results_of_switches_in_loops() {
     let body = "uint n = 0, m, v = 2, w = 5;
         do {
@@ -350,6 +307,7 @@ fn results_of_switches_in_loops() {
 }
 
 /// A variable of which each iteration changes a byte, at a place that is not known before.
+#[test]
 fn results_in_bytes_of_variables() {
     let body = "uint v = x, n = x & 7;
         do {
@@ -370,7 +328,8 @@ fn results_in_bytes_of_variables() {
 
 /// What is loaded in a loop and used behind it, where the driver has a vector of work-items and the group has one: the
 /// others may make more rounds.
-fn results_in_groups_of_one() {
+#[test]
+fn results_of_loops_in_groups_of_one() {
     let source = "
     kernel __attribute__((reqd_work_group_size(1, 1, 1)))
     void test(global const uint *a, global uint *counts, global uint *out, local int *numbers) {
@@ -410,7 +369,8 @@ fn results_in_groups_of_one() {
 }
 
 /// The same where constant memory, which nothing is read from for the others, says whether there are more.
-fn results_by_constants() {
+#[test]
+fn results_of_loops_ended_by_constants() {
     const LAST: u32 = 9;
     let source = "
     kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -443,6 +403,7 @@ fn results_by_constants() {
 
 /// Loops that all work-items leave in the same round, and others, within each other and behind branches, and what was
 /// loaded in the last round.
+#[test]
 fn results_of_loops_left_together() {
     let source = "
     kernel void test(global const uint *a, global uint *out, uint last) {
@@ -518,7 +479,8 @@ fn results_of_loops_left_together() {
 }
 
 /// Of a loop that begins with a constant an optimizer may follow the numbers: those with a sign are less than others.
-fn signs_of_constants() {
+#[test]
+fn signs_of_constants_in_a_loop() {
     let body = "
         int v = 1;
         for (uint j = 0; j < 2; ++j) v ^= (v * 3 & 1) + (int)abs(v);
@@ -540,6 +502,7 @@ fn signs_of_constants() {
 
 /// What a work-item loads stays when it leaves a loop before others, also where the way that it took is the only one
 /// (`0 / x` decides it, which an optimizer of the driver may know).
+#[test]
 fn results_of_decided_selections_in_loops() {
     const ITEMS: usize = 64;
     let source = "kernel void test(global uint *out, local short *all, global const uint *zeros) {
@@ -571,6 +534,7 @@ fn results_of_decided_selections_in_loops() {
 
 /// What is loaded on two ways from one place, and joined with what was loaded there before, stays when work-items leave the loop
 /// before others: a driver loads it once and finds that both ways give the same.
+#[test]
 fn results_of_ways_that_give_the_same() {
     const ITEMS: usize = 64;
     const GROUP: usize = 16;
@@ -624,6 +588,7 @@ fn results_of_ways_that_give_the_same() {
 
 /// What work-items store by way of a pointer to a pointer stays when they leave the loop before others. Which one it is comes of
 /// 64-bit numbers, and so is known late.
+#[test]
 fn stores_by_way_of_known_pointers() {
     const ITEMS: usize = 64;
     let source = "kernel void test(global uint *out, local short *all) {
@@ -655,6 +620,7 @@ fn stores_by_way_of_known_pointers() {
 
 /// What is computed of a variable before an inner loop changes it, and used behind the outer loop, which work-items leave one after
 /// the other.
+#[test]
 fn values_handed_on_within_an_iteration() {
     let source = "
     kernel void test(global uint *out) {

@@ -1,21 +1,7 @@
 //! `OpenCL.std` functions of floats, within the errors that the specification allows.
 
-use super::Test;
 use super::harness::{Launch, assert_equal};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("exactly_rounded", exact),
-    ("elementary", elementary),
-    ("two_arguments", two_arguments),
-    ("division_and_roots", division),
-    ("integers_of_floats", integers_of_floats),
-    ("pointer_results", pointer_results),
-    ("native_and_half", native),
-    ("special_values", special_values),
-    ("common_functions", common),
-    ("denormal_arguments", denormal_arguments),
-];
 
 /// Distance in units in the last place of the nearest float to the exact result.
 fn ulps(found: f32, exact: f64) -> f64 {
@@ -78,7 +64,8 @@ fn arguments(bound: f32) -> Vec<f32> {
         .collect()
 }
 
-fn exact() {
+#[test]
+fn exactly_rounded() {
     check_one(
         &[
             ("floor", 0.0, f64::floor),
@@ -111,6 +98,7 @@ fn exact() {
     });
 }
 
+#[test]
 fn elementary() {
     // Bounds of OpenCL C 3.0, table "ULP values for single-precision built-in math functions".
     check_one(
@@ -187,6 +175,7 @@ fn check_two(functions: &[Two], a: &[f32], b: &[f32]) {
     }
 }
 
+#[test]
 fn two_arguments() {
     let (a, b) = (
         arguments(20.0),
@@ -211,7 +200,8 @@ fn two_arguments() {
     );
 }
 
-fn division() {
+#[test]
+fn division_and_roots() {
     let (a, b) = (
         arguments(1e5),
         arguments(1e3).into_iter().rev().collect::<Vec<_>>(),
@@ -224,7 +214,8 @@ fn division() {
     );
 }
 
-fn native() {
+#[test]
+fn native_and_half() {
     let source = "
     kernel void test(global const float *a, global float *out) {
         size_t i = get_global_id(0);
@@ -251,6 +242,7 @@ fn native() {
     }
 }
 
+#[test]
 fn integers_of_floats() {
     let source = "
     kernel void test(global const float *a, global int *out, global float *scaled) {
@@ -280,6 +272,7 @@ fn integers_of_floats() {
     assert_equal(&found.get(2), &scaled, |i| format!("{:e}", a[i / 2]));
 }
 
+#[test]
 fn pointer_results() {
     let source = "
     kernel void test(global const float *a, global float *out, global int *ints, local float *l) {
@@ -325,6 +318,7 @@ fn pointer_results() {
     }
 }
 
+#[test]
 fn special_values() {
     let source = "
     kernel void test(global const float *a, global int *out, float zero) {
@@ -352,7 +346,8 @@ fn special_values() {
     assert_equal(&found.get(1), &[0x3ff; 5], |i| format!("{}", a[i]));
 }
 
-fn common() {
+#[test]
+fn common_functions() {
     let source = "
     kernel void test(global const float4 *a, global float4 *out) {
         size_t i = get_global_id(0);
@@ -395,6 +390,7 @@ fn common() {
 }
 
 /// A denormal argument counts as it is, or as zero throughout.
+#[test]
 fn denormal_arguments() {
     let source = "
     kernel void test(global const float *a, global const float *b, global float *out) {

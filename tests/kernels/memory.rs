@@ -1,36 +1,14 @@
 //! Global, constant and private memory: pointers, structures, tables, narrow and unaligned access.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("pointer_arithmetic", pointer_arithmetic),
-    ("pointer_casts", pointer_casts),
-    ("pointers_in_memory", pointers_in_memory),
-    ("null_arguments", null_arguments),
-    ("loads_that_nobody_makes", loads_that_nobody_makes),
-    ("structures", structures),
-    ("packed_structures", packed_structures),
-    ("structure_by_value", structure_by_value),
-    ("constant_tables", constant_tables),
-    ("program_scope_variables", program_scope_variables),
-    ("narrow_neighbours", narrow_neighbours),
-    ("booleans", booleans),
-    ("private_arrays", private_arrays),
-    ("indices_by_remainder", indices_by_remainder),
-    ("punned_variables", punned_variables),
-    ("private_structures", private_structures),
-    ("memory_copies", memory_copies),
-    ("many_arguments", many_arguments),
-    ("generic_pointers", generic_pointers),
-];
 
 fn words(seed: u64, count: usize) -> Vec<u32> {
     let mut random = Random::new(seed);
     (0..count).map(|_| random.next() as u32).collect()
 }
 
+#[test]
 fn pointer_arithmetic() {
     let source = "
     kernel void test(global const uint *a, global uint *out, uint n) {
@@ -63,6 +41,7 @@ fn pointer_arithmetic() {
     assert_equal(&found.get(1), &expected, |_| "pointers".into());
 }
 
+#[test]
 fn pointer_casts() {
     let source = "
     kernel void test(global const uint *a, global uint *out) {
@@ -97,6 +76,7 @@ fn pointer_casts() {
     assert_equal(&found.get(1), &expected, |_| "casts".into());
 }
 
+#[test]
 fn pointers_in_memory() {
     // A linked list built and followed within one launch, of one work-item.
     let source = "
@@ -133,6 +113,7 @@ fn pointers_in_memory() {
     assert_equal(&found.get(2), &[sum, count], |_| "list".into());
 }
 
+#[test]
 fn null_arguments() {
     let source = "
     kernel void test(global uint *out, global uint *maybe, constant uint *table) {
@@ -146,6 +127,7 @@ fn null_arguments() {
     assert_equal(&found.get(0), &[11u32; 3], |_| "null".into());
 }
 
+#[test]
 fn loads_that_nobody_makes() {
     // From addresses that are the same for all work-items and no valid ones, in a loop that work-items leave one by one.
     let source = "
@@ -179,6 +161,7 @@ fn loads_that_nobody_makes() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn structures() {
     let source = "
     struct inner { short s; char c[3]; };
@@ -234,6 +217,7 @@ fn structures() {
     });
 }
 
+#[test]
 fn packed_structures() {
     let source = "
     struct __attribute__((packed)) item { uchar tag; uint word; ushort half_; ulong wide; };
@@ -268,6 +252,7 @@ fn packed_structures() {
     assert_equal(&found.get(1), &expected, |_| "packed".into());
 }
 
+#[test]
 fn structure_by_value() {
     let source = "
     struct options { uint factor; float4 shift; uchar flags[5]; long wide; };
@@ -300,6 +285,7 @@ fn structure_by_value() {
     assert_equal(&found.get(1), &expected, |_| "fields".into());
 }
 
+#[test]
 fn constant_tables() {
     let source = "
     constant uint primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
@@ -340,8 +326,9 @@ fn constant_tables() {
     assert_equal(&found.get(0), &expected, |_| "tables".into());
 }
 
+#[test]
 fn program_scope_variables() {
-    if !session().is_some_and(|session| session.has_program_scope_variables()) {
+    if !session().has_program_scope_variables() {
         return super::harness::skip("the device has no program scope variables");
     }
     let source = "
@@ -357,6 +344,7 @@ fn program_scope_variables() {
     assert_equal(&found.get(0), &[17u32, 6], |_| "program scope".into());
 }
 
+#[test]
 fn narrow_neighbours() {
     // Neighbouring work-items store to the bytes of one word at the same time: none may be lost.
     let source = "
@@ -388,6 +376,7 @@ fn narrow_neighbours() {
     assert_equal(&found.get(3), &threes, |_| "three bytes".into());
 }
 
+#[test]
 fn booleans() {
     let source = "
     struct flags { bool a, b; uchar c; };
@@ -415,6 +404,7 @@ fn booleans() {
     assert_equal(&found.get(2), &sums, |_| "array of bool".into());
 }
 
+#[test]
 fn private_arrays() {
     let source = "
     kernel void test(global const uint *a, global ulong *out) {
@@ -468,6 +458,7 @@ fn private_arrays() {
 }
 
 /// `i * 37 % 100` comes as `i * 37 - 100 * (i * 37 / 100)`, times the size of an element.
+#[test]
 fn indices_by_remainder() {
     let source = "
     kernel void test(global const uint *in, global uint *out) {
@@ -507,6 +498,7 @@ fn indices_by_remainder() {
 }
 
 /// A variable seen through pointers to other types than its own.
+#[test]
 fn punned_variables() {
     let source = "
     kernel void test(global const uint *in, global uint *out) {
@@ -539,6 +531,7 @@ fn punned_variables() {
     }
 }
 
+#[test]
 fn private_structures() {
     let source = "
     struct point { float x, y; uchar tag; };
@@ -573,6 +566,7 @@ fn private_structures() {
     assert_equal(&found.get(0), &expected, |_| "private structures".into());
 }
 
+#[test]
 fn memory_copies() {
     let source = "
     typedef struct { uint words[20]; uchar tail[3]; } big;
@@ -620,6 +614,7 @@ fn memory_copies() {
     });
 }
 
+#[test]
 fn many_arguments() {
     let buffers = 20;
     let mut parameters = String::new();
@@ -653,8 +648,9 @@ fn many_arguments() {
     assert_equal(&found.get(buffers), &expected, |_| "many arguments".into());
 }
 
+#[test]
 fn generic_pointers() {
-    if !session().is_some_and(|session| session.has_generic_pointers()) {
+    if !session().has_generic_pointers() {
         return super::harness::skip("the device has no generic address space");
     }
     let source = "

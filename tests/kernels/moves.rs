@@ -3,20 +3,8 @@
 //! clang makes `memmove` of loops that move elements and of structures that go through a copy; a small one is one
 //! instruction of SPIR-V.
 
-use super::Test;
 use super::harness::{Launch, session};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("moves_in_private_memory", moves_in_private_memory),
-    ("moves_in_local_memory", moves_in_local_memory),
-    ("moves_in_global_memory", moves_in_global_memory),
-    ("moves_by_generic_pointers", moves_by_generic_pointers),
-    ("moves_of_structures", moves_of_structures),
-    ("moves_of_any_size", moves_of_any_size),
-    ("moves_of_modules", moves_of_modules),
-    ("delay_lines", delay_lines),
-];
 
 /// Work-items of a launch, and of a work-group.
 const ITEMS: usize = 8;
@@ -127,12 +115,14 @@ fn check(declare: &str, ty: &str, element_bytes: usize) {
     }
 }
 
+#[test]
 fn moves_in_private_memory() {
     for &(ty, size) in TYPES {
         check("T a[LENGTH];", ty, size);
     }
 }
 
+#[test]
 fn moves_in_local_memory() {
     let declare = format!("local T all[{GROUP}][LENGTH]; local T *a = all[get_local_id(0)];");
     for &(ty, size) in &TYPES[..3] {
@@ -140,6 +130,7 @@ fn moves_in_local_memory() {
     }
 }
 
+#[test]
 fn moves_in_global_memory() {
     for &(ty, size) in TYPES {
         let declare = "global T *a = scratch + get_global_id(0) * n;";
@@ -147,8 +138,9 @@ fn moves_in_global_memory() {
     }
 }
 
+#[test]
 fn moves_by_generic_pointers() {
-    if !session().is_some_and(|session| session.has_generic_pointers()) {
+    if !session().has_generic_pointers() {
         return;
     }
     let declare = format!(
@@ -162,6 +154,7 @@ fn moves_by_generic_pointers() {
 }
 
 /// Structures that go from one place to another of the same bytes.
+#[test]
 fn moves_of_structures() {
     const BYTES: usize = 264;
     for (size, by) in [(3, 1), (20, 8), (64, 60), (200, 8)] {
@@ -198,6 +191,7 @@ fn moves_of_structures() {
 }
 
 /// Moves by sizes and distances that only the launch says.
+#[test]
 fn moves_of_any_size() {
     const LENGTH: usize = 80;
     let source = "
@@ -251,6 +245,7 @@ fn moves_of_any_size() {
 }
 
 /// Copies that a module asks for, of constant and other sizes.
+#[test]
 fn moves_of_modules() {
     let text = |size: &str, align: u32| {
         format!(
@@ -309,6 +304,7 @@ fn moves_of_modules() {
 }
 
 /// Filters that keep the last samples in an array, the newest first.
+#[test]
 fn delay_lines() {
     let source = "
     kernel void test(global const float *in, global float *out, int n) {

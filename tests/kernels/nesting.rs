@@ -1,17 +1,7 @@
 //! Conditions nested deeper than some drivers take: chains, nests, and what goes on or returns from many places.
 
-use super::Test;
 use super::harness::Launch;
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("long_else_if_chains", long_else_if_chains),
-    ("deep_nests", deep_nests),
-    ("many_returns", many_returns),
-    ("many_continues", many_continues),
-    ("many_opcodes", many_opcodes),
-    ("many_selections_in_a_loop", many_selections_in_a_loop),
-];
 
 /// Work-items of a launch.
 const ITEMS: usize = 200;
@@ -39,6 +29,7 @@ fn run(body: &str, input: &[u32]) -> Vec<u32> {
 }
 
 /// One behind the other, with two arms and with several: of ways through the loop there are more than can be counted.
+#[test]
 fn many_selections_in_a_loop() {
     const SELECTIONS: u32 = 36;
     let input = numbers(94, 1 << 30);
@@ -83,6 +74,7 @@ fn many_selections_in_a_loop() {
 }
 
 /// The conditions compare sums, so that no compiler makes a table of them.
+#[test]
 fn long_else_if_chains() {
     for arms in [82, 200] {
         let input = numbers(90, 400);
@@ -105,6 +97,7 @@ fn long_else_if_chains() {
     }
 }
 
+#[test]
 fn deep_nests() {
     const DEPTH: usize = 100;
     let input = numbers(91, 1000);
@@ -140,6 +133,7 @@ fn deep_nests() {
     assert_eq!(run(&body, &input), expected);
 }
 
+#[test]
 fn many_returns() {
     const COUNT: usize = 100;
     let input = numbers(92, 250);
@@ -164,6 +158,7 @@ fn many_returns() {
     assert_eq!(run(&body, &input), expected);
 }
 
+#[test]
 fn many_continues() {
     const COUNT: usize = 100;
     let input = numbers(93, 250);
@@ -194,6 +189,7 @@ fn many_continues() {
 }
 
 /// An interpreter, each of whose cases goes on to the next iteration.
+#[test]
 fn many_opcodes() {
     for opcodes in [60, 100, 250] {
         let end = 255;

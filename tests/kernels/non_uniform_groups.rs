@@ -2,25 +2,13 @@
 //!
 //! Drivers that do not take C++ for OpenCL, which need not know the header either, get what clang makes of it.
 
-use super::Test;
+use super::documents;
 use super::group_model::{PLACE, Place, has, places, together};
 use super::harness::{Launch, Session, assert_equal, record, session, skip};
 use super::random::Random;
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE};
 use opencl3::types::CL_BLOCKING;
-
-pub const TESTS: &[Test] = &[
-    ("ballot_groups", ballot_groups),
-    ("fixed_size_groups", fixed_size_groups),
-    ("tangle_groups", tangle_groups),
-    ("aggregated_atomics", aggregated_atomics),
-    ("vectors", vectors),
-    ("values_of_other_types", values_of_other_types),
-    ("messages_in_branches", messages_in_branches),
-    ("joint_algorithms", joint_algorithms),
-    ("examples", examples),
-];
 
 const COUNT: usize = 96;
 const LOCAL: usize = 48;
@@ -64,7 +52,9 @@ fn run(body: &str, results: usize) -> Option<Outcome> {
     Some((places(&found.get(0)), values, found.get(2)))
 }
 
+#[test]
 fn ballot_groups() {
+    let _documented = documents::this_test();
     let body = "
         auto group = get_ballot_group(all, x % 3 == 0);
         static_assert(sycl::is_group_v<decltype(group)> && is_user_constructed_group_v<decltype(group)>
@@ -128,7 +118,9 @@ fn ballot_groups() {
     }
 }
 
+#[test]
 fn fixed_size_groups() {
+    let _documented = documents::this_test();
     let body = "
         global int *o = out + i * 6;
         auto pairs = get_fixed_size_group<2>(all);
@@ -165,7 +157,9 @@ fn fixed_size_groups() {
     }
 }
 
+#[test]
 fn tangle_groups() {
+    let _documented = documents::this_test();
     let body = "
         global int *o = out + i * 3;
         if (x % 2) {
@@ -195,6 +189,7 @@ fn tangle_groups() {
 }
 
 /// Vectors of each width and of several types are moved and combined component by component.
+#[test]
 fn vectors() {
     const OPS: [&str; 9] = [
         "plus",
@@ -336,6 +331,7 @@ fn vectors() {
 }
 
 /// Initial values of another type, which is that of the result; truth values.
+#[test]
 fn values_of_other_types() {
     let body = "
         auto group = get_ballot_group(all, x % 3 == 0);
@@ -375,6 +371,7 @@ fn values_of_other_types() {
 
 /// Members write to memory, wait for each other and read, each group in a branch of its own, with barriers of several
 /// scopes.
+#[test]
 fn messages_in_branches() {
     let exchange = |round: usize, scope: &str| {
         format!(
@@ -429,7 +426,9 @@ fn messages_in_branches() {
 }
 
 /// The document's example: one addition for all that are here, and each gets what it alone had got.
+#[test]
 fn aggregated_atomics() {
+    let _documented = documents::this_test();
     let body = "
         volatile global atomic_int *counter = (volatile global atomic_int *)(out + get_global_size(0));
         int old = 0;
@@ -459,7 +458,9 @@ fn aggregated_atomics() {
     });
 }
 
+#[test]
 fn joint_algorithms() {
+    let _documented = documents::this_test();
     let body = "
         auto group = get_ballot_group(all, x % 2);
         global int *o = out + i * 5;
@@ -499,10 +500,13 @@ fn joint_algorithms() {
 }
 
 /// Every example of the documentation does what stands above it, `// in → out`, with four work-items.
+#[test]
 fn examples() {
-    let Some(session) = session().filter(|_| !lacks_extensions()) else {
+    let _documented = documents::this_test();
+    if lacks_extensions() {
         return;
-    };
+    }
+    let session = session();
     let page = include_str!("../../device/README.md");
     let source: String = page
         .split("```c++")

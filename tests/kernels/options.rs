@@ -1,27 +1,6 @@
 //! Build options (section 5.8.6): what each does to the program that runs.
 
-use crate::Test;
 use crate::harness::{Launch, assert_equal, session, skip};
-
-pub const TESTS: &[Test] = &[
-    ("language_versions", language_versions),
-    ("old_versions_convert", old_versions_convert),
-    ("cpp_for_opencl", cpp_for_opencl),
-    (
-        "constructors_run_before_kernels",
-        constructors_run_before_kernels,
-    ),
-    ("macros_of_options", macros_of_options),
-    ("functions_named_by_options", functions_named_by_options),
-    ("single_precision_constants", single_precision_constants),
-    ("optimizations_off", optimizations_off),
-    (
-        "relaxed_math_stays_within_reason",
-        relaxed_math_stays_within_reason,
-    ),
-    ("denormals_flush_or_stay", denormals_flush_or_stay),
-    ("contraction_is_harmless", contraction_is_harmless),
-];
 
 /// What a kernel that stores `expression` in an `int` stores, built with `option` alone.
 fn value(option: &str, expression: &str) -> i32 {
@@ -33,6 +12,7 @@ fn value(option: &str, expression: &str) -> i32 {
     buffers.get::<i32>(0)[0]
 }
 
+#[test]
 fn language_versions() {
     for (option, version) in [
         ("-cl-std=CL1.0", 100),
@@ -57,6 +37,7 @@ fn language_versions() {
 }
 
 /// OpenCL C before 1.2 has no `static`, which what Pumice adds to programs must do without.
+#[test]
 fn old_versions_convert() {
     for option in [
         "-cl-std=CL1.0",
@@ -75,11 +56,9 @@ fn old_versions_convert() {
     }
 }
 
+#[test]
 fn cpp_for_opencl() {
-    if !session()
-        .expect("tests run on a device")
-        .has_generic_pointers()
-    {
+    if !session().has_generic_pointers() {
         skip("the device has no generic address space");
         return;
     }
@@ -110,11 +89,9 @@ fn cpp_for_opencl() {
     }
 }
 
+#[test]
 fn constructors_run_before_kernels() {
-    if !session()
-        .expect("tests run on a device")
-        .has_program_scope_variables()
-    {
+    if !session().has_program_scope_variables() {
         skip("programs can't have global variables");
         return;
     }
@@ -134,6 +111,7 @@ fn constructors_run_before_kernels() {
     assert_eq!(buffers.get::<i32>(0), [47, 49, 51, 53]);
 }
 
+#[test]
 fn macros_of_options() {
     assert_eq!(value("-DA=4 -D B=5 -DC", "A * 10 + B + C"), 46);
     let relaxed = "\n#ifdef __FAST_RELAXED_MATH__\n 1\n#else\n 0\n#endif\n";
@@ -145,6 +123,7 @@ fn macros_of_options() {
 }
 
 /// A function of the language by a name that only the options give it.
+#[test]
 fn functions_named_by_options() {
     // An unsigned integer stays one.
     let expression = "CONVERT(0xfffffff0u + (uint)p[0]) >> 32 == 0";
@@ -154,8 +133,9 @@ fn functions_named_by_options() {
     }
 }
 
+#[test]
 fn single_precision_constants() {
-    if !session().expect("tests run on a device").has("cl_khr_fp64") {
+    if !session().has("cl_khr_fp64") {
         // Then literals are single precision anyway.
         assert_eq!(value("", "sizeof(1.0)"), 4);
         return;
@@ -164,6 +144,7 @@ fn single_precision_constants() {
     assert_eq!(value("-cl-single-precision-constant", "sizeof(1.0)"), 4);
 }
 
+#[test]
 fn optimizations_off() {
     let source = "
         int fibonacci(int n) { int a = 0, b = 1; for (int i = 0; i < n; i++) { int c = a + b; a = b; b = c; } return a; }
@@ -179,6 +160,7 @@ fn optimizations_off() {
     assert_eq!(buffers.get::<i32>(0), [610, 233, 89, 34, 13, 5, 2, 1]);
 }
 
+#[test]
 fn relaxed_math_stays_within_reason() {
     let input: Vec<f32> = (1..200).map(|i| i as f32 * 0.37).collect();
     let source = "kernel void test(global float *x, global float4 *out) {
@@ -205,6 +187,7 @@ fn relaxed_math_stays_within_reason() {
     }
 }
 
+#[test]
 fn denormals_flush_or_stay() {
     let source = "kernel void test(global float *x) { x[0] = x[0] * 0.5f; x[1] = x[1] * 0.5f; }";
     let tiny = f32::from_bits(8);
@@ -221,6 +204,7 @@ fn denormals_flush_or_stay() {
 }
 
 /// Fused or not, but nothing else; and `fma` is fused in any case.
+#[test]
 fn contraction_is_harmless() {
     let source = "kernel void test(global float *p, global float *q) {
         q[0] = p[0] * p[1] + p[2];

@@ -1,16 +1,6 @@
 //! Functions of a program under the names of built-in ones: each call is of the one whose parameters it fits.
 
-use crate::Test;
 use crate::harness::{Launch, session, skip};
-
-pub const TESTS: &[Test] = &[
-    ("overloads_stand_beside_built_ins", beside_built_ins),
-    ("overloads_by_macros_and_options", by_macros_and_options),
-    ("overloads_in_cpp", in_cpp),
-    ("overloads_of_c11_atomics", of_c11_atomics),
-    ("functions_in_place_of_built_ins", in_place_of_built_ins),
-    ("wrong_pointers_to_own_functions", wrong_pointers),
-];
 
 const STRUCTURE: &str = "typedef struct { int x, y; } S;\n";
 
@@ -34,7 +24,8 @@ fn check(source: &str, kernel: &str, option: &str, expected: &[i32]) {
     );
 }
 
-fn beside_built_ins() {
+#[test]
+fn overloads_stand_beside_built_ins() {
     let overloadable = "__attribute__((overloadable))";
     for (source, kernel, expected) in [
         (
@@ -78,7 +69,7 @@ fn beside_built_ins() {
             &[20, 127, 9, 1],
         ),
     ] {
-        if source.contains("double") && !session().is_some_and(|it| it.has("cl_khr_fp64")) {
+        if source.contains("double") && !session().has("cl_khr_fp64") {
             continue;
         }
         // Of a name, C has it that one function may go without the attribute.
@@ -96,7 +87,8 @@ fn beside_built_ins() {
     }
 }
 
-fn by_macros_and_options() {
+#[test]
+fn overloads_by_macros_and_options() {
     let attribute = "-DOVL=__attribute__((overloadable))";
     for (source, kernel, option, expected) in [
         (
@@ -129,8 +121,9 @@ fn by_macros_and_options() {
     }
 }
 
-fn of_c11_atomics() {
-    let Some(session) = session() else { return };
+#[test]
+fn overloads_of_c11_atomics() {
+    let session = session();
     if !session.has_generic_pointers() || !session.has_feature("__opencl_c_atomic_scope_device") {
         skip("the functions need generic pointers and the scope of the device");
         return;
@@ -145,8 +138,9 @@ fn of_c11_atomics() {
     check(source, kernel, "-cl-std=CL3.0", &[12, 4, 1, 11, 12]);
 }
 
-fn in_cpp() {
-    let Some(session) = session() else { return };
+#[test]
+fn overloads_in_cpp() {
+    let session = session();
     if !session.has_generic_pointers() {
         skip("C++ for OpenCL needs generic pointers");
         return;
@@ -164,7 +158,8 @@ fn in_cpp() {
 }
 
 /// A program's own function with the very parameters of a built-in one is the program's, as before.
-fn in_place_of_built_ins() {
+#[test]
+fn functions_in_place_of_built_ins() {
     for source in [
         "static float fract(float x) { return 5; }",
         "inline float fract(float x) { return 5; }",
@@ -175,8 +170,9 @@ fn in_place_of_built_ins() {
 }
 
 /// Where a program's function stands for all of a name, a pointer to another type is an error and no conversion.
-fn wrong_pointers() {
-    let Some(session) = session() else { return };
+#[test]
+fn wrong_pointers_to_own_functions() {
+    let session = session();
     let source = "static int atomic_add(volatile global int *p, int v) { return 0; }
         kernel void test(global float *p) { atomic_add(p, 1); }";
     let built =

@@ -1,15 +1,7 @@
 //! Variables that are written in parts, and structures of three, five, six and seven bytes: LLVM makes integers of 24, 40,
 //! 48 and 56 bits of what is left of them.
 
-use super::Test;
 use super::harness::{Launch, assert_equal};
-
-pub const TESTS: &[Test] = &[
-    ("a_word_without_its_highest_byte", highest_byte),
-    ("a_word_without_its_lowest_byte", lowest_byte),
-    ("a_long_without_its_highest_byte", highest_byte_of_a_long),
-    ("structures_of_odd_sizes", structures_of_odd_sizes),
-];
 
 const ITEMS: usize = 32;
 
@@ -39,7 +31,8 @@ fn check(body: &str, expected: impl Fn(&[u32]) -> u64) {
     assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
 }
 
-fn highest_byte() {
+#[test]
+fn a_word_without_its_highest_byte() {
     let body = "
         uint word = 1;
         for (uint k = 0; k < 4; ++k) {
@@ -62,7 +55,8 @@ fn highest_byte() {
     });
 }
 
-fn lowest_byte() {
+#[test]
+fn a_word_without_its_lowest_byte() {
     let body = "
         int word = in[0];
         result = 0;
@@ -92,7 +86,8 @@ fn lowest_byte() {
     });
 }
 
-fn highest_byte_of_a_long() {
+#[test]
+fn a_long_without_its_highest_byte() {
     let body = "
         ulong word = (ulong)in[0] << 32 | in[1];
         for (uint k = 0; k < 8; ++k) {
@@ -116,6 +111,7 @@ fn highest_byte_of_a_long() {
 }
 
 /// Copies of structures, chosen in a loop, leave what lies beside them as it is.
+#[test]
 fn structures_of_odd_sizes() {
     for size in [3usize, 5, 6, 7] {
         let source = format!(

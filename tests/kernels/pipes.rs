@@ -1,6 +1,6 @@
 //! Pipes under contention, against a queue on the host.
 
-use super::Test;
+use super::documents;
 use super::harness::{Launch, loader_function, session, skip};
 use super::random::Random;
 use opencl3::command_queue::CommandQueue;
@@ -16,21 +16,8 @@ use opencl3::types::{CL_BLOCKING, cl_context, cl_int, cl_mem, cl_mem_flags, cl_u
 use std::collections::HashSet;
 use std::ffi::c_void;
 
-pub const TESTS: &[Test] = &[
-    ("writers_and_readers_compete", writers_and_readers_compete),
-    ("rings_go_round", rings_go_round),
-    ("reservations_of_work_items_keep_together", of_work_items),
-    ("reservations_of_sub_groups_keep_together", of_sub_groups),
-    ("reservations_of_work_groups_keep_together", of_work_groups),
-    ("groups_read_together", groups_read_together),
-    ("packets_are_copied_whole", packets_are_copied_whole),
-    ("two_kernels_at_a_time", two_kernels_at_a_time),
-    ("objects", objects),
-    ("calls_that_are_wrong", calls_that_are_wrong),
-];
-
 fn has_pipes() -> bool {
-    let has = session().is_some_and(|session| session.has_feature("__opencl_c_pipes"));
+    let has = session().has_feature("__opencl_c_pipes");
     if !has {
         skip("no __opencl_c_pipes");
     }
@@ -38,7 +25,7 @@ fn has_pipes() -> bool {
 }
 
 fn pipe(packet_bytes: u32, max_packets: u32) -> Pipe {
-    let session = session().expect("tests run on a device");
+    let session = session();
     session.pipe(packet_bytes, max_packets)
 }
 
@@ -101,6 +88,7 @@ fn read(pipe: &Pipe, items: usize, step: u32) -> Vec<u32> {
 }
 
 /// More writers than room, then more readers than packets: what is there goes in and comes out once.
+#[test]
 fn writers_and_readers_compete() {
     if !has_pipes() {
         return;
@@ -118,6 +106,7 @@ fn writers_and_readers_compete() {
     }
 }
 
+#[test]
 fn rings_go_round() {
     if !has_pipes() {
         return;
@@ -147,7 +136,8 @@ fn rings_go_round() {
 }
 
 /// Each reserves as many packets as its number says, writes them backwards, and commits.
-fn of_work_items() {
+#[test]
+fn reservations_of_work_items_keep_together() {
     let source = "
     kernel void test(write_only pipe uint2 p, global int *status) {
         uint i = get_global_id(0);
@@ -167,7 +157,9 @@ fn of_work_items() {
     blocks(source, &[96], &[16], 96, |writer| 1 + writer % 5, 150);
 }
 
-fn of_sub_groups() {
+#[test]
+fn reservations_of_sub_groups_keep_together() {
+    let _documented = documents::this_test();
     let source = "
     kernel void test(write_only pipe uint2 p, global int *status) {
         uint writer = get_group_id(0) * 64 + get_sub_group_id();
@@ -199,7 +191,8 @@ fn of_sub_groups() {
     blocks(source, &[120], &[40], 3 * 64, count, 150);
 }
 
-fn of_work_groups() {
+#[test]
+fn reservations_of_work_groups_keep_together() {
     let source = "
     kernel void test(write_only pipe uint2 p, global int *status) {
         local reserve_id_t id;
@@ -220,7 +213,9 @@ fn of_work_groups() {
 }
 
 /// Sub-groups and work-groups reserve for reading until there is nothing left for all of them.
+#[test]
 fn groups_read_together() {
+    let _documented = documents::this_test();
     if !has_pipes() {
         return;
     }
@@ -358,6 +353,7 @@ fn blocks(
 }
 
 /// Types of all sizes and alignments, through private memory and generic pointers.
+#[test]
 fn packets_are_copied_whole() {
     if !has_pipes() {
         return;
@@ -418,8 +414,9 @@ fn packets_are_copied_whole() {
 
 /// A kernel that reads one pipe and writes another, in one queue, while another queue fills the first pipe:
 /// whatever it finds, nothing is lost, doubled or torn.
+#[test]
 fn two_kernels_at_a_time() {
-    let Some(session) = session() else { return };
+    let session = session();
     if !has_pipes() {
         return;
     }
@@ -507,8 +504,9 @@ fn two_kernels_at_a_time() {
 }
 
 /// `clCreatePipe`, `clGetPipeInfo`, and pipes where other objects are wanted.
+#[test]
 fn objects() {
-    let Some(session) = session() else { return };
+    let session = session();
     if !has_pipes() {
         return;
     }
@@ -576,10 +574,11 @@ type CreatePipe = unsafe extern "C" fn(
 type GetPipeInfo = unsafe extern "C" fn(cl_mem, cl_uint, usize, *mut c_void, *mut usize) -> cl_int;
 
 /// What `clCreatePipe` and `clGetPipeInfo` refuse, as section 5.4 lists it.
+#[test]
 fn calls_that_are_wrong() {
     const PACKET_SIZE: cl_uint = 0x1120;
     const PROPERTIES: cl_uint = 0x1122;
-    let Some(session) = session() else { return };
+    let session = session();
     if !has_pipes() {
         return;
     }

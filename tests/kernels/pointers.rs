@@ -1,42 +1,17 @@
 //! Pointers of every address space: what they point to, where they are kept, what they compare to.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session, skip};
 
-pub const TESTS: &[Test] = &[
-    ("initialized_with_each_other", initialized_with_each_other),
-    ("initialized_into_the_middle", initialized_into_the_middle),
-    (
-        "pointers_of_which_addresses_are_compared",
-        pointers_of_which_addresses_are_compared,
-    ),
-    ("constants_point_to_constants", constants_point_to_constants),
-    ("static_variables", static_variables),
-    ("spaces_are_told_apart", spaces_are_told_apart),
-    ("generic_null", generic_null),
-    ("generic_in_memory", generic_in_memory),
-    ("generic_beside_others", generic_beside_others),
-    ("generic_chosen_at_random", generic_chosen_at_random),
-    ("local_pointers_in_memory", local_pointers_in_memory),
-    ("differences", differences),
-    ("unions", unions),
-    ("copies_of_any_alignment", copies_of_any_alignment),
-    ("large_private_arrays", large_private_arrays),
-    ("several_local_arguments", several_local_arguments),
-    ("volatile_accesses", volatile_accesses),
-    ("integers", integers),
-    ("narrow_integers", narrow_integers),
-];
-
 fn has_variables() -> bool {
-    session().is_some_and(|session| session.has_program_scope_variables())
+    session().has_program_scope_variables()
 }
 
 fn has_generic() -> bool {
-    session().is_some_and(|session| session.has_generic_pointers())
+    session().has_generic_pointers()
 }
 
 /// SPIR-V has no initializers that go round in circles.
+#[test]
 fn initialized_with_each_other() {
     if !has_variables() {
         return skip("the device has no program scope variables");
@@ -71,6 +46,7 @@ fn initialized_with_each_other() {
 }
 
 /// Where generic pointers to parts of arrays, structures, vectors and scalars begin.
+#[test]
 fn initialized_into_the_middle() {
     if !has_variables() || !has_generic() {
         return skip("the device has no program scope variables, or no generic pointers");
@@ -120,6 +96,7 @@ fn initialized_into_the_middle() {
 
 /// Pointers at program scope keep all of their bytes, whether they begin as null or not, and whatever their own addresses
 /// are compared with.
+#[test]
 fn pointers_of_which_addresses_are_compared() {
     if !has_variables() || !has_generic() {
         return skip("the device has no program scope variables, or no generic pointers");
@@ -157,6 +134,7 @@ fn pointers_of_which_addresses_are_compared() {
     assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
 }
 
+#[test]
 fn constants_point_to_constants() {
     let source = "
     constant char hello[] = \"hello\";
@@ -186,6 +164,7 @@ fn constants_point_to_constants() {
     assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn static_variables() {
     if !has_variables() {
         return skip("the device has no program scope variables");
@@ -206,6 +185,7 @@ fn static_variables() {
     assert_equal(&seen, &(1..=64).collect::<Vec<u32>>(), |i| format!("{i}"));
 }
 
+#[test]
 fn spaces_are_told_apart() {
     if !has_generic() {
         return skip("the device has no generic address space");
@@ -256,6 +236,7 @@ fn spaces_are_told_apart() {
     }
 }
 
+#[test]
 fn generic_null() {
     if !has_generic() {
         return skip("the device has no generic address space");
@@ -285,6 +266,7 @@ fn generic_null() {
 }
 
 /// Pointers that lie in one address space compared with those of another: clang compares them in the space of the first.
+#[test]
 fn generic_beside_others() {
     if !has_variables() || !has_generic() {
         return skip("the device has no program scope variables, or no generic pointers");
@@ -320,6 +302,7 @@ fn generic_beside_others() {
     assert_equal(&found.get(0), &expected, |i| format!("result {i}"));
 }
 
+#[test]
 fn generic_in_memory() {
     if !has_generic() {
         return skip("the device has no generic address space");
@@ -364,6 +347,7 @@ fn generic_in_memory() {
     assert_equal(&found.get(2), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn generic_chosen_at_random() {
     if !has_generic() {
         return skip("the device has no generic address space");
@@ -409,6 +393,7 @@ fn generic_chosen_at_random() {
     assert_equal(&found.get(3), &expected, |i| format!("vector {i}"));
 }
 
+#[test]
 fn local_pointers_in_memory() {
     let source = "
     kernel void test(global const uint *in, global uint *out, local uint *l, local ushort *m) {
@@ -446,6 +431,7 @@ fn local_pointers_in_memory() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn differences() {
     let source = "
     typedef struct { uchar bytes[12]; } twelve;
@@ -493,6 +479,7 @@ fn differences() {
     }
 }
 
+#[test]
 fn unions() {
     let source = "
     typedef union {
@@ -563,6 +550,7 @@ fn unions() {
     }
 }
 
+#[test]
 fn copies_of_any_alignment() {
     if !has_generic() {
         return skip("the device has no generic address space");
@@ -615,6 +603,7 @@ fn copies_of_any_alignment() {
     }
 }
 
+#[test]
 fn large_private_arrays() {
     let source = "
     kernel void test(global const uint *in, global uint *out, uint n) {
@@ -654,6 +643,7 @@ fn large_private_arrays() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn several_local_arguments() {
     let source = "
     kernel void test(local uchar *a, global ulong *out, local ulong *b, local float4 *c, local short *d, uint swap) {
@@ -700,6 +690,7 @@ fn several_local_arguments() {
     }
 }
 
+#[test]
 fn volatile_accesses() {
     let source = "
     kernel void test(volatile global uint *g, global uint *out, volatile local uint *l) {
@@ -725,6 +716,7 @@ fn volatile_accesses() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn integers() {
     let source = "
     kernel void test(global uint *g, global uint *out, local uint *l) {
@@ -750,6 +742,7 @@ fn integers() {
 }
 
 /// An integer that is too narrow for an address has its low bits, also where the compiler knows the address.
+#[test]
 fn narrow_integers() {
     let source = "
     typedef struct { char first; uint4 vector; short last; } item;

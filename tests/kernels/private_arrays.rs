@@ -1,20 +1,13 @@
 //! Private arrays whose indices are computed, changed and kept: sorts, and random programs that the host runs, too.
 
-use super::Test;
 use super::harness::Launch;
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("sorts_with_a_kept_bound", sorts_with_a_kept_bound),
-    ("kept_indices", kept_indices),
-    ("a_group_among_zeros", a_group_among_zeros),
-    ("random_array_programs", random_array_programs),
-];
 
 /// Work-items of a launch.
 const ITEMS: usize = 64;
 
 /// Bubble sorts that end where they swapped last: an index goes into a variable right where it is used for a store.
+#[test]
 fn sorts_with_a_kept_bound() {
     for ty in ["uchar", "ushort", "uint", "ulong"] {
         let source = format!(
@@ -52,6 +45,7 @@ fn sorts_with_a_kept_bound() {
 
 /// A private array that holds the group in its first element and zeros in the others is read at places that are known and at one
 /// that is not, behind loops, barriers and many other numbers.
+#[test]
 fn a_group_among_zeros() {
     const ITEMS: usize = 32;
     const WORDS: usize = 24;
@@ -136,6 +130,7 @@ fn a_group_among_zeros() {
 }
 
 /// An element is taken by an index that is kept as well, right after a store to somewhere.
+#[test]
 fn kept_indices() {
     let source = "
     kernel void test(global const uint *in, global uint *out, uint s, uint rounds) {
@@ -343,6 +338,7 @@ impl State {
     }
 }
 
+#[test]
 fn random_array_programs() {
     let mut random = Random::new(62);
     let input: Vec<u32> = (0..64).map(|_| random.next() as u32 & 63).collect();

@@ -1,49 +1,7 @@
 //! Numbers of which more is known than their type says: sizes, bytes, signs, one of two places. Each kernel came out
 //! wrong on a driver that concluded too much from that (NVIDIA's, 580.159.04); they are what was left of random ones.
 
-use super::Test;
 use super::harness::{Launch, assert_equal};
-
-pub const TESTS: &[Test] = &[
-    ("saturated_differences_of_sizes", saturated_differences),
-    ("saturated_sums_of_ids", saturated_sums),
-    ("saturated_bytes", saturated_bytes),
-    ("one_of_two_elements", one_of_two_elements),
-    ("one_of_two_variables", one_of_two_variables),
-    ("exchanged_bytes", exchanged_bytes),
-    ("bits_of_a_byte", bits_of_a_byte),
-    ("a_sign_in_an_unsigned_quotient", unsigned_quotients),
-    ("numbers_shifted_by_31_bits", shifted_by_31),
-    ("products_of_bytes", products_of_bytes),
-    ("saturated_sums_with_a_sign", saturated_sums_with_a_sign),
-    ("exchanged_bytes_compared", exchanged_bytes_compared),
-    ("quotients_by_odd_numbers", quotients_by_odd_numbers),
-    ("remainders_of_shifted_numbers", remainders_of_shifted),
-    ("bytes_of_a_loop_entered_in_its_middle", bytes_of_a_loop),
-    ("quotients_by_upsampled_numbers", quotients_by_upsampled),
-    ("remainders_by_odd_shorts", remainders_by_odd_shorts),
-    ("the_least_short_negated", least_short_negated),
-    ("digits_of_longs_in_bytes", digits_in_bytes),
-    ("digits_of_signed_longs_in_bytes", signed_digits_in_bytes),
-    ("negative_indices", negative_indices),
-    ("conditions_in_bits", conditions_in_bits),
-    ("conditions_in_upsampled_bits", conditions_in_upsampled_bits),
-    ("conditions_in_masks", conditions_in_masks),
-    ("magnitudes_in_a_loop", magnitudes_in_a_loop),
-    ("conditions_over_a_sort", conditions_over_a_sort),
-    ("quotients_of_a_loop_that_choose", quotients_that_choose),
-    ("upper_words_of_products_in_a_loop", upper_words_of_products),
-    ("remainders_of_quotients", remainders_of_quotients),
-    ("signs_of_words_in_loops", signs_of_words_in_loops),
-    ("a_variable_or_memory", a_variable_or_memory),
-    ("bits_of_one_of_two_shorts", bits_of_one_of_two_shorts),
-    ("longs_of_floats_in_a_loop", longs_of_floats_in_a_loop),
-    ("a_flag_that_a_loop_sets", a_flag_that_a_loop_sets),
-    (
-        "conditions_stored_over_and_over",
-        conditions_stored_over_and_over,
-    ),
-];
 
 const ITEMS: usize = 64;
 
@@ -88,7 +46,8 @@ fn check_with(
     assert_equal(&found.get(0), &expected, |i| format!("work-item {i}"));
 }
 
-fn saturated_differences() {
+#[test]
+fn saturated_differences_of_sizes() {
     let body = "
         uint both = 1 && convert_int4(vector).s3;
         ulong size = get_global_size(0);
@@ -96,7 +55,8 @@ fn saturated_differences() {
     check("", 8, body, |_| 0);
 }
 
-fn saturated_sums() {
+#[test]
+fn saturated_sums_of_ids() {
     let body = "
         ulong2 sum = add_sat(convert_ulong2_rtp((int2)(int)(uint)get_group_id(0)), convert_ulong2(vload2(1, shorts)));
         switch (convert_ulong_sat_rtz(5258.75f) & 15) {
@@ -109,6 +69,7 @@ fn saturated_sums() {
     });
 }
 
+#[test]
 fn saturated_bytes() {
     let body = "
         uchar2 sum = add_sat((uchar2)(9, 0xfb), (uchar2)((uchar)(ulong)get_global_size(0)));
@@ -116,6 +77,7 @@ fn saturated_bytes() {
     check("", 2, body, |_| (9 + ITEMS as u64) * 3 + 255 * 5);
 }
 
+#[test]
 fn one_of_two_elements() {
     let body = "
         long16 ones = convert_long16_sat_rtz((float16)1);
@@ -131,6 +93,7 @@ fn one_of_two_elements() {
     check("", 32, body, |_| 77);
 }
 
+#[test]
 fn one_of_two_variables() {
     let body = "
         local float8 shared[16];
@@ -145,6 +108,7 @@ fn one_of_two_variables() {
     check("", 16, body, |_| u64::from(1f32.to_bits()) * 22);
 }
 
+#[test]
 fn exchanged_bytes() {
     let body = "
         global ushort *words = (global ushort *)(out + i);
@@ -163,6 +127,7 @@ fn exchanged_bytes() {
     });
 }
 
+#[test]
 fn bits_of_a_byte() {
     let body = "
         local uchar bytes[32];
@@ -183,7 +148,8 @@ fn bits_of_a_byte() {
     check("", 32, body, |_| 0);
 }
 
-fn unsigned_quotients() {
+#[test]
+fn a_sign_in_an_unsigned_quotient() {
     let outside = "
         short16 narrowed(long2 x) { return (short16)((short)x.s1); }
         constant char3 bytes[2] = { (char3)(0xff, 0xff, 0), (char3)(0xff, 0x4b, 0) };";
@@ -197,7 +163,8 @@ fn unsigned_quotients() {
     });
 }
 
-fn shifted_by_31() {
+#[test]
+fn numbers_shifted_by_31_bits() {
     let body = "
         ulong a = vector.s1, group = get_group_id(0);
         ulong b = a << 31, c = a << 2;
@@ -209,6 +176,7 @@ fn shifted_by_31() {
     });
 }
 
+#[test]
 fn products_of_bytes() {
     let body = "
         uchar byte = 1;
@@ -221,6 +189,7 @@ fn products_of_bytes() {
     });
 }
 
+#[test]
 fn saturated_sums_with_a_sign() {
     let body = "
         short3 flags = as_short3(convert_ushort3_sat(convert_float3((char3)(char)number)) == (ushort3)(ushort)vector.s3);
@@ -230,6 +199,7 @@ fn saturated_sums_with_a_sign() {
     check("", 1, body, |i| 5 * 259 + i);
 }
 
+#[test]
 fn exchanged_bytes_compared() {
     let outside = "
         ulong f(uint x) {
@@ -240,6 +210,7 @@ fn exchanged_bytes_compared() {
     check(outside, 32, "out[i] = (long)f(mine[1u]);", |_| 1);
 }
 
+#[test]
 fn quotients_by_odd_numbers() {
     let outside = "
         constant int4 numbers[2] = { (int4)(0x20000, 0x467b176d, 0x4b580b77, 0), (int4)(0x10af8aa, -7, 0x4dd80b24, -1) };";
@@ -255,7 +226,8 @@ fn quotients_by_odd_numbers() {
     });
 }
 
-fn remainders_of_shifted() {
+#[test]
+fn remainders_of_shifted_numbers() {
     let body = "
         local long4 ones[1];
         barrier(CLK_LOCAL_MEM_FENCE); ones[id] = (long4)1; barrier(CLK_LOCAL_MEM_FENCE);
@@ -286,7 +258,8 @@ fn remainders_of_shifted() {
     check("", 1, body, |_| chosen.iter().sum::<i64>() as u64);
 }
 
-fn bytes_of_a_loop() {
+#[test]
+fn bytes_of_a_loop_entered_in_its_middle() {
     let outside = "struct s { short4 four; char two[2]; } __attribute__((packed));";
     let body = "
         int skipped = (short)1 == (short)(ulong)get_global_size(0);
@@ -310,7 +283,8 @@ fn bytes_of_a_loop() {
     });
 }
 
-fn quotients_by_upsampled() {
+#[test]
+fn quotients_by_upsampled_numbers() {
     let body = "
         long2 v = upsample((int2)(int)(ulong)get_global_size(0), (uint2)1);
         long8 quotients[1] = { (long8)((long)0x11d8e62d2eff6bul, (long)0x0ul, (long)0x1850dul, (long)0xfffffffffffff93eul,
@@ -339,6 +313,7 @@ fn quotients_by_upsampled() {
     check("", 16, body, |_| sum as u64);
 }
 
+#[test]
 fn remainders_by_odd_shorts() {
     let outside = "ulong second(short2 x, ushort2 y) { return (ulong)y.s1; }";
     let body = "
@@ -366,14 +341,16 @@ fn remainders_by_odd_shorts() {
     });
 }
 
-fn least_short_negated() {
+#[test]
+fn the_least_short_negated() {
     let body = "
         vstore4(as_short4(-as_ushort4(vector)), convert_ulong_sat_rtz((char)0xb4u) & 3u, shorts);
         out[i] = (ulong)shorts[3] * 3 + (ulong)shorts[0];";
     check("", 16, body, |_| (-32768i64 * 3 + 3) as u64);
 }
 
-fn digits_in_bytes() {
+#[test]
+fn digits_of_longs_in_bytes() {
     let body = "
         global uchar *bytes = (global uchar *)mine;
         ulong x = (ulong)number * 1000003u + i;
@@ -394,7 +371,8 @@ fn digits_in_bytes() {
     });
 }
 
-fn signed_digits_in_bytes() {
+#[test]
+fn digits_of_signed_longs_in_bytes() {
     let body = "
         global char *bytes = (global char *)mine;
         long x = (long)number * -1000003l - i;
@@ -416,6 +394,7 @@ fn signed_digits_in_bytes() {
     });
 }
 
+#[test]
 fn negative_indices() {
     let body = "
         mine[2] = i + 3;
@@ -432,6 +411,7 @@ fn negative_indices() {
 }
 
 /// Bits that a condition gives, compared, and the condition again.
+#[test]
 fn conditions_in_bits() {
     let body = "
         uchar low = (uchar)number; short c = (short)((short)1 && (short)i);
@@ -443,6 +423,7 @@ fn conditions_in_bits() {
     }
 }
 
+#[test]
 fn conditions_in_upsampled_bits() {
     let outside = "
         uint joined(ulong *x) {
@@ -458,6 +439,7 @@ fn conditions_in_upsampled_bits() {
 }
 
 /// The bits of one condition, chosen by those of its opposite.
+#[test]
 fn conditions_in_masks() {
     let body = "
         ulong wide = i; ushort low = as_ushort((short)i);
@@ -466,6 +448,7 @@ fn conditions_in_masks() {
 }
 
 /// The larger one of 1 and of the last magnitude, in a loop over states.
+#[test]
 fn magnitudes_in_a_loop() {
     let body = "
         int one = (int)(number >> 1);
@@ -478,6 +461,7 @@ fn magnitudes_in_a_loop() {
 }
 
 /// Numbers of conditions that are used behind an insertion sort, where conditions of it and carries have their predicates.
+#[test]
 fn conditions_over_a_sort() {
     let body = "
         uint v1 = number ? number & 255u : 1u;
@@ -510,7 +494,8 @@ fn conditions_over_a_sort() {
 }
 
 /// An element that is chosen by the last bit of a quotient that a loop carries.
-fn quotients_that_choose() {
+#[test]
+fn quotients_of_a_loop_that_choose() {
     let body = "
         ulong v = (ulong)number << 33 | 5;
         for (uint k = 0; k < (number & 3u) + 2u; ++k) v = (v | get_global_size(0)) / ((ulong)(i & 7) | 1);
@@ -527,7 +512,8 @@ fn quotients_that_choose() {
 }
 
 /// Upper words of products with something added, in a loop that may be unrolled.
-fn upper_words_of_products() {
+#[test]
+fn upper_words_of_products_in_a_loop() {
     let body = "
         ulong sum = 0;
         for (uint k = 0; k < 24u; ++k) sum = sum * 3 + mad_hi(0xf00001ffu, (uint)i * 77u, (uint)i + k);
@@ -552,6 +538,7 @@ fn upper_words_of_products() {
 }
 
 /// A quotient of which a remainder is taken, both of numbers that are no larger than one.
+#[test]
 fn remainders_of_quotients() {
     let outside = "
         ulong f(char x, long y) {
@@ -567,6 +554,7 @@ fn remainders_of_quotients() {
 }
 
 /// Words that are extended and compared with numbers that are constants once the loop is unrolled.
+#[test]
 fn signs_of_words_in_loops() {
     let body = "
         int x = (int)i - 9; uint low = shorts[0] & 255u; uint w = 1;
@@ -609,6 +597,7 @@ fn signs_of_words_in_loops() {
     });
 }
 
+#[test]
 fn a_variable_or_memory() {
     let body = "
         long bytes = as_long((char8)(char)(ulong)get_global_size(0));
@@ -618,6 +607,7 @@ fn a_variable_or_memory() {
     check("", 4, body, |_| 0x9876_5432 * 4);
 }
 
+#[test]
 fn bits_of_one_of_two_shorts() {
     let body = "
         local short shared[4];
@@ -633,6 +623,7 @@ fn bits_of_one_of_two_shorts() {
 }
 
 /// The number becomes a short, a float and a `ulong`, which is zero, again and again.
+#[test]
 fn longs_of_floats_in_a_loop() {
     let body = "
         ulong v = (ulong)number << (number & 63);
@@ -643,6 +634,7 @@ fn longs_of_floats_in_a_loop() {
 }
 
 /// Whatever the number of rounds, it is the same, and nothing else happens in them.
+#[test]
 fn a_flag_that_a_loop_sets() {
     for rounds in ["2", "200", "5000", "number & 15"] {
         let body = format!(
@@ -664,6 +656,7 @@ fn a_flag_that_a_loop_sets() {
 
 /// The number of a condition that is stored in local memory at the same place again and again, and read far behind, among
 /// many other numbers.
+#[test]
 fn conditions_stored_over_and_over() {
     const WORDS: usize = 24;
     let of_scratch: String = (0..16)

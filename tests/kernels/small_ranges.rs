@@ -1,26 +1,14 @@
 //! Ranges that begin at 0 and are small have pipelines of their own, which compute places in arrays in 32 bits: the same
 //! kernel is launched over ranges of every kind.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::types::CL_BLOCKING;
 
-pub const TESTS: &[Test] = &[
-    ("offsets_come_and_go", offsets_come_and_go),
-    ("elements_beyond_4_gib_of_the_pointer", far_elements),
-    ("a_range_just_too_large", just_too_large),
-    ("two_dimensions", two_dimensions),
-    ("elements_of_every_size", elements_of_every_size),
-    (
-        "one_large_kernel_over_ranges_of_all_lengths",
-        one_large_kernel_over_ranges_of_all_lengths,
-    ),
-];
-
 /// One kernel, launched with and without an offset: each launch has the pipeline that it needs.
+#[test]
 fn offsets_come_and_go() {
-    let session = session().expect("tests run on a device");
+    let session = session();
     let source = "kernel void test(global ulong *out, ulong start) {
         out[get_global_id(0) - start] = get_global_id(0) * 3 + get_global_offset(0);
     }";
@@ -60,10 +48,11 @@ fn offsets_come_and_go() {
 }
 
 /// A large kernel has a pipeline for short ranges, with which the first long ones make do, and later another one.
+#[test]
 fn one_large_kernel_over_ranges_of_all_lengths() {
     const STEPS: usize = 500;
     const MOST: usize = 1_500_000;
-    let session = session().expect("tests run on a device");
+    let session = session();
     let step = "x = x * 0x9e3779b1u + rotate(x, 7u) ^ (x >> 3); x ^= x >> 15; ";
     let source = format!(
         "kernel void test(global uint *out, uint start) {{
@@ -126,7 +115,8 @@ fn one_large_kernel_over_ranges_of_all_lengths() {
 }
 
 /// The sum of a pointer, of what does not fit 32 bits, and of the place in the range.
-fn far_elements() {
+#[test]
+fn elements_beyond_4_gib_of_the_pointer() {
     let source = "kernel void test(global uint *out, long far) {
         global uint *start = out - far;
         start[(long)get_global_id(0) + far] = (uint)get_global_id(0) + 1;
@@ -146,7 +136,8 @@ fn far_elements() {
 
 /// 2²⁶ work-items and some more of elements of 64 bytes, of which the last few lie within the buffer: their places in
 /// the array are beyond 32 bits.
-fn just_too_large() {
+#[test]
+fn a_range_just_too_large() {
     let source = "kernel void test(global uint16 *out, ulong first) {
         size_t i = get_global_id(0);
         if (i >= first) out[i - first] = (uint16)((uint)(i - first) + 1);
@@ -162,6 +153,7 @@ fn just_too_large() {
 }
 
 /// Numbers of 32 bits that wrap around on their way to a place.
+#[test]
 fn two_dimensions() {
     let source = "kernel void test(global const int *in, global int *out, int width) {
         int x = get_global_id(0), y = get_global_id(1);
@@ -191,6 +183,7 @@ fn two_dimensions() {
 }
 
 /// Each element of the next one, of sizes that products and shifts make.
+#[test]
 fn elements_of_every_size() {
     for (ty, bytes) in [
         ("uchar", 1),

@@ -1,7 +1,7 @@
 //! What the host is told of sub-groups: `clGetKernelSubGroupInfo` with every query and every error, and what is not
 //! reported.
 
-use super::Test;
+use super::documents;
 use super::group_model::sub_group_size;
 use super::harness::{Launch, Session, loader_function, record, session, skip};
 use opencl3::device::Device;
@@ -12,19 +12,6 @@ use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::program::Program;
 use opencl3::types::{cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_uint};
 use std::ffi::{c_char, c_void};
-
-pub const TESTS: &[Test] = &[
-    ("kernels_see_the_same", kernels_see_the_same),
-    ("local_sizes_of_several_dimensions", local_sizes),
-    ("required_work_group_sizes", required_work_group_sizes),
-    ("required_sub_groups", required_sub_groups),
-    ("required_sub_group_sizes", required_sub_group_sizes),
-    ("wrong_objects", wrong_objects),
-    (
-        "named_barriers_are_not_reported",
-        named_barriers_are_not_reported,
-    ),
-];
 
 const MAX_SIZE: u32 = 0x2033;
 const COUNT: u32 = 0x2034;
@@ -120,8 +107,10 @@ const SEEN: &str = "kernel void test(global uint2 *out) {
 
 /// The answers of `clGetKernelSubGroupInfo` and `clGetKernelSubGroupInfoKHR` agree with each other and with what a
 /// kernel sees.
+#[test]
 fn kernels_see_the_same() {
-    let Some(session) = session() else { return };
+    let _documented = documents::this_test();
+    let session = session();
     record("clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR");
     let asked = Asked::of_source(session, SEEN);
     let size = sub_group_size();
@@ -161,8 +150,9 @@ fn kernels_see_the_same() {
 }
 
 /// "Other dimensions inferred from the value specified for param_value_size will be filled with the value 1."
-fn local_sizes() {
-    let Some(session) = session() else { return };
+#[test]
+fn local_sizes_of_several_dimensions() {
+    let session = session();
     let asked = Asked::of_source(session, SEEN);
     let size = sub_group_size();
     assert_eq!(asked.several(LOCAL_SIZE, &[2]), Ok([2 * size]));
@@ -175,8 +165,9 @@ fn local_sizes() {
 }
 
 /// A kernel with a work-group size of its own has one number of sub-groups.
+#[test]
 fn required_work_group_sizes() {
-    let Some(session) = session() else { return };
+    let session = session();
     let size = sub_group_size();
     let asked = |[x, y, z]: [usize; 3]| {
         let attribute = format!("__attribute__((reqd_work_group_size({x}, {y}, {z})))");
@@ -194,8 +185,9 @@ fn required_work_group_sizes() {
 }
 
 /// A number of sub-groups that the module asks for: it is told, and other work-groups are refused.
+#[test]
 fn required_sub_groups() {
-    let Some(session) = session() else { return };
+    let session = session();
     let size = sub_group_size();
     let program = session.build_assembly(
         "OpCapability Kernel
@@ -244,8 +236,9 @@ fn required_sub_groups() {
 }
 
 /// cl_intel_required_subgroup_size: each size that the device lists can be had and is told; another one is refused.
+#[test]
 fn required_sub_group_sizes() {
-    let Some(session) = session() else { return };
+    let session = session();
     if !session.has("cl_intel_required_subgroup_size") {
         return skip("no cl_intel_required_subgroup_size");
     }
@@ -290,8 +283,9 @@ fn required_sub_group_sizes() {
     assert!(log.contains(&format!("sub-groups of {other}")), "{log}");
 }
 
+#[test]
 fn wrong_objects() {
-    let Some(session) = session() else { return };
+    let session = session();
     let asked = Asked::of_source(session, SEEN);
     let (kernel, device) = (asked.kernel.get(), asked.device.id());
     for function in asked.functions {
@@ -331,8 +325,9 @@ fn wrong_objects() {
 }
 
 /// cl_khr_subgroup_named_barrier is not there: no string, no macro, no instruction.
+#[test]
 fn named_barriers_are_not_reported() {
-    let Some(session) = session() else { return };
+    let session = session();
     if session.has("cl_khr_subgroup_named_barrier") {
         return skip("the device has cl_khr_subgroup_named_barrier");
     }

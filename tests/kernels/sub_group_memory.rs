@@ -1,20 +1,14 @@
 //! What the work-items of a sub-group see of each other's memory: barriers and atomic operations of their scope.
 
-use super::Test;
 use super::group_model::{PLACE, places, together};
 use super::harness::{Launch, assert_equal};
-
-pub const TESTS: &[Test] = &[
-    ("barriers_of_some_sub_groups", barriers_of_some),
-    ("atomics_on_global_memory", atomics_on_global_memory),
-    ("atomics_on_local_memory", atomics_on_local_memory),
-];
 
 const COUNT: usize = 128;
 const LOCAL: usize = 64;
 
 /// Each sub-group comes to a barrier as often as its number says; others don't wait for it.
-fn barriers_of_some() {
+#[test]
+fn barriers_of_some_sub_groups() {
     let source = format!(
         "kernel void test(global uint4 *place, global uint *out, local uint *scratch) {{ {PLACE}
              uint lane = get_sub_group_local_id(), size = get_sub_group_size();
@@ -44,10 +38,12 @@ fn barriers_of_some() {
     assert_equal(&found.get(1), &expected, |i| format!("work-item {i}"));
 }
 
+#[test]
 fn atomics_on_global_memory() {
     atomics("global", "");
 }
 
+#[test]
 fn atomics_on_local_memory() {
     let start = "
         if (get_local_id(0) == 0) for (uint k = 0; k < 64; k++) { counters[k] = 0; data[k] = 0; }

@@ -1,6 +1,6 @@
 //! Sub-groups and their collectives, against a model on the host.
 
-use super::Test;
+use super::documents;
 use super::group_model::{
     BASIC, BRANCHED, HALVES, KINDS, PLACE, Place, SIZES, Scalar, arithmetic, branches, has, model,
     operations, places, sub_group_size, together,
@@ -10,21 +10,9 @@ use super::random::Random;
 use opencl3::device::CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES;
 use opencl3::program::Program;
 
-pub const TESTS: &[Test] = &[
-    ("sub_group_queries", sub_group_queries),
-    ("sub_group_arithmetic", sub_group_arithmetic),
-    ("sub_group_votes", sub_group_votes),
-    ("sub_group_barriers", sub_group_barriers),
-    ("non_uniform_arithmetic", non_uniform_arithmetic),
-    ("clustered_reductions", clustered_reductions),
-    ("logical_arithmetic", logical_arithmetic),
-    ("kernels_enqueue_none", kernels_enqueue_none),
-    ("ballots", ballots),
-    ("loops_that_diverge", divergent_loops),
-    ("branches_that_diverge", divergent_branches),
-];
-
+#[test]
 fn sub_group_arithmetic() {
+    let _documented = documents::this_test();
     fn check<T: Scalar>(ty: &str, exchanged: &str) {
         for sizes in [SIZES[0], SIZES[3], SIZES[4]] {
             arithmetic::<T>(
@@ -40,7 +28,9 @@ fn sub_group_arithmetic() {
     for_each_type!(check, small: has("cl_khr_subgroup_extended_types"));
 }
 
+#[test]
 fn non_uniform_arithmetic() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_non_uniform_arithmetic") {
         return skip("no cl_khr_subgroup_non_uniform_arithmetic");
     }
@@ -56,7 +46,9 @@ fn non_uniform_arithmetic() {
     for_each_type!(check, small: true);
 }
 
+#[test]
 fn clustered_reductions() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_clustered_reduce") {
         return skip("no cl_khr_subgroup_clustered_reduce");
     }
@@ -113,7 +105,9 @@ fn clustered_reductions() {
 }
 
 /// `_logical_and`, `_or` and `_xor`: scans, reductions, and reductions in clusters, in branches that differ.
+#[test]
 fn logical_arithmetic() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_non_uniform_arithmetic") || !has("cl_khr_subgroup_clustered_reduce") {
         return skip("no non-uniform arithmetic or no clustered reductions");
     }
@@ -189,8 +183,10 @@ fn logical_arithmetic() {
 }
 
 /// Without enqueueing on the device there are no queries of the kernels that would be enqueued.
+#[test]
 fn kernels_enqueue_none() {
-    let Some(session) = session() else { return };
+    let _documented = documents::this_test();
+    let session = session();
     if session.has_feature("__opencl_c_device_enqueue") {
         return skip("kernels can enqueue others");
     }
@@ -216,7 +212,9 @@ fn kernels_enqueue_none() {
     }
 }
 
+#[test]
 fn sub_group_queries() {
+    let _documented = documents::this_test();
     for (global, local) in SIZES {
         let count: usize = global.iter().product();
         let source = format!(
@@ -263,7 +261,8 @@ fn sub_group_queries() {
 }
 
 /// Work-items leave loops at different times; those that stay act together, and after it all do again.
-fn divergent_loops() {
+#[test]
+fn loops_that_diverge() {
     if !has("cl_khr_subgroup_ballot") || !has("cl_khr_subgroup_non_uniform_arithmetic") {
         return skip("no cl_khr_subgroup_ballot or no cl_khr_subgroup_non_uniform_arithmetic");
     }
@@ -302,7 +301,8 @@ fn divergent_loops() {
 }
 
 /// A switch, and branches within branches.
-fn divergent_branches() {
+#[test]
+fn branches_that_diverge() {
     if !has("cl_khr_subgroup_ballot") {
         return skip("no cl_khr_subgroup_ballot");
     }
@@ -362,7 +362,9 @@ fn divergent_branches() {
     });
 }
 
+#[test]
 fn sub_group_votes() {
+    let _documented = documents::this_test();
     let extended = has("cl_khr_subgroup_non_uniform_vote");
     let more = if extended {
         "if (in[i] % 2) out[i].hi = (int4)(sub_group_elect() != 0, sub_group_non_uniform_all(in[i] > 1) != 0,
@@ -419,7 +421,9 @@ fn sub_group_votes() {
     });
 }
 
+#[test]
 fn sub_group_barriers() {
+    let _documented = documents::this_test();
     // Neighbours in a sub-group exchange through local memory.
     let source = "kernel void test(global uint *out, local uint *scratch) {
         size_t l = get_local_id(0);
@@ -446,7 +450,9 @@ fn sub_group_barriers() {
     }
 }
 
+#[test]
 fn ballots() {
+    let _documented = documents::this_test();
     if !has("cl_khr_subgroup_ballot") {
         return skip("no cl_khr_subgroup_ballot");
     }

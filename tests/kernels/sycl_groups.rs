@@ -6,18 +6,10 @@
 //! loop; `char` goes as `int`; a barrier is an `OpMemoryBarrier`; functions take generic pointers, and the
 //! kernel a structure by value.
 
-use super::Test;
+use super::documents;
 use super::group_model::{Place, has, places, sub_group_size, together};
 use super::harness::{Launch, skip};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("ballot_group", ballot_group),
-    ("fixed_size_group", fixed_size_group),
-    ("tangle_group", tangle_group),
-    ("opportunistic_group", opportunistic_group),
-    ("shuffles", shuffles),
-];
 
 /// One less than a whole number of sub-groups: the kernels leave the last work-item out.
 const COUNT: usize = 191;
@@ -72,7 +64,9 @@ fn group(outcome: &Outcome, i: usize, also: impl Fn(usize) -> bool) -> (Vec<i32>
     (members.iter().map(|&j| outcome.values[j]).collect(), at)
 }
 
+#[test]
 fn ballot_group() {
+    let _documented = documents::this_test();
     let text = include_str!("sycl/ballot_group.spvasm");
     for seed in [1, 2, 3] {
         let outcome = run(text, seed, COUNT * 20, None);
@@ -116,7 +110,9 @@ fn ballot_group() {
     }
 }
 
+#[test]
 fn fixed_size_group() {
+    let _documented = documents::this_test();
     let text = include_str!("sycl/fixed_size_group.spvasm");
     let size = sub_group_size() as u32;
     for partition in (0..).map(|bit| 1 << bit).take_while(|&p| p <= size) {
@@ -158,7 +154,9 @@ fn fixed_size_group() {
     }
 }
 
+#[test]
 fn tangle_group() {
+    let _documented = documents::this_test();
     let text = include_str!("sycl/tangle_group.spvasm");
     for seed in [7, 8] {
         let outcome = run(text, seed, COUNT * 30, None);
@@ -206,7 +204,9 @@ fn tangle_group() {
 }
 
 /// The document's example: each group counts up by its size once, and its members share what that gives.
+#[test]
 fn opportunistic_group() {
+    let _documented = documents::this_test();
     let text = include_str!("sycl/opportunistic_group.spvasm");
     let outcome = run(text, 9, COUNT + 4, None);
     for k in 0..3 {
@@ -222,7 +222,9 @@ fn opportunistic_group() {
 }
 
 /// `half` in reductions, scans and shuffles; shifts, permutations and selections as `OpSubgroupShuffle*INTEL`.
+#[test]
 fn shuffles() {
+    let _documented = documents::this_test();
     if !has("cl_khr_fp16") {
         return skip("no cl_khr_fp16");
     }

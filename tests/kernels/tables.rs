@@ -1,23 +1,8 @@
 //! Constant tables of more numbers than an instruction of SPIR-V has room for.
 
-use crate::Test;
 use crate::harness::{Launch, session};
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::types::CL_BLOCKING;
-
-pub const TESTS: &[Test] = &[
-    ("large_tables", large_tables),
-    ("large_tables_of_structures", of_structures),
-    ("large_tables_of_many_numbers", of_many_numbers),
-    ("large_variables_with_contents", variables),
-    ("tables_of_every_type", of_every_type),
-    ("tables_within_tables", within_tables),
-    ("tables_by_other_pointers", by_other_pointers),
-    ("tables_beside_what_is_written", beside_what_is_written),
-    ("tables_of_programs_in_turns", of_programs_in_turns),
-    ("copies_of_tables_in_local_memory", copies_in_local_memory),
-    ("tables_in_long_iterations", in_long_iterations),
-];
 
 /// What `expression` is of each of these indices `i`.
 fn at(declarations: &str, expression: &str, indices: &[i32]) -> Vec<i32> {
@@ -35,6 +20,7 @@ fn at(declarations: &str, expression: &str, indices: &[i32]) -> Vec<i32> {
         .get(1)
 }
 
+#[test]
 fn large_tables() {
     let ends = [0, 1, 65_531, 65_532, 65_535];
     let found = at(
@@ -60,7 +46,8 @@ fn large_tables() {
     assert_eq!(at(table, "t[i]", &[0, 1, 2, 3, 69_999]), [97, 92, 98, 0, 0]);
 }
 
-fn of_structures() {
+#[test]
+fn large_tables_of_structures() {
     let ends = [0, 65_532, 69_998, 69_999];
     for members in [
         "int a; uchar b;",
@@ -77,7 +64,8 @@ fn of_structures() {
 }
 
 /// The numbers of a generator, as text and as they are.
-fn of_many_numbers() {
+#[test]
+fn large_tables_of_many_numbers() {
     let numbers: Vec<u32> = (0..100_000_u32)
         .map(|i| i.wrapping_mul(0x9e37_79b9) ^ i >> 7)
         .collect();
@@ -110,8 +98,9 @@ fn of_many_numbers() {
     );
 }
 
-fn variables() {
-    let Some(session) = session() else { return };
+#[test]
+fn large_variables_with_contents() {
+    let session = session();
     if !session.has_program_scope_variables() {
         return;
     }
@@ -124,8 +113,9 @@ fn number(index: i32) -> i32 {
     index * 3 + 1
 }
 
-fn of_every_type() {
-    let Some(session) = session() else { return };
+#[test]
+fn tables_of_every_type() {
+    let session = session();
     let indices: Vec<i32> = (0..37).rev().collect();
     let mut types = vec![
         "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float",
@@ -158,7 +148,8 @@ fn of_every_type() {
     }
 }
 
-fn within_tables() {
+#[test]
+fn tables_within_tables() {
     let table = "constant short t[2][3][5] = {{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}}, {{0}, {0}, {11, 12, 13, 14, 15}}};";
     let found = at(table, "t[i >> 4][i >> 2 & 3][i & 3]", &[0, 3, 4, 7, 24, 27]);
     assert_eq!(found, [1, 4, 6, 9, 11, 14]);
@@ -180,7 +171,8 @@ fn within_tables() {
     }
 }
 
-fn by_other_pointers() {
+#[test]
+fn tables_by_other_pointers() {
     let table =
         "constant int t[8] = {1, 2, 3, 4, 5, 6, 7, 8}, u[8] = {11, 12, 13, 14, 15, 16, 17, 18};";
     let indices = [5, 6, 7];
@@ -205,8 +197,9 @@ fn by_other_pointers() {
     assert_eq!(found, [941, 1052, 1163]);
 }
 
-fn beside_what_is_written() {
-    let Some(session) = session() else { return };
+#[test]
+fn tables_beside_what_is_written() {
+    let session = session();
     if !session.has_program_scope_variables() {
         return;
     }
@@ -220,8 +213,9 @@ fn beside_what_is_written() {
 }
 
 /// Launches of two programs, one after the other, without waiting.
-fn of_programs_in_turns() {
-    let Some(session) = session() else { return };
+#[test]
+fn tables_of_programs_in_turns() {
+    let session = session();
     let programs = [3, 5].map(|factor| {
         let all: Vec<String> = (0..256).map(|it| (it * factor).to_string()).collect();
         let source = format!(
@@ -272,7 +266,8 @@ fn of_programs_in_turns() {
 type Element = fn(i32) -> i32;
 
 /// Tables that each work-group copies, some with changes.
-fn copies_in_local_memory() {
+#[test]
+fn copies_of_tables_in_local_memory() {
     let all: Vec<String> = (0..256).map(|it| (it * 7 + 1).to_string()).collect();
     let each = "for (uint i = id; i < 256; i += get_local_size(0))";
     let wide = "ulong n = get_local_size(0); for (uint i = get_local_id(0); i < 256; i += n)";
@@ -328,7 +323,8 @@ fn copies_in_local_memory() {
 }
 
 /// Iterations that look up seven hundred times, of loops that end at their beginning, at their end and in between.
-fn in_long_iterations() {
+#[test]
+fn tables_in_long_iterations() {
     let table: Vec<i32> = (0..256).map(|it| (it * 167 + 13) & 255).collect();
     let all: Vec<String> = table.iter().map(i32::to_string).collect();
     let steps: String = (0..700)

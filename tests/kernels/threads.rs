@@ -1,12 +1,10 @@
 //! Several threads at once.
 
-use super::Test;
 use super::harness::{Launch, assert_equal};
-
-pub const TESTS: &[Test] = &[("programs_come_and_go", programs_come_and_go)];
 
 /// Programs are built, run and released on many threads while others run: everybody gets the results of
 /// their own. (A driver that puts new code where released code was has to tell the device.)
+#[test]
 fn programs_come_and_go() {
     const ITEMS: usize = 1 << 16;
     let source = "

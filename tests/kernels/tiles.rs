@@ -1,18 +1,8 @@
 //! Loops over tiles in local memory, where all work-items of a sub-group load the same, and vectors of local memory at
 //! alignments that the source does not state.
 
-use super::Test;
 use super::harness::{Launch, assert_equal};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("rounds_over_a_tile", rounds),
-    ("rounds_downwards_and_by_columns", strides),
-    ("a_tile_that_changes_within_rounds", changes),
-    ("rounds_that_some_do_not_make", divergent),
-    ("vectors_of_scalar_arrays", vectors),
-    ("arrays_of_one_class", mixed),
-];
 
 fn words(seed: u64, count: usize) -> Vec<u32> {
     let mut random = Random::new(seed);
@@ -20,7 +10,8 @@ fn words(seed: u64, count: usize) -> Vec<u32> {
 }
 
 /// Sums of products over all of a tile, for each work-item of groups of 64; 64, 12 and 7 rounds.
-fn rounds() {
+#[test]
+fn rounds_over_a_tile() {
     for count in [64usize, 12, 7] {
         let source = format!(
             "
@@ -60,7 +51,8 @@ fn rounds() {
 }
 
 /// The rows and columns of a square of 16 x 16, read upwards and downwards.
-fn strides() {
+#[test]
+fn rounds_downwards_and_by_columns() {
     let source = "
     kernel __attribute__((reqd_work_group_size(16, 16, 1)))
     void test(global const uint *a, global uint *out) {
@@ -94,7 +86,8 @@ fn strides() {
 }
 
 /// One work-item stores into the tile between the rounds' loads: no load may be made before it.
-fn changes() {
+#[test]
+fn a_tile_that_changes_within_rounds() {
     let source = "
     kernel __attribute__((reqd_work_group_size(8, 1, 1)))
     void test(global const uint *a, global uint *out) {
@@ -127,7 +120,8 @@ fn changes() {
 }
 
 /// Every third work-item returns early, and of the others each makes its own number of rounds.
-fn divergent() {
+#[test]
+fn rounds_that_some_do_not_make() {
     let source = "
     kernel __attribute__((reqd_work_group_size(32, 1, 1)))
     void test(global const uint *a, global uint *out) {
@@ -164,7 +158,8 @@ fn divergent() {
 }
 
 /// Whole vectors, vectors across vectors, and scalars of the same array.
-fn vectors() {
+#[test]
+fn vectors_of_scalar_arrays() {
     let source = "
     kernel void test(global const uint *a, global uint4 *out) {
         local uint tile[128];
@@ -199,7 +194,8 @@ fn vectors() {
 }
 
 /// A pointer that may be to either of two arrays, the first of an odd length, and to vectors in them.
-fn mixed() {
+#[test]
+fn arrays_of_one_class() {
     let source = "
     kernel void test(global const uint *a, global uint4 *out, local uint4 *third) {
         local uint first[5];

@@ -1,19 +1,7 @@
 //! Vectors of 2 to 16 components: access, swizzles, operators, loads and stores.
 
-use super::Test;
 use super::harness::{Launch, Plain, assert_equal};
 use super::random::Random;
-
-pub const TESTS: &[Test] = &[
-    ("every_type_and_width", every_type_and_width),
-    ("vload_vstore", vload_vstore),
-    ("swizzles", swizzles),
-    ("comparisons_and_select", comparisons),
-    ("dynamic_index", dynamic_index),
-    ("conversions", conversions),
-    ("geometric", geometric),
-    ("shuffle", shuffle),
-];
 
 /// `out = (a + b) * 3 - reversed a`, component by component, on vectors of a width.
 fn one_width<T: Plain>(name: &str, width: usize, data: &[T], expected: impl Fn(T, T, T) -> T) {
@@ -48,6 +36,7 @@ fn one_width<T: Plain>(name: &str, width: usize, data: &[T], expected: impl Fn(T
     }
 }
 
+#[test]
 fn every_type_and_width() {
     let mut random = Random::new(30);
     let words: Vec<u64> = (0..16 * 2 * 8).map(|_| random.next()).collect();
@@ -72,6 +61,7 @@ fn every_type_and_width() {
     }
 }
 
+#[test]
 fn vload_vstore() {
     // At any multiple of the element's size: odd offsets on purpose.
     for (name, size) in [("uchar", 1), ("short", 2), ("int", 4), ("long", 8)] {
@@ -100,6 +90,7 @@ fn vload_vstore() {
     }
 }
 
+#[test]
 fn swizzles() {
     let source = "
     kernel void test(global const int8 *in, global int8 *out) {
@@ -138,7 +129,8 @@ fn swizzles() {
     assert_equal(&found.get(1), &expected, |_| "swizzles".into());
 }
 
-fn comparisons() {
+#[test]
+fn comparisons_and_select() {
     let source = "
     kernel void test(global const float4 *a, global const float4 *b, global int4 *truth, global float4 *out,
                      global char8 *small, global int *reduced) {
@@ -190,6 +182,7 @@ fn comparisons() {
     assert_equal(&found.get(5), &reduced, |_| "any and all".into());
 }
 
+#[test]
 fn dynamic_index() {
     let source = "
     kernel void test(global const uint4 *in, global uint *out) {
@@ -224,6 +217,7 @@ fn dynamic_index() {
     assert_equal(&found.get(1), &expected, |_| "index at run time".into());
 }
 
+#[test]
 fn conversions() {
     let source = "
     kernel void test(global const uchar16 *in, global float4 *floats, global ushort8 *shorts, global long3 *longs) {
@@ -259,6 +253,7 @@ fn conversions() {
     }
 }
 
+#[test]
 fn geometric() {
     let source = "
     kernel void test(global const float4 *in, global float4 *out) {
@@ -291,6 +286,7 @@ fn geometric() {
     });
 }
 
+#[test]
 fn shuffle() {
     let source = "
     kernel void test(global const uint4 *in, global const uint8 *masks, global uint8 *out) {

@@ -1,22 +1,6 @@
 //! Work-item functions in one to three dimensions, offsets, remainders and fixed sizes.
 
-use super::Test;
 use super::harness::{Launch, assert_equal, session};
-
-pub const TESTS: &[Test] = &[
-    ("three_dimensions", three_dimensions),
-    ("offsets", offsets),
-    ("sizes_left_to_the_driver", left_to_the_driver),
-    ("non_uniform_groups", non_uniform),
-    ("non_uniform_required_size", non_uniform_required_size),
-    ("odd_ranges", odd_ranges),
-    ("odd_ranges_of_a_large_kernel", odd_ranges_of_a_large_kernel),
-    ("required_size", required_size),
-    ("small_required_sizes", small_required_sizes),
-    ("linear_ids", linear_ids),
-    ("out_of_range_dimensions", out_of_range),
-    ("large_range", large_range),
-];
 
 const SOURCE: &str = "
 kernel void test(global uint *out) {
@@ -73,6 +57,7 @@ fn check(global: &[usize], local: &[usize], offset: &[usize]) {
     assert_equal(&found.get(0), &expected, name);
 }
 
+#[test]
 fn three_dimensions() {
     check(&[64], &[16], &[]);
     check(&[8, 6], &[4, 2], &[]);
@@ -80,12 +65,14 @@ fn three_dimensions() {
     check(&[5, 1, 7], &[5, 1, 1], &[]);
 }
 
+#[test]
 fn offsets() {
     check(&[32], &[8], &[1000]);
     check(&[6, 4, 2], &[3, 2, 1], &[7, 0, 100_000]);
 }
 
-fn left_to_the_driver() {
+#[test]
+fn sizes_left_to_the_driver() {
     let source = "
     kernel void test(global uint *out) {
         size_t at = get_global_id(1) * get_global_size(0) + get_global_id(0);
@@ -101,8 +88,9 @@ fn left_to_the_driver() {
     }
 }
 
-fn non_uniform() {
-    if !session().is_some_and(|session| session.has_non_uniform_groups()) {
+#[test]
+fn non_uniform_groups() {
+    if !session().has_non_uniform_groups() {
         return super::harness::skip("the device has no non-uniform work-groups");
     }
     check(&[70], &[16], &[]);
@@ -111,8 +99,9 @@ fn non_uniform() {
 }
 
 /// A required size holds for all work-groups but those at the end.
+#[test]
 fn non_uniform_required_size() {
-    if !session().is_some_and(|session| session.has_non_uniform_groups()) {
+    if !session().has_non_uniform_groups() {
         return super::harness::skip("the device has no non-uniform work-groups");
     }
     let source = "
@@ -140,6 +129,7 @@ fn non_uniform_required_size() {
 }
 
 /// Where a kernel cannot tell, an odd range need not run in work-groups of one.
+#[test]
 fn odd_ranges() {
     let source = "
     kernel void test(global uint *out) {
@@ -164,6 +154,7 @@ fn odd_ranges() {
 
 /// A large kernel may have one pipeline for many ranges, which has more work-items than they do; its arguments lie in memory
 /// where they are many.
+#[test]
 fn odd_ranges_of_a_large_kernel() {
     const STEPS: usize = 500;
     let step = "x = x * 0x9e3779b1u + rotate(x, 7u) ^ (x >> 3); x ^= x >> 15; ";
@@ -208,6 +199,7 @@ fn odd_ranges_of_a_large_kernel() {
     }
 }
 
+#[test]
 fn required_size() {
     let source = "
     kernel __attribute__((reqd_work_group_size(8, 4, 1))) void test(global uint *out) {
@@ -231,6 +223,7 @@ fn required_size() {
 }
 
 /// Work-groups smaller than a sub-group, in a kernel that cannot tell.
+#[test]
 fn small_required_sizes() {
     for standard in ["-cl-std=CL1.2", "-cl-std=CL3.0"] {
         for size in [1, 2] {
@@ -253,6 +246,7 @@ fn small_required_sizes() {
     }
 }
 
+#[test]
 fn linear_ids() {
     let source = "
     kernel void test(global uint2 *out) {
@@ -271,7 +265,8 @@ fn linear_ids() {
     assert_equal(&found.get(0), &expected, |_| "linear ids".into());
 }
 
-fn out_of_range() {
+#[test]
+fn out_of_range_dimensions() {
     let source = "
     kernel void test(global uint *out, uint d) {
         uint at = get_global_id(0) * 6;
@@ -289,6 +284,7 @@ fn out_of_range() {
     }
 }
 
+#[test]
 fn large_range() {
     let source = "
     kernel void test(volatile global uint *count, global uint *last) {
