@@ -1,10 +1,53 @@
-//! What the compiler's tests share: SPIR-V from OpenCL C and from text.
+//! What the compiler's tests share: random numbers, and SPIR-V from OpenCL C and from text.
 
 use super::{Capabilities, Library, Options, compile};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A small generator of random numbers (xorshift64*), from a seed that is not 0.
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    /// Random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// Random bits of random width, at times negated: a number of any magnitude.
+    pub fn number(&mut self) -> u64 {
+        let bits = self.bits();
+        let number = bits >> (self.bits() % 64);
+        if self.bits() & 3 == 0 {
+            number.wrapping_neg()
+        } else {
+            number
+        }
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.bits() >> 33) as usize % bound
+    }
+
+    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// A number that is small, or just below a power of two, or neither.
+    pub fn constant(&mut self) -> u64 {
+        let bits = 1 + self.below(63);
+        match self.below(3) {
+            0 => self.below(64) as u64,
+            1 => (1 << bits) - 1,
+            _ => self.bits() >> 1 & ((1 << bits) - 1),
+        }
+    }
+}
 
 /// A file name that no other test uses.
 fn temporary(extension: &str) -> PathBuf {

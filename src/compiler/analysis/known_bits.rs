@@ -177,9 +177,10 @@ impl Given<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::analysis::testing::{Random, random_function};
+    use crate::compiler::analysis::testing::random_function;
     use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{Builder, FuncId};
+    use crate::compiler::testing::Random;
 
     const SIZES: [u32; 3] = [24, 3, 65535];
 
@@ -198,7 +199,7 @@ mod tests {
             for _ in 0..40 {
                 let mut interpreter = Interpreter::new(&module);
                 for dimension in 0..2 {
-                    let id = random.number() as u32 % SIZES[usize::from(dimension)];
+                    let id = random.bits() as u32 % SIZES[usize::from(dimension)];
                     let id = random.one_of(&[0, SIZES[usize::from(dimension)] - 1, id]);
                     let input = BuiltIn::LocalInvocationId(dimension);
                     interpreter.inputs.insert(input, id);

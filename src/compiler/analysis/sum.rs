@@ -67,9 +67,10 @@ fn signed(function: &Function, constant: Value) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::analysis::testing::{Random, random_function};
+    use crate::compiler::analysis::testing::random_function;
     use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{Builder, BuiltIn, FuncId, Type};
+    use crate::compiler::testing::Random;
 
     /// The sum that `build` makes of two parameters, one of 32 bits and one of 64; the parameters, and what was built.
     fn sum_of(
@@ -179,7 +180,7 @@ mod tests {
                 let mut interpreter = Interpreter::new(&module);
                 for dimension in 0..2 {
                     let input = BuiltIn::LocalInvocationId(dimension);
-                    interpreter.inputs.insert(input, random.number() as u32);
+                    interpreter.inputs.insert(input, random.bits() as u32);
                 }
                 let inputs = [random.constant() as u32 as u64, !random.constant()];
                 let results = interpreter.run(FuncId(0), &inputs).unwrap();

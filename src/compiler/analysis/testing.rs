@@ -3,32 +3,7 @@
 use crate::compiler::ir::{
     Binary, Builder, BuiltIn, Compare, Convert, Function, Module, Op, Terminator, Type, Value,
 };
-
-/// xorshift64*
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn number(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
-    }
-
-    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.number() as usize % all.len()]
-    }
-
-    /// Mostly small, or just below a power of two.
-    pub fn constant(&mut self) -> u64 {
-        let bits = 1 + self.number() % 63;
-        match self.number() % 3 {
-            0 => self.number() % 64,
-            1 => (1 << bits) - 1,
-            _ => self.number() & ((1 << bits) - 1),
-        }
-    }
-}
+use crate::compiler::testing::Random;
 
 /// A module of one function, which takes a word of 32 bits and one of 64 and returns all its values: see [`expressions`].
 pub fn random_function(random: &mut Random) -> (Module, Vec<Value>) {
@@ -57,26 +32,26 @@ fn expressions(b: &mut Builder<'_>, params: &[Value], random: &mut Random) -> Ve
         let a = random.one_of(&values);
         let ty = b.ty(a);
         let others: Vec<Value> = values.iter().copied().filter(|&v| b.ty(v) == ty).collect();
-        let other = match random.number() % 2 {
+        let other = match random.below(2) {
             0 => random.one_of(&others),
             _ => b.op1(Op::Const(random.constant() & ty.mask()), ty),
         };
-        let value = match random.number() % 12 {
+        let value = match random.below(12) {
             0 | 1 => {
                 let wide = random.one_of(&[Type::I8, Type::I16, Type::I32, Type::I64]);
-                b.resize_int(a, wide, random.number().is_multiple_of(2))
+                b.resize_int(a, wide, random.below(2) == 0)
             }
             2 => b.convert(Convert::Truncate, a, Type::I8),
             3 => {
                 let condition = b.compare(Compare::ULess, a, other);
                 b.op1(Op::Select(condition, a, other), ty)
             }
-            4 => b.binary_const(Binary::Shl, a, random.number() % u64::from(ty.bits())),
-            5 => b.binary_const(Binary::LShr, a, random.number() % u64::from(ty.bits())),
+            4 => b.binary_const(Binary::Shl, a, random.below(ty.bits() as usize) as u64),
+            5 => b.binary_const(Binary::LShr, a, random.below(ty.bits() as usize) as u64),
             number => {
                 use Binary::{Add, And, Mul, Or, Sub, Xor};
                 let op = [And, And, Or, Add, Mul, random.one_of(&[Sub, Xor])];
-                b.binary(op[number as usize - 6], a, other)
+                b.binary(op[number - 6], a, other)
             }
         };
         values.push(value);

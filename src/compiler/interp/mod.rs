@@ -12,6 +12,7 @@ use crate::compiler::ir::{
 };
 use crate::compiler::program::Implicit;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Trap {
     Steps,
     /// A memory access outside of memory or of an array.
     OutOfBounds(String),
+    /// A load or a store at an address that has not the alignment that it says.
+    Misaligned(String),
     /// A result that the operation leaves undefined: division by zero, a shift too far.
     Undefined(String),
     /// `Unreachable` was reached.
@@ -65,9 +68,15 @@ pub struct Interpreter<'a> {
     pub spec_constants: HashMap<u32, u32>,
     /// What `Undef` and fresh memory hold.
     pub undefined: u64,
+    /// Whether a result that an operation leaves undefined is `undefined`, rather than a trap.
+    pub is_lenient: bool,
     /// Blocks and instructions that may still be executed.
     pub steps: usize,
     pub events: Vec<Event>,
+    /// Addresses that were read or written, in order.
+    pub touched: Vec<Range<u64>>,
+    /// Addresses that stores have written, in order; what atomics write is not among them.
+    pub stored: Vec<Range<u64>>,
     globals: HashMap<GlobalId, u64>,
 }
 
@@ -84,8 +93,11 @@ impl<'a> Interpreter<'a> {
             implicit: HashMap::new(),
             spec_constants: HashMap::new(),
             undefined: 0xABAB_ABAB_ABAB_ABAB,
+            is_lenient: false,
             steps: 1_000_000,
             events: Vec::new(),
+            touched: Vec::new(),
+            stored: Vec::new(),
             globals: HashMap::new(),
         }
     }
@@ -115,7 +127,7 @@ impl<'a> Interpreter<'a> {
         let stack = self.memory.len();
         let mut block = function.entry();
         for (&param, &arg) in function.params().iter().zip(args) {
-            frame.set(param, arg);
+            frame.set(param, arg & function.ty(param).mask());
         }
         let results = loop {
             self.step()?;
@@ -181,7 +193,10 @@ impl<'a> Interpreter<'a> {
             &Op::Unary(op, a) => scalar::unary(op, function.ty(a), frame.get(a)?),
             &Op::Binary(op, a, b) => {
                 let (x, y) = (frame.get(a)?, frame.get(b)?);
-                scalar::binary(op, function.ty(a), x, y).ok_or_else(undefined)?
+                match scalar::binary(op, function.ty(a), x, y) {
+                    None if self.is_lenient => self.undefined & mask,
+                    found => found.ok_or_else(undefined)?,
+                }
             }
             &Op::Compare(op, a, b) => {
                 let (x, y) = (frame.get(a)?, frame.get(b)?);
@@ -198,7 +213,10 @@ impl<'a> Interpreter<'a> {
             &Op::Convert(op, a) => {
                 let from = function.ty(a);
                 let to = ty.ok_or_else(undefined)?;
-                scalar::convert(op, from, to, frame.get(a)?).ok_or_else(undefined)?
+                match scalar::convert(op, from, to, frame.get(a)?) {
+                    None if self.is_lenient => self.undefined & mask,
+                    found => found.ok_or_else(undefined)?,
+                }
             }
             &Op::MulExtended { signed, a, b } => {
                 let from = function.ty(a);
@@ -261,14 +279,20 @@ impl<'a> Interpreter<'a> {
                 }
             },
             &Op::GlobalAddress(id) => self.global(id),
-            Op::Load(place, _) => {
+            Op::Load(place, access) => {
+                Self::check_alignment(frame, *place, access.align_bytes)?;
                 let types: Vec<Type> = data.results.iter().map(|&r| function.ty(r)).collect();
                 let values = self.load(frame, *place, &types)?;
                 return frame.set_all(&data.results, &values);
             }
-            Op::Store(place, values, _) => {
+            Op::Store(place, values, access) => {
+                Self::check_alignment(frame, *place, access.align_bytes)?;
                 let types: Vec<Type> = values.iter().map(|&v| function.ty(v)).collect();
                 let values = frame.all(values)?;
+                if let Some(first) = Self::address(frame, *place)? {
+                    let size: u32 = types.iter().map(|ty| ty.size_bytes()).sum();
+                    self.stored.push(first..first + u64::from(size));
+                }
                 return self.store(frame, *place, &types, &values);
             }
             &Op::Copy {
@@ -317,7 +341,7 @@ impl<'a> Interpreter<'a> {
             }
             Op::WorkItem(query) => self.work_item.get(query).copied().unwrap_or(0),
             Op::Implicit(implicit) => self.implicit.get(implicit).copied().unwrap_or(0),
-            Op::BuiltIn(input) => self.inputs.get(input).copied().unwrap_or(0).into(),
+            Op::BuiltIn(input) => self.input(*input).into(),
             Op::SpecConst { id, default } => self
                 .spec_constants
                 .get(id)
@@ -338,6 +362,18 @@ impl<'a> Interpreter<'a> {
             }
         };
         frame.set_all(&data.results, &[value])
+    }
+
+    /// A work-item alone is the first of its only group, unless it is told otherwise.
+    fn input(&self, input: BuiltIn) -> u32 {
+        let alone = match input {
+            BuiltIn::NumWorkgroups(_) | BuiltIn::SubgroupSize | BuiltIn::NumSubgroups => 1,
+            BuiltIn::LocalInvocationId(_)
+            | BuiltIn::WorkgroupId(_)
+            | BuiltIn::SubgroupId
+            | BuiltIn::SubgroupLocalInvocationId => 0,
+        };
+        self.inputs.get(&input).copied().unwrap_or(alone)
     }
 
     fn global(&mut self, id: GlobalId) -> u64 {
@@ -368,9 +404,19 @@ impl<'a> Interpreter<'a> {
             .and_then(|end| usize::try_from(end).ok());
         match (start, end) {
             (Some(start), Some(end)) if start >= FIRST_ADDRESS && end <= self.memory.len() => {
+                self.touched.push(address..address + size);
                 Ok(&mut self.memory[start..end])
             }
             _ => Err(Trap::OutOfBounds(format!("{size} bytes at {address:#x}"))),
+        }
+    }
+
+    fn check_alignment(frame: &Frame, place: Place, align_bytes: u32) -> Result<(), Trap> {
+        match Self::address(frame, place)? {
+            Some(address) if address % u64::from(align_bytes) != 0 => Err(Trap::Misaligned(
+                format!("{address:#x} for {align_bytes} bytes"),
+            )),
+            _ => Ok(()),
         }
     }
 

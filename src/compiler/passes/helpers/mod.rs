@@ -6,8 +6,6 @@ pub mod expand_values;
 pub mod float_format;
 pub mod folding;
 pub mod hidden_zero;
-#[cfg(test)]
-pub mod legal_evaluator;
 pub mod scalar_bits;
 #[cfg(test)]
 pub mod testing;

@@ -1,6 +1,9 @@
 //! What tests of passes share.
 
-use crate::compiler::ir::{FuncId, Function, Kernel, Module};
+use crate::compiler::interp::Interpreter;
+use crate::compiler::ir::{
+    Builder, FuncId, Function, Kernel, Module, Terminator, Type, Value, Values,
+};
 use crate::compiler::program::{ArgumentBlock, KernelAttributes};
 use crate::compiler::{Capabilities, CompileError, Context, Library, Options, Sharing};
 use std::sync::OnceLock;
@@ -67,4 +70,33 @@ pub fn module_of(function: Function) -> Module {
     let id = module.add_function(function);
     module.kernels.push(kernel(id));
     module
+}
+
+/// A module with one function of these parameters; `build` returns its results.
+pub fn module_with(
+    params: &[Type],
+    build: impl FnOnce(&mut Builder<'_>, &[Value]) -> Values,
+) -> Module {
+    let mut function = Function::new("test");
+    let entry = function.entry();
+    let params: Vec<Value> = params
+        .iter()
+        .map(|&ty| function.add_param(entry, ty))
+        .collect();
+    let mut b = Builder::new(&mut function, entry);
+    let results = build(&mut b, &params);
+    b.terminate(Terminator::Return(results.clone()));
+    function.return_types = results.iter().map(|&v| function.ty(v)).collect();
+    let mut module = Module::default();
+    module.add_function(function);
+    module
+}
+
+/// What a module's first function returns.
+///
+/// # Panics
+/// It does not return.
+pub fn results(module: &Module, args: &[u64]) -> Vec<u64> {
+    let results = Interpreter::new(module).run(FuncId(0), args);
+    results.unwrap_or_else(|trap| panic!("{trap:?} in {module}"))
 }

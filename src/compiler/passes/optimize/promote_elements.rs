@@ -160,13 +160,13 @@ fn access(b: &mut Builder<'_>, values: &mut SlotValues, inst: Inst, first: u32, 
 mod tests {
     use super::*;
     use crate::compiler::ir::{Access, ArrayLength, Binary};
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+    use crate::compiler::passes::helpers::testing;
     use smallvec::smallvec;
 
     /// A kernel that stores at an index, in a branch at another, and loads there; and the accesses that are left.
     fn accesses_left(at: impl Fn(&mut Builder<'_>, Value) -> Value) -> (Module, usize) {
         let array = ArrayId(0);
-        let mut module = module_of(&[Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I32], |b, p| {
             let (arm, next) = (b.function.add_block(), b.function.add_block());
             let (one, five) = (b.i32(1), b.i32(5));
             let first = b.i32(0);
@@ -193,10 +193,8 @@ mod tests {
                 },
             });
         }
-        module
-            .kernels
-            .push(crate::compiler::passes::helpers::testing::kernel(FuncId(0)));
-        crate::compiler::passes::helpers::testing::run(&mut module, run).unwrap();
+        module.kernels.push(testing::kernel(FuncId(0)));
+        testing::run(&mut module, run).unwrap();
         let function = &module.functions[0];
         let insts = function
             .layout
@@ -211,9 +209,8 @@ mod tests {
     fn elements_at_known_indices_become_values() {
         let (module, left) = accesses_left(|b, _| b.i32(0));
         assert_eq!(left, 0);
-        let mut run = Evaluator::new(&module);
-        assert_eq!(run.call(FuncId(0), &[1]), [1, 1]);
-        assert_eq!(run.call(FuncId(0), &[3]), [5, 1]);
+        assert_eq!(testing::results(&module, &[1]), [1, 1]);
+        assert_eq!(testing::results(&module, &[3]), [5, 1]);
     }
 
     #[test]
@@ -225,9 +222,8 @@ mod tests {
             b.load1(place, Type::I32, Access::aligned(4))
         });
         assert_eq!(left, 0);
-        let mut run = Evaluator::new(&module);
-        assert_eq!(run.call(FuncId(0), &[1]), [1, 1]);
-        assert_eq!(run.call(FuncId(0), &[3]), [5, 1]);
+        assert_eq!(testing::results(&module, &[1]), [1, 1]);
+        assert_eq!(testing::results(&module, &[3]), [5, 1]);
     }
 
     #[test]

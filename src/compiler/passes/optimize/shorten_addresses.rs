@@ -293,9 +293,9 @@ mod tests {
     use crate::compiler::Capabilities;
     use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{Access, FuncId, Terminator};
-    use crate::compiler::passes::helpers::legal_evaluator::Random;
     use crate::compiler::passes::helpers::testing;
     use crate::compiler::program::{ArgumentBlock, ArgumentKind};
+    use crate::compiler::testing::Random;
 
     const BASE: u32 = 8;
 

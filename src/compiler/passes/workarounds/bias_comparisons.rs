@@ -58,8 +58,7 @@ fn biased(b: &mut Builder<'_>, value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+    use crate::compiler::passes::helpers::testing;
 
     const EDGES: [i64; 9] = [
         i64::MIN,
@@ -75,7 +74,7 @@ mod tests {
 
     /// `x < y` and `x <= y`, `y` an argument or a constant.
     fn comparisons(constant: Option<i64>) -> Module {
-        module_of(&[Type::I64; 2], |b, p| {
+        testing::module_with(&[Type::I64; 2], |b, p| {
             let y = match constant {
                 Some(y) => b.i64(y as u64),
                 None => p[1],
@@ -93,7 +92,7 @@ mod tests {
                 bias(&mut module).unwrap();
                 assert!(!module.functions[0].to_string().contains("SLess"));
                 for x in EDGES {
-                    let found = Evaluator::new(&module).call(FuncId(0), &[x as u64, y as u64]);
+                    let found = testing::results(&module, &[x as u64, y as u64]);
                     let expected = [x < y, x <= y].map(u64::from);
                     assert_eq!(found, expected, "{x} {y} {constant:?}");
                 }
@@ -104,7 +103,7 @@ mod tests {
     #[test]
     fn words_are_compared_as_they_are() {
         let module = || {
-            module_of(&[Type::I32; 2], |b, p| {
+            testing::module_with(&[Type::I32; 2], |b, p| {
                 smallvec![b.compare(Compare::SLess, p[0], p[1])]
             })
         };

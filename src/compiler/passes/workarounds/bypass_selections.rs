@@ -334,7 +334,7 @@ fn unused_value(b: &mut Builder<'_>, terminator: &Terminator) -> Option<(Value, 
 mod tests {
     use super::*;
     use crate::compiler::ir::Binary;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+
     use crate::compiler::passes::helpers::testing;
     use crate::compiler::passes::structure::structurize;
     use crate::compiler::verify::{self, Stage};
@@ -343,7 +343,7 @@ mod tests {
     /// `do { for each of `count` bits of x: bit set ? sum * 3 + bit : sum ^ x; } while (--n)`; every third selection is a
     /// switch on two bits.
     fn many_selections(count: u32) -> Module {
-        module_of(&[Type::I32, Type::I32], |b, p| {
+        testing::module_with(&[Type::I32, Type::I32], |b, p| {
             let (head, done) = (b.function.add_block(), b.function.add_block());
             let left = b.function.add_param(head, Type::I32);
             let first = b.function.add_param(head, Type::I32);
@@ -430,9 +430,8 @@ mod tests {
             } else {
                 assert_eq!((after, new_switches), (before, switches));
             }
-            let mut run = Evaluator::new(&module);
             for x in [0, 1, 0x1234_5678, 0xdead_beef, u32::MAX] {
-                let found = run.call(FuncId(0), &[x.into(), 3]);
+                let found = testing::results(&module, &[x.into(), 3]);
                 assert_eq!(found, [u64::from(expected(count, x, 3))]);
             }
         }
@@ -440,7 +439,7 @@ mod tests {
 
     /// `do { for each of `count` calls: sum = f(sum, x); } while (--n)`.
     fn many_calls(count: u32, callee: Module) -> Module {
-        let mut module = module_of(&[Type::I32, Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I32, Type::I32], |b, p| {
             let (head, done) = (b.function.add_block(), b.function.add_block());
             let left = b.function.add_param(head, Type::I32);
             let first = b.function.add_param(head, Type::I32);
@@ -463,7 +462,7 @@ mod tests {
 
     /// A function that is a selection.
     fn selection() -> Module {
-        module_of(&[Type::I32, Type::I32], |b, p| {
+        testing::module_with(&[Type::I32, Type::I32], |b, p| {
             let [one, other, next] = [0; 3].map(|_| b.function.add_block());
             let result = b.function.add_param(next, Type::I32);
             let is_less = b.compare(Compare::ULess, p[0], p[1]);
@@ -482,7 +481,7 @@ mod tests {
 
     /// A function that is a loop of two iterations, at the end of which the cases of a switch meet.
     fn loop_of_a_switch() -> Module {
-        module_of(&[Type::I32, Type::I32], |b, p| {
+        testing::module_with(&[Type::I32, Type::I32], |b, p| {
             let [head, next, done] = [0; 3].map(|_| b.function.add_block());
             let counter = b.function.add_param(head, Type::I32);
             let number = b.function.add_param(head, Type::I32);
@@ -531,7 +530,7 @@ mod tests {
             for _ in 0..3 * count * 2 {
                 sum = sum.wrapping_mul(3).wrapping_add(77 + (sum & 3));
             }
-            let found = Evaluator::new(&module).call(FuncId(0), &[77, 3]);
+            let found = testing::results(&module, &[77, 3]);
             assert_eq!(found, [u64::from(sum)]);
         }
     }
@@ -546,12 +545,11 @@ mod tests {
             verify::module(&module, Stage::Emit).expect("the module is valid");
             let text = module.functions[1].to_string();
             assert_eq!(text.matches("switch").count(), switches, "{text}");
-            let mut run = Evaluator::new(&module);
             let mut sum = 0u32;
             for _ in 0..3 * count {
                 sum = if sum < 77 { sum * 3 + 1 } else { sum - 77 };
             }
-            assert_eq!(run.call(FuncId(0), &[77, 3]), [u64::from(sum)]);
+            assert_eq!(testing::results(&module, &[77, 3]), [u64::from(sum)]);
         }
     }
 }

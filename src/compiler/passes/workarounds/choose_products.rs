@@ -55,8 +55,7 @@ fn product(function: &Function, local_sizes: [u32; 3], inst: Inst) -> Option<(Va
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+    use crate::compiler::passes::helpers::testing;
 
     fn products(module: &Module) -> usize {
         module.to_string().matches("mul").count()
@@ -64,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_bit_times_a_number_is_a_choice() {
-        let mut module = module_of(&[Type::I32, Type::I64], |b, p| {
+        let mut module = testing::module_with(&[Type::I32, Type::I64], |b, p| {
             let bit = b.binary_const(Binary::And, p[0], 1);
             let wide = b.binary_const(Binary::And, p[1], 1);
             let pair = b.binary_const(Binary::And, p[0], 3);
@@ -82,7 +81,7 @@ mod tests {
         // The products with a number up to 3, and of two that are not known, stay.
         assert_eq!(products(&module), 2, "{module}");
         for inputs in [[0, 0], [1, 1], [6, 7], [0xffff_ffff, u64::MAX]] {
-            let run = |module| Evaluator::new(module).call(FuncId(0), &inputs);
+            let run = |module| testing::results(module, &inputs);
             assert_eq!(run(&module), run(&before), "{inputs:?}");
         }
     }

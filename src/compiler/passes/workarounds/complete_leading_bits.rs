@@ -58,12 +58,11 @@ fn searched(function: &Function, inst: Inst) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+    use crate::compiler::passes::helpers::testing;
 
     #[test]
     fn the_place_is_right_whatever_sign_the_driver_sees() {
-        let mut module = module_of(&[Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I32], |b, p| {
             smallvec![b.op1(Op::Glsl(FIND_U_MSB, smallvec![p[0]]), Type::I32)]
         });
         complete(&mut module).unwrap();
@@ -85,7 +84,7 @@ mod tests {
         for number in [0, 1, 2, 3, 0x7fff_ffff, 0x8000_0000, 0x9876_5432, u32::MAX] {
             let expected = number.checked_ilog2().unwrap_or(u32::MAX);
             for module in [&module, &mistaken] {
-                let found = Evaluator::new(module).call(FuncId(0), &[number.into()]);
+                let found = testing::results(module, &[number.into()]);
                 assert_eq!(found, [expected.into()], "{number:#x}");
             }
         }

@@ -96,8 +96,8 @@ fn by_words(b: &mut Builder<'_>, x: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, Random, module_of};
+    use crate::compiler::passes::helpers::testing;
+    use crate::compiler::testing::Random;
 
     fn converted(ty: Type, signed: bool) -> Module {
         let (rounding, saturate) = (None, false);
@@ -106,7 +106,8 @@ mod tests {
         } else {
             Convert::FloatToUnsigned { rounding, saturate }
         };
-        let mut module = module_of(&[ty], |b, p| smallvec![b.convert(op, p[0], Type::I64)]);
+        let mut module =
+            testing::module_with(&[ty], |b, p| smallvec![b.convert(op, p[0], Type::I64)]);
         convert(&mut module).unwrap();
         let function = &module.functions[0];
         let insts = &function.block(function.entry()).insts;
@@ -157,12 +158,11 @@ mod tests {
                         number as u64
                     }
                 };
-                let found = Evaluator::new(&doubles).call(FuncId(0), &[number.to_bits()]);
+                let found = testing::results(&doubles, &[number.to_bits()]);
                 assert_eq!(found, [expected(number)], "{number}");
                 let single = number as f32;
                 if f64::from(single).abs() < 2f64.powi(bits) {
-                    let found =
-                        Evaluator::new(&singles).call(FuncId(0), &[single.to_bits().into()]);
+                    let found = testing::results(&singles, &[single.to_bits().into()]);
                     assert_eq!(found, [expected(single.into())], "{single}");
                 }
             }
@@ -175,7 +175,7 @@ mod tests {
             rounding: None,
             saturate: false,
         };
-        let mut module = module_of(&[Type::F32], |b, p| {
+        let mut module = testing::module_with(&[Type::F32], |b, p| {
             smallvec![b.convert(to_word, p[0], Type::I32)]
         });
         convert(&mut module).unwrap();

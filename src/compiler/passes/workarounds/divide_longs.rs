@@ -153,12 +153,12 @@ fn negated_if(b: &mut Builder<'_>, value: Value, sign: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, Random, module_of};
+    use crate::compiler::passes::helpers::testing;
+    use crate::compiler::testing::Random;
 
     /// `x / y` and `x % y`.
     fn quotients() -> Module {
-        module_of(&[Type::I64; 2], |b, p| {
+        testing::module_with(&[Type::I64; 2], |b, p| {
             let quotient = b.binary(Binary::SDiv, p[0], p[1]);
             smallvec![quotient, b.binary(Binary::SRem, p[0], p[1])]
         })
@@ -185,7 +185,7 @@ mod tests {
             .map(|_| (random.number() as i64, (random.number() >> 20) as i64 | 1))
             .collect();
         for (x, y) in edges.chain(numbers) {
-            let found = Evaluator::new(&module).call(FuncId(0), &[x as u64, y as u64]);
+            let found = testing::results(&module, &[x as u64, y as u64]);
             let expected = [x.wrapping_div(y), x.wrapping_rem(y)].map(|it| it as u64);
             assert_eq!(found, expected, "{x} {y}");
         }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn divisions_of_quotients_do_not_stay() {
-        let mut module = module_of(&[Type::I64; 3], |b, p| {
+        let mut module = testing::module_with(&[Type::I64; 3], |b, p| {
             let first = b.binary(Binary::UDiv, p[0], p[1]);
             let second = b.binary(Binary::UDiv, first, p[2]);
             smallvec![first, second]
@@ -202,13 +202,13 @@ mod tests {
         let function = &module.functions[0];
         let insts = &function.block(function.entry()).insts;
         assert!(insts.iter().all(|&inst| division(function, inst).is_none()));
-        let found = Evaluator::new(&module).call(FuncId(0), &[u64::MAX, 1 << 33, 7]);
+        let found = testing::results(&module, &[u64::MAX, 1 << 33, 7]);
         assert_eq!(found, [(1 << 31) - 1, ((1 << 31) - 1) / 7]);
     }
 
     #[test]
     fn large_constants_do_not_stay() {
-        let mut module = module_of(&[Type::I64], |b, p| {
+        let mut module = testing::module_with(&[Type::I64], |b, p| {
             let divisor = b.i64(i64::MAX as u64);
             smallvec![b.binary(Binary::SDiv, p[0], divisor)]
         });
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn constants_and_words_stay() {
         for divisor in [Some(1000), None] {
-            let mut module = module_of(&[Type::I64; 2], |b, p| {
+            let mut module = testing::module_with(&[Type::I64; 2], |b, p| {
                 let [x, y] = [p[0], p[1]].map(|value| {
                     let word = b.resize_int(value, Type::I32, true);
                     b.resize_int(word, Type::I64, true)

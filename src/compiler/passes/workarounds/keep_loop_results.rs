@@ -145,13 +145,14 @@ impl Keeper<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{Access, Binary, Compare, FuncId, Group, GroupOp, Op, Place, Scope};
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+    use crate::compiler::passes::helpers::testing;
     use smallvec::smallvec;
 
     /// `do { sum = sum * 3 + a[i]; } while (++i != n)`, and the number of loads under a condition.
     fn sum(escapes: bool) -> (Module, usize) {
-        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I64, Type::I32], |b, p| {
             let (body, done) = (b.function.add_block(), b.function.add_block());
             let index = b.function.add_param(body, Type::I32);
             let sum = b.function.add_param(body, Type::I32);
@@ -183,18 +184,16 @@ mod tests {
     fn a_load_that_leaves_a_loop_gets_a_phi() {
         let (module, conditions) = sum(true);
         assert_eq!(conditions, 1);
-        let mut run = Evaluator::new(&module);
-        run.memory = [1u32, 2, 3, 4]
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect();
-        assert_eq!(run.call(FuncId(0), &[0, 4]), [27 + 2 * 9 + 3 * 3 + 4]);
+        let mut run = Interpreter::new(&module);
+        let at = run.allocate(&[1u32, 2, 3, 4].map(u32::to_le_bytes).concat());
+        let found = run.run(FuncId(0), &[at, 4]);
+        assert_eq!(found, Ok(vec![27 + 2 * 9 + 3 * 3 + 4]));
     }
 
     /// `do { sum = a[i] + b[i] + b[b[i]]; } while (++i != n)`
     #[test]
     fn loads_side_by_side_share_a_condition() {
-        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I64, Type::I32], |b, p| {
             let (body, done) = (b.function.add_block(), b.function.add_block());
             let index = b.function.add_param(body, Type::I32);
             let zero = b.i32(0);
@@ -220,16 +219,15 @@ mod tests {
         keep_results(&mut module.functions[0]);
         let text = module.functions[0].to_string();
         assert_eq!(text.matches("branch").count(), 3, "{text}");
-        let mut run = Evaluator::new(&module);
-        let memory = [5u32, 6, 1, 0].into_iter();
-        run.memory = memory.flat_map(|x| x.to_le_bytes()).collect();
-        assert_eq!(run.call(FuncId(0), &[0, 2]), [6 + 1]);
+        let mut run = Interpreter::new(&module);
+        let at = run.allocate(&[5u32, 6, 1, 0].map(u32::to_le_bytes).concat());
+        assert_eq!(run.run(FuncId(0), &[at, 2]), Ok(vec![6 + 1]));
     }
 
     /// A loop whose result is loaded on one way through an iteration, and loaded or constant on the other. The loads under a
     /// condition.
     fn joined(is_loaded_twice: bool) -> usize {
-        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I64, Type::I32], |b, p| {
             let [body, arm, join, done] = [(); 4].map(|()| b.function.add_block());
             let index = b.function.add_param(body, Type::I32);
             let item = b.function.add_param(join, Type::I32);
@@ -270,7 +268,7 @@ mod tests {
             op: GroupOp::Reduce(Binary::Add),
             scope: Scope::Subgroup,
         };
-        let mut module = module_of(&[Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I32], |b, p| {
             let (body, done) = (b.function.add_block(), b.function.add_block());
             let index = b.function.add_param(body, Type::I32);
             let zero = b.i32(0);
@@ -291,7 +289,7 @@ mod tests {
     /// `if (start) goto b; a: …; b: item = a[i]; if (--i) goto a;`, and then the item.
     #[test]
     fn a_load_that_leaves_a_cycle_of_two_ways_in_gets_a_phi() {
-        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I64, Type::I32], |b, p| {
             let [first, second, done] = [0; 3].map(|_| b.function.add_block());
             let in_first = b.function.add_param(first, Type::I32);
             let index = b.function.add_param(second, Type::I32);
@@ -314,9 +312,9 @@ mod tests {
         keep_results(&mut module.functions[0]);
         let text = module.functions[0].to_string();
         assert_eq!(text.matches("branch").count(), 3, "{text}");
-        let mut run = Evaluator::new(&module);
-        run.memory = vec![7; 16];
-        assert_eq!(run.call(FuncId(0), &[0, 3]), [0x0707_0707]);
+        let mut run = Interpreter::new(&module);
+        let at = run.allocate(&[7; 16]);
+        assert_eq!(run.run(FuncId(0), &[at, 3]), Ok(vec![0x0707_0707]));
     }
 
     #[test]

@@ -168,15 +168,16 @@ fn add_selection(function: &mut Function, edge: &Edge, always: &mut Always) -> B
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{Access, FuncId, Op, Place};
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+
     use crate::compiler::passes::helpers::testing;
     use crate::compiler::{Capabilities, Stage, verify};
     use smallvec::smallvec;
 
     /// `do { switch (a[i]) { case 0: case 2: break; case 5: x = 3; break; default: x = 1; } } while (++i != n)`, and then `x`.
     fn last_of_switches(capabilities: &Capabilities) -> Module {
-        let mut module = module_of(&[Type::I64, Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I64, Type::I32], |b, p| {
             let [head, arm, merge, back, done] = [(); 5].map(|()| b.function.add_block());
             let index = b.function.add_param(head, Type::I32);
             let before = b.function.add_param(head, Type::I32);
@@ -248,9 +249,9 @@ mod tests {
             ([2, 0, 7], 1),
             ([0, 2, 0], 2),
         ] {
-            let mut run = Evaluator::new(&module);
-            run.memory = items.iter().flat_map(|it: &u32| it.to_le_bytes()).collect();
-            assert_eq!(run.call(FuncId(0), &[0, 3]), [expected]);
+            let mut run = Interpreter::new(&module);
+            let at = run.allocate(&items.map(u32::to_le_bytes).concat());
+            assert_eq!(run.run(FuncId(0), &[at, 3]), Ok(vec![expected]));
         }
     }
 

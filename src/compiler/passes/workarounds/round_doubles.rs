@@ -90,11 +90,11 @@ fn to_even(b: &mut Builder<'_>, x: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, Random, module_of};
+    use crate::compiler::passes::helpers::testing;
+    use crate::compiler::testing::Random;
 
     fn rounded(ty: Type, number: u32) -> Module {
-        let mut module = module_of(&[ty], |b, p| {
+        let mut module = testing::module_with(&[ty], |b, p| {
             smallvec![b.op1(Op::Glsl(number, smallvec![p[0]]), ty)]
         });
         round(&mut module).unwrap();
@@ -137,10 +137,10 @@ mod tests {
             let module = rounded(Type::F64, number);
             assert!(!has(&module, number));
             for x in all.iter().flat_map(|&x| [x, -x]) {
-                let found = Evaluator::new(&module).call(FuncId(0), &[x.to_bits()]);
+                let found = testing::results(&module, &[x.to_bits()]);
                 assert_eq!(found, [oracle(x).to_bits()], "{number} of {x}");
             }
-            let found = Evaluator::new(&module).call(FuncId(0), &[f64::NAN.to_bits()]);
+            let found = testing::results(&module, &[f64::NAN.to_bits()]);
             assert!(f64::from_bits(found[0]).is_nan());
         }
     }

@@ -122,12 +122,12 @@ fn half(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> (Value, Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::FuncId;
-    use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, Random, module_of};
+    use crate::compiler::passes::helpers::testing;
+    use crate::compiler::testing::Random;
 
     /// `x + y` and `x - y`, saturated, as the pass leaves them.
     fn saturated() -> Module {
-        module_of(&[Type::I64; 2], |b, p| {
+        testing::module_with(&[Type::I64; 2], |b, p| {
             let whole = b.binary(Binary::Add, p[0], p[1]);
             let over = b.compare(Compare::ULess, whole, p[0]);
             let (most, least) = (b.i64(u64::MAX), b.i64(0));
@@ -151,7 +151,7 @@ mod tests {
             .map(|_| (random.number(), random.number()))
             .collect();
         for (x, y) in edges.chain(numbers) {
-            let found = Evaluator::new(&module).call(FuncId(0), &[x, y]);
+            let found = testing::results(&module, &[x, y]);
             assert_eq!(
                 found,
                 [

@@ -148,8 +148,9 @@ fn store(b: &mut Builder<'_>, array: ArrayId, choice: &Choice, values: &[Value],
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::interp::Interpreter;
     use crate::compiler::ir::{ArrayLength, FuncId};
-    use crate::compiler::passes::helpers::legal_evaluator::module_of;
+    use crate::compiler::passes::helpers::testing;
     use smallvec::smallvec;
 
     const ELEMENTS: u32 = 8;
@@ -158,7 +159,7 @@ mod tests {
     fn module(yes: u32, no: u32) -> Module {
         let array = ArrayId(0);
         let access = Access::aligned(4);
-        let mut module = module_of(&[Type::Bool], |b, p| {
+        let mut module = testing::module_with(&[Type::Bool], |b, p| {
             let (yes, no) = (b.i32(yes), b.i32(no));
             let index = b.select(p[0], yes, no);
             let index = b.binary_const(Binary::Add, index, 1);
@@ -180,38 +181,12 @@ mod tests {
     }
 
     /// Runs it on an array of 0, 1, 2…: the array, and the results.
-    fn run_on_host(module: &Module, condition: bool) -> (Vec<u64>, Vec<u64>) {
-        let function = module.function(FuncId(0));
-        let block = function.block(function.entry());
-        let mut array: Vec<u64> = (0..ELEMENTS.into()).collect();
-        let mut values = vec![0; function.value_count()];
-        values[block.params[0].index()] = condition.into();
-        for &inst in &block.insts {
-            let data = function.inst(inst);
-            let get = |value: Value| values[value.index()];
-            let results: Vec<u64> = match &data.op {
-                Op::Const(bits) => vec![*bits],
-                &Op::Select(c, yes, no) => vec![if get(c) != 0 { get(yes) } else { get(no) }],
-                &Op::Binary(Binary::Add, x, y) => vec![get(x) + get(y)],
-                &Op::Load(Place::Element { index, .. }, _) => {
-                    array[get(index) as usize..][..data.results.len()].to_vec()
-                }
-                Op::Store(Place::Element { index, .. }, stored, _) => {
-                    let stored: Vec<u64> = stored.iter().map(|&value| get(value)).collect();
-                    array[get(*index) as usize..][..stored.len()].copy_from_slice(&stored);
-                    Vec::new()
-                }
-                other => panic!("{other}"),
-            };
-            for (&result, found) in data.results.iter().zip(results) {
-                values[result.index()] = found;
-            }
-        }
-        let crate::compiler::ir::Terminator::Return(returned) = &block.terminator else {
-            panic!("{function}");
-        };
-        let returned = returned.iter().map(|value| values[value.index()]).collect();
-        (array, returned)
+    fn array_and_results(module: &Module, condition: bool) -> (Vec<u64>, Vec<u64>) {
+        let mut run = Interpreter::new(module);
+        run.arrays
+            .insert(ArrayId(0), (0..ELEMENTS.into()).collect());
+        let results = run.run(FuncId(0), &[condition.into()]).unwrap();
+        (run.arrays.remove(&ArrayId(0)).unwrap(), results)
     }
 
     fn places(module: &Module) -> Vec<Value> {
@@ -243,8 +218,8 @@ mod tests {
             );
             for condition in [false, true] {
                 assert_eq!(
-                    run_on_host(&after, condition),
-                    run_on_host(&before, condition)
+                    array_and_results(&after, condition),
+                    array_and_results(&before, condition)
                 );
             }
         }

@@ -1,8 +1,9 @@
 //! All 65536 halves against conversions computed here by definition, not by bits.
 
 use crate::compiler::Capabilities;
-use crate::compiler::ir::{Binary, Compare, Convert, FuncId, Module, Rounding, Type, Unary};
-use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, Random, module_of};
+use crate::compiler::ir::{Binary, Compare, Convert, Module, Rounding, Type, Unary};
+use crate::compiler::passes::helpers::testing;
+use crate::compiler::testing::Random;
 use smallvec::smallvec;
 
 fn legalize(module: &mut Module) {
@@ -57,12 +58,12 @@ fn rounded(x: f64, rounding: Rounding) -> u16 {
 
 #[test]
 fn every_half_widens_exactly() {
-    let mut module = module_of(&[Type::F16], |b, p| {
+    let mut module = testing::module_with(&[Type::F16], |b, p| {
         smallvec![b.convert(Convert::FloatToFloat(None), p[0], Type::F32)]
     });
     legalize(&mut module);
     for half in 0..=u16::MAX {
-        let found = Evaluator::new(&module).call(FuncId(0), &[half.into()])[0];
+        let found = testing::results(&module, &[half.into()])[0];
         let found = f32::from_bits(found as u32);
         let expected = value(half);
         if expected.is_nan() {
@@ -77,7 +78,7 @@ fn every_half_widens_exactly() {
 fn singles_round_in_every_direction() {
     use Rounding::{Rte, Rtn, Rtp, Rtz};
     for rounding in [Rte, Rtz, Rtp, Rtn] {
-        let mut module = module_of(&[Type::F32], |b, p| {
+        let mut module = testing::module_with(&[Type::F32], |b, p| {
             smallvec![b.convert(Convert::FloatToFloat(Some(rounding)), p[0], Type::F16)]
         });
         legalize(&mut module);
@@ -110,7 +111,7 @@ fn singles_round_in_every_direction() {
             .map(|_| f32::from_bits(random.bits() as u32))
             .collect();
         for x in near.chain(special).chain(anything).flat_map(|x| [x, -x]) {
-            let found = Evaluator::new(&module).call(FuncId(0), &[x.to_bits().into()])[0];
+            let found = testing::results(&module, &[x.to_bits().into()])[0];
             if x.is_nan() {
                 assert!(value(found as u16).is_nan(), "{rounding:?} {x:e}");
             } else {
@@ -129,7 +130,8 @@ fn singles_round_in_every_direction() {
 #[test]
 fn arithmetic_rounds_once() {
     for op in [Binary::FAdd, Binary::FSub, Binary::FMul, Binary::FDiv] {
-        let mut module = module_of(&[Type::F16; 2], |b, p| smallvec![b.binary(op, p[0], p[1])]);
+        let mut module =
+            testing::module_with(&[Type::F16; 2], |b, p| smallvec![b.binary(op, p[0], p[1])]);
         legalize(&mut module);
         let mut random = Random(29);
         for _ in 0..4_000 {
@@ -142,7 +144,7 @@ fn arithmetic_rounds_once() {
                 Binary::FMul => a * b,
                 _ => a / b,
             };
-            let found = Evaluator::new(&module).call(FuncId(0), &[x.into(), y.into()])[0] as u16;
+            let found = testing::results(&module, &[x.into(), y.into()])[0] as u16;
             if exact.is_nan() {
                 assert!(value(found).is_nan());
             } else {
@@ -154,7 +156,7 @@ fn arithmetic_rounds_once() {
 
 #[test]
 fn signs_classes_and_comparisons() {
-    let mut module = module_of(&[Type::F16; 2], |b, p| {
+    let mut module = testing::module_with(&[Type::F16; 2], |b, p| {
         smallvec![
             b.unary(Unary::FNegate, p[0]),
             b.unary(Unary::IsNan, p[0]),
@@ -168,7 +170,7 @@ fn signs_classes_and_comparisons() {
     let mut random = Random(31);
     for half in 0..=u16::MAX {
         let other = random.bits() as u16;
-        let found = Evaluator::new(&module).call(FuncId(0), &[half.into(), other.into()]);
+        let found = testing::results(&module, &[half.into(), other.into()]);
         let x = value(half);
         let expected = [
             x.is_nan(),

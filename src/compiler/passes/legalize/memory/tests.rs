@@ -1,12 +1,14 @@
 //! Loads and stores of every type, count, alignment and address, on devices with and without the features.
 
 use crate::compiler::Capabilities;
+use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, AtomicOp, Binary, Convert, FuncId, Module, Op, Place, Scope, Semantics, Type, Value,
     Values,
 };
-use crate::compiler::passes::helpers::legal_evaluator::{Evaluator, module_of};
+use crate::compiler::passes::helpers::testing;
 use smallvec::smallvec;
+use std::ops::Range;
 
 const TYPES: [Type; 8] = [
     Type::Bool,
@@ -78,7 +80,11 @@ fn placements() -> impl Iterator<Item = (u32, u64)> {
         .flat_map(|align| (0..4).map(move |step| (align, BASE + u64::from(align) * step)))
 }
 
-fn words_of(at: u64, size: u64) -> std::ops::Range<u64> {
+fn is_within(part: &Range<u64>, whole: &Range<u64>) -> bool {
+    whole.start <= part.start && part.end <= whole.end
+}
+
+fn words_of(at: u64, size: u64) -> Range<u64> {
     at & !3..(at + size).next_multiple_of(4)
 }
 
@@ -99,14 +105,14 @@ fn loads() {
         for ty in TYPES.into_iter().filter(|&ty| supported(ty, &device)) {
             for count in [1, 2, 3, 4, 5, 8, 16, 17] {
                 for (align_bytes, at) in placements() {
-                    let mut module = module_of(&[Type::I64], |b, p| {
+                    let mut module = testing::module_with(&[Type::I64], |b, p| {
                         let access = Access::aligned(align_bytes);
                         let values = b.load(Place::Address(p[0]), ty, count, access);
                         bits_of(b, &values)
                     });
                     super::legalize(&mut module, &device).unwrap();
                     check(&module, &device);
-                    let mut run = Evaluator::new(&module);
+                    let mut run = Interpreter::new(&module);
                     run.memory = (0..400u32).map(|i| (i * 37 % 251) as u8).collect();
                     let size = u64::from(ty.size_bytes());
                     let expected: Vec<u64> = (0..count as u64)
@@ -124,12 +130,12 @@ fn loads() {
                         })
                         .collect();
                     assert_eq!(
-                        run.call(FuncId(0), &[at]),
-                        expected,
+                        run.run(FuncId(0), &[at]),
+                        Ok(expected),
                         "{ty} x {count} at {at}\n{module}"
                     );
                     let allowed = words_of(at, size * count as u64);
-                    assert!(run.touched.iter().all(|byte| allowed.contains(byte)));
+                    assert!(run.touched.iter().all(|it| is_within(it, &allowed)));
                 }
             }
         }
@@ -148,6 +154,9 @@ fn words_loaded(module: &Module) -> usize {
         .sum()
 }
 
+/// A word that lies apart.
+const ELSEWHERE: Range<u64> = 128..132;
+
 #[test]
 fn neighbours_are_loaded_together() {
     let device = Capabilities::minimal();
@@ -161,7 +170,7 @@ fn neighbours_are_loaded_together() {
     ] {
         for at in (BASE..BASE + 4).step_by(ty.size_bytes() as usize) {
             let size = u64::from(ty.size_bytes());
-            let mut module = module_of(&[Type::I64], |b, p| {
+            let mut module = testing::module_with(&[Type::I64], |b, p| {
                 let mut values = Values::new();
                 for (index, &count) in counts.iter().enumerate() {
                     let address = match values.len() as u64 * size {
@@ -170,7 +179,7 @@ fn neighbours_are_loaded_together() {
                     };
                     if between && index == 3 {
                         let word = b.i32(7);
-                        let elsewhere = b.constant(Type::I64, 8);
+                        let elsewhere = b.constant(Type::I64, ELSEWHERE.start);
                         b.store(
                             Place::Address(elsewhere),
                             smallvec![word],
@@ -185,7 +194,7 @@ fn neighbours_are_loaded_together() {
             super::legalize(&mut module, &device).unwrap();
             check(&module, &device);
             assert_eq!(words_loaded(&module), words, "{module}");
-            let mut run = Evaluator::new(&module);
+            let mut run = Interpreter::new(&module);
             run.memory = (0..200u32).map(|i| (i * 37 % 251) as u8).collect();
             let bytes = &run.memory[at as usize..(at + 6 * size) as usize];
             let elements = bytes.chunks(size as usize);
@@ -197,15 +206,15 @@ fn neighbours_are_loaded_together() {
                 })
                 .collect();
             assert_eq!(
-                run.call(FuncId(0), &[at]),
-                expected,
+                run.run(FuncId(0), &[at]),
+                Ok(expected),
                 "{ty} at {at}\n{module}"
             );
             let allowed = words_of(at, 6 * size);
             assert!(
                 run.touched
                     .iter()
-                    .all(|byte| allowed.contains(byte) || (8..12).contains(byte))
+                    .all(|it| is_within(it, &allowed) || *it == ELSEWHERE)
             );
         }
     }
@@ -214,7 +223,7 @@ fn neighbours_are_loaded_together() {
 #[test]
 fn small_elements_move_as_words() {
     let count = |align_bytes, ty, elements| {
-        let mut module = module_of(&[Type::I64], |b, p| {
+        let mut module = testing::module_with(&[Type::I64], |b, p| {
             let access = Access::aligned(align_bytes);
             let values = b.load(Place::Address(p[0]), ty, elements, access);
             b.store(Place::Address(p[0]), values, access);
@@ -250,7 +259,7 @@ fn stores() {
                     let int = ty.as_int().unwrap_or(ty);
                     let mut params = vec![int; count];
                     params.push(Type::I64);
-                    let mut module = module_of(&params, |b, p| {
+                    let mut module = testing::module_with(&params, |b, p| {
                         let values = p[..count].iter();
                         let values = values
                             .map(|&v| {
@@ -283,25 +292,19 @@ fn stores() {
                             .copy_from_slice(&bits.to_le_bytes()[..size as usize]);
                     }
                     args.push(at);
-                    let mut run = Evaluator::new(&module);
+                    let mut run = Interpreter::new(&module);
                     run.memory = vec![0xa5; 400];
-                    run.call(FuncId(0), &args);
+                    assert_eq!(run.run(FuncId(0), &args), Ok(Vec::new()));
                     assert_eq!(
                         run.memory, expected,
                         "{ty} x {count} at {at} align {align_bytes}\n{module}"
                     );
                     let bytes = size * count as u64;
-                    assert!(
-                        run.touched
-                            .iter()
-                            .all(|byte| words_of(at, bytes).contains(byte))
-                    );
+                    let allowed = words_of(at, bytes);
+                    assert!(run.touched.iter().all(|it| is_within(it, &allowed)));
                     // What is not the store's own is written by atomics only.
-                    assert!(
-                        run.stored
-                            .iter()
-                            .all(|byte| (at..at + bytes).contains(byte))
-                    );
+                    let own = at..at + bytes;
+                    assert!(run.stored.iter().all(|it| is_within(it, &own)));
                 }
             }
         }
@@ -310,7 +313,7 @@ fn stores() {
 
 #[test]
 fn whole_words_need_no_atomics() {
-    let mut module = module_of(&[Type::I64, Type::I8], |b, p| {
+    let mut module = testing::module_with(&[Type::I64, Type::I8], |b, p| {
         b.store(Place::Address(p[0]), smallvec![p[1]; 4], Access::aligned(4));
         smallvec![]
     });
@@ -320,7 +323,7 @@ fn whole_words_need_no_atomics() {
 
 fn atomic(op: AtomicOp, ty: Type, operands: usize) -> Module {
     let params: Vec<Type> = [Type::I64].into_iter().chain(vec![ty; operands]).collect();
-    module_of(&params, |b, p| {
+    testing::module_with(&params, |b, p| {
         let op = Op::Atomic {
             op,
             place: Place::Address(p[0]),
@@ -337,11 +340,11 @@ fn float_atomics_are_integer_ones() {
     let run = |op, before: f32, operand: f32| {
         let mut module = atomic(op, Type::F32, 1);
         super::legalize(&mut module, &Capabilities::minimal()).unwrap();
-        let mut run = Evaluator::new(&module);
-        run.memory = before.to_le_bytes().to_vec();
-        let old = run.call(FuncId(0), &[0, operand.to_bits().into()])[0];
-        assert_eq!(f32::from_bits(old as u32), before);
-        f32::from_le_bytes(run.memory[..4].try_into().unwrap())
+        let mut run = Interpreter::new(&module);
+        let at = run.allocate(&before.to_le_bytes());
+        let old = run.run(FuncId(0), &[at, operand.to_bits().into()]);
+        assert_eq!(old, Ok(vec![before.to_bits().into()]));
+        f32::from_le_bytes(run.bytes(at, 4).try_into().unwrap())
     };
     assert_eq!(run(AtomicOp::FAdd, 1.5, 2.25), 3.75);
     assert_eq!(run(AtomicOp::FMin, 1.5, -2.0), -2.0);
@@ -355,10 +358,10 @@ fn narrow_atomics_keep_their_neighbours() {
         for device in &devices() {
             let mut module = atomic(AtomicOp::Xor, ty, 1);
             super::legalize(&mut module, device).unwrap();
-            let mut run = Evaluator::new(&module);
-            run.memory = (0x11..0x19).collect();
-            let mut expected = run.memory.clone();
-            let old = run.call(FuncId(0), &[at, 0x5aa5])[0];
+            let mut run = Interpreter::new(&module);
+            let mut expected: Vec<u8> = (0x11..0x19).collect();
+            let start = run.allocate(&expected);
+            let old = run.run(FuncId(0), &[start + at, 0x5aa5]).unwrap()[0];
             let mut before = 0;
             for byte in 0..u64::from(ty.size_bytes()) {
                 let place = &mut expected[(at + byte) as usize];
@@ -366,8 +369,8 @@ fn narrow_atomics_keep_their_neighbours() {
                 *place ^= (0x5aa5u64 >> (8 * byte)) as u8;
             }
             assert_eq!(
-                (old & ty.mask(), run.memory),
-                (before, expected),
+                (old & ty.mask(), run.bytes(start, 8)),
+                (before, &*expected),
                 "{ty} at {at}"
             );
         }

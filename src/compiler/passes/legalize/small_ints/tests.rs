@@ -1,13 +1,13 @@
 //! Every operation on narrow integers against the same one at its width: every 8-bit number with those near
 //! a limit, edges and random numbers for 16 bits. The upper bits of what comes in are garbage on purpose.
 
+use crate::compiler::interp::{Interpreter, scalar};
 use crate::compiler::ir::{
     Access, Binary, Builder, Compare, Convert, Edge, FuncId, Module, Op, Place, Terminator, Type,
     Unary, Value, Values,
 };
-use crate::compiler::passes::helpers::legal_evaluator::{
-    self as host, Evaluator, Random, module_of,
-};
+use crate::compiler::passes::helpers::testing;
+use crate::compiler::testing::Random;
 use crate::compiler::{Capabilities, Defects};
 use smallvec::smallvec;
 
@@ -27,7 +27,7 @@ fn legalize(module: &mut Module, device: &Capabilities) {
 }
 
 fn legalized(params: &[Type], build: impl FnOnce(&mut Builder<'_>, &[Value]) -> Values) -> Module {
-    let mut module = module_of(params, build);
+    let mut module = testing::module_with(params, build);
     legalize(&mut module, &Capabilities::minimal());
     module
 }
@@ -66,7 +66,7 @@ fn operands(ty: Type) -> Vec<([u64; 2], u64, u64)> {
 }
 
 fn run(module: &Module, args: &[u64]) -> u64 {
-    Evaluator::new(module).call(FuncId(0), args)[0]
+    testing::results(module, args)[0]
 }
 
 const NARROW: [Type; 2] = [Type::I8, Type::I16];
@@ -87,7 +87,7 @@ fn binary_operations() {
                 if divides && y == 0 || op.is_shift() && y >= ty.bits().into() {
                     continue;
                 }
-                let expected = host::binary(op, x, y, ty) & ty.mask();
+                let expected = scalar::binary(op, ty, x, y).unwrap();
                 let found = run(&module, &args) & ty.mask();
                 assert_eq!(found, expected, "{op:?} {ty} {x:#x} {y:#x}");
             }
@@ -103,7 +103,7 @@ fn comparisons() {
         for op in [Equal, NotEqual, ULess, ULessEqual, SLess, SLessEqual] {
             let module = legalized(&[ty; 2], |b, p| smallvec![b.compare(op, p[0], p[1])]);
             for &(args, x, y) in &operands {
-                let expected = host::compare(op, x, y, ty);
+                let expected = scalar::compare(op, ty, x, y);
                 assert_eq!(
                     run(&module, &args),
                     u64::from(expected),
@@ -150,11 +150,11 @@ fn unary_operations_and_extended_products() {
             });
             for &(args, x, y) in &operands {
                 let (x, y) = if signed {
-                    (host::extended(x, ty), host::extended(y, ty))
+                    (scalar::signed(ty, x), scalar::signed(ty, y))
                 } else {
                     (x as i64, y as i64)
                 };
-                let found = Evaluator::new(&module).call(FuncId(0), &args);
+                let found = testing::results(&module, &args);
                 let product = (x * y) as u64;
                 assert_eq!(found[0] & ty.mask(), product & ty.mask());
                 assert_eq!(found[1] & ty.mask(), product >> ty.bits() & ty.mask());
@@ -174,7 +174,7 @@ fn conversions() {
                 }
                 let module = legalized(&[ty], |b, p| smallvec![b.convert(op, p[0], to)]);
                 for &([arg, _], x, _) in &operands {
-                    let expected = host::convert(op, x, ty, to);
+                    let expected = scalar::convert(op, ty, to, x).unwrap();
                     assert_eq!(run(&module, &[arg]) & to.mask(), expected, "{op:?} {x:#x}");
                 }
             }
@@ -182,7 +182,8 @@ fn conversions() {
         for op in [Convert::UnsignedToFloat(None), Convert::SignedToFloat(None)] {
             let module = legalized(&[ty], |b, p| smallvec![b.convert(op, p[0], Type::F32)]);
             for &([arg, _], x, _) in &operands {
-                assert_eq!(run(&module, &[arg]), host::convert(op, x, ty, Type::F32));
+                let expected = scalar::convert(op, ty, Type::F32, x).unwrap();
+                assert_eq!(run(&module, &[arg]), expected);
             }
         }
         for from in [Type::I16, Type::I32, Type::I64] {
@@ -208,7 +209,7 @@ fn a_device_may_have_one_of_the_widths() {
             ..Capabilities::minimal()
         };
         // (short)(char)x + (uchar)x, as int
-        let mut module = module_of(&[Type::I32], |b, p| {
+        let mut module = testing::module_with(&[Type::I32], |b, p| {
             let byte = b.convert(Convert::Truncate, p[0], Type::I8);
             let signed = b.convert(Convert::SignExtend, byte, Type::I16);
             let unsigned = b.convert(Convert::ZeroExtend, byte, Type::I16);
@@ -231,7 +232,7 @@ fn where_arithmetic_is_wrong_only_memory_has_narrow_integers() {
         ..Capabilities::full()
     };
     for ty in NARROW {
-        let mut module = module_of(&[Type::I64], |b, p| {
+        let mut module = testing::module_with(&[Type::I64], |b, p| {
             let access = Access::aligned(ty.size_bytes());
             let read = b.load(Place::Address(p[0]), ty, 2, access);
             let sum = b.binary(Binary::Add, read[0], read[1]);
@@ -265,13 +266,13 @@ fn where_arithmetic_is_wrong_only_memory_has_narrow_integers() {
         }
         let bytes = ty.size_bytes() as usize;
         for (_, x, y) in operands(ty) {
-            let mut host = Evaluator::new(&module);
+            let mut host = Interpreter::new(&module);
             let word = |value: u64| value.to_le_bytes()[..bytes].to_vec();
-            host.memory = [word(x), word(y)].concat();
+            let at = host.allocate(&[word(x), word(y)].concat());
             let sum = (x + y) & ty.mask();
-            assert_eq!(host.call(FuncId(0), &[0]), [sum], "{x:#x} + {y:#x}");
+            assert_eq!(host.run(FuncId(0), &[at]), Ok(vec![sum]), "{x:#x} + {y:#x}");
             let carry = u64::from(x + y > ty.mask());
-            assert_eq!(host.memory, [word(carry), word(sum)].concat());
+            assert_eq!(host.bytes(at, 2 * bytes), [word(carry), word(sum)].concat());
         }
     }
 }
@@ -297,7 +298,7 @@ fn switches_look_at_their_width_only() {
 
 #[test]
 fn what_is_not_known_is_an_error_that_names_it() {
-    let mut module = module_of(&[Type::I8], |b, p| {
+    let mut module = testing::module_with(&[Type::I8], |b, p| {
         smallvec![b.op1(Op::Glsl(1, smallvec![p[0]]), Type::I8)]
     });
     let error = super::legalize(&mut module, &Capabilities::minimal()).unwrap_err();

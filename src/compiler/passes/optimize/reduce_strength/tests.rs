@@ -5,9 +5,9 @@ use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Compare, Convert, Edge, FuncId, Function, InstFlags,
     Module, Op, Place, Terminator, Type, Value,
 };
-use crate::compiler::passes::helpers::legal_evaluator::Random;
 use crate::compiler::passes::helpers::testing;
 use crate::compiler::passes::optimize::simplify;
+use crate::compiler::testing::Random;
 
 const WRAPS: InstFlags = InstFlags {
     no_contraction: false,

@@ -9,27 +9,16 @@ use crate::compiler::ir::{
     Access, ArrayId, Binary, Block, Builder, Compare, Edge, Function, Op, Place, Terminator, Type,
     Value,
 };
+use crate::compiler::testing::Random;
 
-/// xorshift64*
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize) % bound
-    }
+/// The random numbers of a seed.
+pub fn of_seed(seed: u64) -> Random {
+    Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
 }
 
 /// A function of two I32, which returns an I32 or nothing; its state is element 0 of array 0.
 pub fn function(seed: u64, max_blocks: usize) -> Function {
-    let random = &mut Random::new(seed);
+    let random = &mut of_seed(seed);
     let mut f = Function::new(format!("random{seed}"));
     let with_result = random.below(2) == 0;
     if with_result {
