@@ -24,6 +24,8 @@ mod ids;
 mod module;
 mod op;
 mod print;
+#[cfg(test)]
+pub mod read;
 mod rewrite;
 mod types;
 

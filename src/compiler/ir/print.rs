@@ -1,9 +1,12 @@
 //! The text form of the IR, for people, tests and `pumice compile --emit ir`.
 
 use super::{
-    Access, Edge, Function, InstFlags, Merge, Module, Op, Place, Terminator, Value, Values,
+    Access, Convert, Edge, Function, InstFlags, Merge, Module, Op, Place, Terminator, Value, Values,
 };
 use std::fmt::{self, Display, Formatter, Write};
+
+/// Bytes of a variable's initializer that are printed.
+const MOST_BYTES: usize = 64;
 
 impl Display for Module {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -13,7 +16,16 @@ impl Display for Module {
                 "@g{index} = {} \"{}\" size {}",
                 global.space, global.name, global.size_bytes
             )?;
-            writeln!(f, " align {}", global.align_bytes)?;
+            write!(f, " align {}", global.align_bytes)?;
+            match &global.initializer {
+                Some(bytes) if bytes.len() <= MOST_BYTES => {
+                    f.write_str(" bytes")?;
+                    bytes.iter().try_for_each(|byte| write!(f, " {byte:02x}"))?;
+                    writeln!(f)?;
+                }
+                Some(_) => writeln!(f, " bytes of its own")?,
+                None => writeln!(f)?,
+            }
         }
         for (index, array) in self.arrays.iter().enumerate() {
             write!(
@@ -59,13 +71,21 @@ impl Display for Function {
                 let comma = if index > 0 { ", " } else { "" };
                 write!(f, "{comma}{param}: {}", self.ty(param))?;
             }
+            f.write_str("):")?;
             match data.merge {
-                None => writeln!(f, "):")?,
-                Some(Merge::Selection { merge }) => writeln!(f, "): selection merge {merge}")?,
+                None => {}
+                Some(Merge::Selection { merge }) => write!(f, " selection merge {merge}")?,
                 Some(Merge::Loop { merge, continues }) => {
-                    writeln!(f, "): loop merge {merge} continue {continues}")?;
+                    write!(f, " loop merge {merge} continue {continues}")?;
                 }
             }
+            if data.keeps_loop {
+                f.write_str(" dont_unroll")?;
+            }
+            if data.keeps_selection {
+                f.write_str(" dont_flatten")?;
+            }
+            writeln!(f)?;
             for &inst in &data.insts {
                 let data = self.inst(inst);
                 f.write_str("  ")?;
@@ -113,8 +133,8 @@ impl Display for List<'_> {
     }
 }
 
-/// `FloatToSigned { … }` as `float_to_signed { … }`: the variant's name in snake case.
-struct Snake<T>(T);
+/// The name of a variant in snake case, with what it holds as Rust prints it: `global_id(0)`.
+pub(super) struct Snake<T>(pub T);
 
 impl<T: fmt::Debug> Display for Snake<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -143,7 +163,7 @@ impl Display for Op {
             Self::Compare(op, a, b) => write!(f, "{} {a}, {b}", Snake(op)),
             Self::Select(c, a, b) => write!(f, "select {c}, {a}, {b}"),
             Self::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
-            Self::Convert(op, a) => write!(f, "{} {a}", Snake(op)),
+            Self::Convert(op, a) => write!(f, "{op} {a}"),
             Self::MulExtended { signed, a, b } => {
                 write!(
                     f,
@@ -245,6 +265,30 @@ impl Display for Op {
                 write!(f, "printf {format}({})", list(arguments))
             }
         }
+    }
+}
+
+impl Display for Convert {
+    /// The name, and behind points how it rounds and that it saturates: `float_to_signed.rtz.saturate`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (name, rounding, saturate) = match *self {
+            Self::FloatToUnsigned { rounding, saturate } => {
+                ("float_to_unsigned", rounding, saturate)
+            }
+            Self::FloatToSigned { rounding, saturate } => ("float_to_signed", rounding, saturate),
+            Self::UnsignedToFloat(rounding) => ("unsigned_to_float", rounding, false),
+            Self::SignedToFloat(rounding) => ("signed_to_float", rounding, false),
+            Self::FloatToFloat(rounding) => ("float_to_float", rounding, false),
+            other => return Snake(other).fmt(f),
+        };
+        f.write_str(name)?;
+        if let Some(rounding) = rounding {
+            write!(f, ".{}", Snake(rounding))?;
+        }
+        if saturate {
+            f.write_str(".saturate")?;
+        }
+        Ok(())
     }
 }
 

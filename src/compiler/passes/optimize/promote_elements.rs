@@ -159,7 +159,7 @@ fn access(b: &mut Builder<'_>, values: &mut SlotValues, inst: Inst, first: u32, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, ArrayLength, Binary};
+    use crate::compiler::ir::{Access, ArrayLength};
     use crate::compiler::passes::helpers::testing;
     use smallvec::smallvec;
 
@@ -203,27 +203,6 @@ mod tests {
         let left = insts.filter(|&&inst| function.inst(inst).op.place().is_some());
         let left = left.count();
         (module, left)
-    }
-
-    #[test]
-    fn elements_at_known_indices_become_values() {
-        let (module, left) = accesses_left(|b, _| b.i32(0));
-        assert_eq!(left, 0);
-        assert_eq!(testing::results(&module, &[1]), [1, 1]);
-        assert_eq!(testing::results(&module, &[3]), [5, 1]);
-    }
-
-    #[test]
-    fn indices_that_another_array_holds_are_known() {
-        let (module, left) = accesses_left(|b, param| {
-            let (array, index) = (ArrayId(1), b.binary_const(Binary::And, param, 0));
-            let place = Place::Element { array, index };
-            b.store1(place, index, Access::aligned(4));
-            b.load1(place, Type::I32, Access::aligned(4))
-        });
-        assert_eq!(left, 0);
-        assert_eq!(testing::results(&module, &[1]), [1, 1]);
-        assert_eq!(testing::results(&module, &[3]), [5, 1]);
     }
 
     #[test]

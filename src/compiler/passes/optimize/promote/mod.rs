@@ -37,6 +37,3 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -198,21 +198,6 @@ fn a_loop_of_unknown_or_many_iterations_stays() {
     assert!(is_loop(&check(many, 1)));
 }
 
-#[test]
-fn a_counter_that_wraps_around_ends_where_it_does() {
-    let module = kernel(
-        Type::I32,
-        |b, _| b.i32(0xffff_fffe),
-        1,
-        |b, next| {
-            let last = b.i32(3);
-            b.compare(Compare::NotEqual, next, last)
-        },
-        word,
-    );
-    assert!(!is_loop(&check(module, 1)));
-}
-
 /// Rows of a tile, from the local id on, in steps of 8, below 32; clang counts from 8 less.
 fn rows(dimension: u8) -> Module {
     kernel(
@@ -233,14 +218,6 @@ fn rows(dimension: u8) -> Module {
 }
 
 #[test]
-fn a_required_work_group_size_tells_the_iterations() {
-    let mut module = rows(1);
-    module.kernels[0].attributes.required_work_group_size = Some([32, 8, 1]);
-    let text = check(module, 8);
-    assert!(!is_loop(&text), "{text}");
-}
-
-#[test]
 fn local_ids_of_any_size_leave_the_loop() {
     assert!(is_loop(&check(rows(1), 8)));
     // 0 to 9: iterations differ.
@@ -258,45 +235,6 @@ fn a_row_of_work_items_is_as_long_as_the_work_group() {
     assert!(is_loop(&check(module.clone(), 16)));
     module.kernels[0].attributes.required_work_group_size = Some([4, 2, 1]);
     assert!(!is_loop(&check(module, 8)));
-}
-
-#[test]
-fn a_loop_that_asks_before_its_body_is_unrolled() {
-    // As a byte-wise fill of memory comes: `for (i = 0; i < 12; i++) v[i] = x;`, and more after it.
-    let mut function = Function::new("k");
-    function.return_types = vec![Type::I32, Type::I64];
-    let entry = function.entry();
-    let param = function.add_param(entry, Type::I32);
-    let variable = function.add_variable(PrivateVariable {
-        name: "v".into(),
-        size_bytes: 16,
-        align_bytes: 4,
-    });
-    let [header, body, done] = [0; 3].map(|_| function.add_block());
-    let counter = function.add_param(header, Type::I64);
-    let mut b = Builder::new(&mut function, entry);
-    let address = b.op1(
-        Op::VariableAddress(variable),
-        Type::Ptr(AddressSpace::Private),
-    );
-    let zero = b.i64(0);
-    b.jump(Edge::new(header, [zero]));
-    b.switch_to(header);
-    let end = b.i64(12);
-    let again = b.compare(Compare::ULess, counter, end);
-    b.branch(again, body, done);
-    b.switch_to(body);
-    let at = b.ptr_add(address, counter);
-    let byte = b.resize_int(param, Type::I8, false);
-    b.store1(Place::Pointer(at), byte, Access::aligned(1));
-    let next = b.binary_const(Binary::Add, counter, 1);
-    b.jump(Edge::new(header, [next]));
-    b.switch_to(done);
-    let at = b.ptr_add_const(address, 8);
-    let loaded = b.load1(Place::Pointer(at), Type::I32, Access::aligned(4));
-    b.terminate(Terminator::Return(smallvec![loaded, counter]));
-    let text = check(testing::module_of(function), 1);
-    assert!(!is_loop(&text), "{text}");
 }
 
 #[test]

@@ -1,0 +1,273 @@
+//! Runs the cases of `tests/passes`: what a pass makes of a module, and that it means the same.
+//!
+//! A folder is a pass, a file of it a case: what it shows, what it is run on, the module, and after a line of dashes what
+//! the pass makes of that.
+//!
+//! ```text
+//! ; A product with a power of two is a shift.
+//! ; device: lavapipe       the device's capabilities; `full` without it
+//! ; defects: MISTAKES_SIGNS LOSES_CONDITIONS    the defects of its driver, in place of its own
+//! ; run: 3 -> 24           arguments and results of the first function, before and after
+//! ; run: fn1 3 -> 24       of the second one
+//! ; run: [1 2 3] 3 -> 6    the address of these words in memory as an argument
+//! fn0: function "f" -> i32 {
+//! …
+//! ```
+//!
+//! Results are the same before and after, and so is memory. `PUMICE_BLESS=1` writes what passes make into the files; their
+//! meaning is checked all the same.
+
+use super::helpers::testing;
+use super::{lower, optimize, structure, workarounds};
+use crate::compiler::interp::{Interpreter, Trap};
+use crate::compiler::ir::{FuncId, Module, read};
+use crate::compiler::pipeline::Pass;
+use crate::compiler::{Capabilities, Defects, Stage, verify};
+use std::path::{Path, PathBuf};
+
+const DASHES: &str = "----";
+
+macro_rules! cases {
+    ($($folder:ident::$pass:ident -> $stage:ident)*) => {
+        /// The passes that have cases.
+        const PASSES: &[&str] = &[$(stringify!($pass)),*];
+
+        $(#[test]
+        fn $pass() {
+            check_folder(stringify!($pass), $folder::$pass::run, Stage::$stage);
+        })*
+    };
+}
+
+cases! {
+    lower::groups -> ImagesLowered
+    lower::work_items -> WorkItemsLowered
+    optimize::promote -> WorkItemsLowered
+    optimize::align_copies -> WorkItemsLowered
+    lower::copies -> WorkItemsLowered
+    optimize::simplify -> WorkItemsLowered
+    lower::sequence_memory -> WorkItemsLowered
+    optimize::unroll -> WorkItemsLowered
+    workarounds::report_lost_iterations -> WorkItemsLowered
+    lower::pointers -> PointersLowered
+    lower::dot_products -> PointersLowered
+    lower::conversions -> PointersLowered
+    optimize::distribute -> PointersLowered
+    optimize::index_addresses -> PointersLowered
+    optimize::promote_elements -> PointersLowered
+    structure::structurize -> Emit
+    workarounds::keep_selections -> Emit
+    workarounds::mask_idle_lanes -> Emit
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes")
+}
+
+/// The files or folders in a folder, in order.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = folder.read_dir();
+    let entries = read.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn every_folder_is_a_pass() {
+    for folder in entries(&root()) {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        assert!(
+            name.is_some_and(|name| PASSES.contains(&name)),
+            "{folder:?}"
+        );
+    }
+}
+
+fn check_folder(name: &str, pass: Pass, stage: Stage) {
+    let files = entries(&root().join(name));
+    assert!(!files.is_empty());
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let case = Case::read(&text);
+        let found = case.and_then(|case| case.run(pass, stage).map(|made| (case, made)));
+        match found {
+            Err(reason) => panic!("{}: {reason}", file.display()),
+            Ok((case, made)) if made == case.expected => {}
+            Ok((case, made)) if std::env::var_os("PUMICE_BLESS").is_some() => {
+                let given = case.given;
+                std::fs::write(&file, format!("{given}{DASHES}\n{made}\n")).unwrap();
+            }
+            Ok((case, made)) => {
+                let expected = case.expected;
+                panic!(
+                    "{}: made is\n{made}\nexpected is\n{expected}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// A file.
+struct Case<'a> {
+    /// All above the dashes.
+    given: &'a str,
+    expected: &'a str,
+    device: Capabilities,
+    runs: Vec<Run>,
+}
+
+/// Arguments and results.
+struct Run {
+    function: FuncId,
+    args: Vec<Arg>,
+    results: Vec<u64>,
+}
+
+enum Arg {
+    Bits(u64),
+    /// The address of words in memory.
+    Memory(Vec<u32>),
+}
+
+impl<'a> Case<'a> {
+    fn read(text: &'a str) -> Result<Self, String> {
+        let (given, expected) = text.split_once(DASHES).unwrap_or((text, ""));
+        let mut case = Self {
+            given,
+            expected: expected.trim(),
+            device: Capabilities::full(),
+            runs: Vec::new(),
+        };
+        for line in given.lines().filter_map(|line| line.strip_prefix("; ")) {
+            if let Some(run) = line.strip_prefix("run: ") {
+                case.runs.push(Run::read(run).ok_or(line)?);
+            } else if let Some(device) = line.strip_prefix("device: ") {
+                case.device = match device {
+                    "minimal" => Capabilities::minimal(),
+                    "lavapipe" => Capabilities::lavapipe(),
+                    "nvidia" => Capabilities::nvidia(),
+                    _ => return Err(format!("no device is called {device}")),
+                };
+            } else if let Some(names) = line.strip_prefix("defects: ") {
+                let defects = names.split(' ').map(Defects::from_name);
+                case.device.defects = defects.collect::<Option<_>>().ok_or(line)?;
+            }
+        }
+        if case.runs.is_empty() {
+            return Err("nothing is run".to_owned());
+        }
+        Ok(case)
+    }
+
+    /// What the pass makes of the module, in text, once it is seen to mean the same.
+    fn run(&self, pass: Pass, stage: Stage) -> Result<String, String> {
+        let before = read::module(self.given)?;
+        let mut after = before.clone();
+        testing::run_on(&mut after, &self.device, pass).map_err(|error| error.to_string())?;
+        for (module, stage) in [(&before, Stage::Parsed), (&after, stage)] {
+            if let Err(findings) = verify::module(module, stage) {
+                let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+                return Err(format!("{}\n{module}", findings.join("\n")));
+            }
+        }
+        for run in &self.runs {
+            let first = run
+                .on(&before)
+                .map_err(|trap| format!("{trap:?} in {before}"))?;
+            let second = run
+                .on(&after)
+                .map_err(|trap| format!("{trap:?} in {after}"))?;
+            if first.0 != run.results {
+                return Err(format!("{:x?} is {:x?}", run.results, first.0));
+            }
+            if first != second {
+                return Err(format!("{first:x?} has become {second:x?} in {after}"));
+            }
+        }
+        // With numbers in the order of the text.
+        let canonical = read::module(&after.to_string())?;
+        Ok(canonical.to_string().trim().to_owned())
+    }
+}
+
+impl Run {
+    /// `[1 2 3] 3 -> 6`
+    fn read(text: &str) -> Option<Self> {
+        let (mut args, results) = text.split_once("->")?;
+        let mut function = FuncId(0);
+        if let Some(rest) = args.strip_prefix("fn") {
+            let (number, rest) = rest.split_once(' ')?;
+            function = FuncId(number.parse().ok()?);
+            args = rest;
+        }
+        let mut read = Vec::new();
+        loop {
+            args = args.trim_start();
+            if args.is_empty() {
+                break;
+            }
+            if let Some(rest) = args.strip_prefix('[') {
+                let (words, rest) = rest.split_once(']')?;
+                let words = words
+                    .split_whitespace()
+                    .map(|word| Some(bits(word)? as u32));
+                read.push(Arg::Memory(words.collect::<Option<_>>()?));
+                args = rest;
+            } else {
+                let (word, rest) = args.split_once(' ').unwrap_or((args, ""));
+                read.push(Arg::Bits(bits(word)?));
+                args = rest;
+            }
+        }
+        let results = results
+            .split_whitespace()
+            .map(bits)
+            .collect::<Option<_>>()?;
+        Some(Self {
+            function,
+            args: read,
+            results,
+        })
+    }
+
+    /// What the function returns, and what is in memory then.
+    fn on(&self, module: &Module) -> Result<(Vec<u64>, Vec<Vec<u8>>), Trap> {
+        let mut interpreter = Interpreter::new(module);
+        let mut buffers = Vec::new();
+        let mut args = Vec::new();
+        for arg in &self.args {
+            args.push(match arg {
+                Arg::Bits(bits) => *bits,
+                Arg::Memory(words) => {
+                    let bytes: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
+                    let address = interpreter.allocate(&bytes);
+                    buffers.push((address, bytes.len()));
+                    address
+                }
+            });
+        }
+        let results = interpreter.run(self.function, &args)?;
+        let buffers = buffers.iter();
+        let memory = buffers.map(|&(at, size)| interpreter.bytes(at, size).to_vec());
+        Ok((results, memory.collect()))
+    }
+}
+
+/// The bits of a number: decimal, at times negative, or hexadecimal; a float with a point and its size, `1.5f32`.
+fn bits(word: &str) -> Option<u64> {
+    if let Some(digits) = word.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok();
+    }
+    if let Some(float) = word.strip_suffix("f32") {
+        return Some(float.parse::<f32>().ok()?.to_bits().into());
+    }
+    if let Some(float) = word.strip_suffix("f64") {
+        return Some(float.parse::<f64>().ok()?.to_bits());
+    }
+    if word.starts_with('-') {
+        return Some(word.parse::<i64>().ok()? as u64);
+    }
+    word.parse().ok()
+}
