@@ -170,3 +170,9 @@ pub(super) fn verify_after(
     }
     Ok(())
 }
+
+/// The passes, in order.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    STEPS.iter().map(|step| step.name)
+}

@@ -109,6 +109,30 @@ pub struct Kernel {
     pub excess: Option<String>,
 }
 
+#[cfg(test)]
+impl Kernel {
+    /// A kernel without parameters, called `k`.
+    pub fn without_parameters(function: FuncId) -> Self {
+        Self {
+            name: "k".into(),
+            function,
+            parameters: Vec::new(),
+            attributes: KernelAttributes::default(),
+            contraction_off: false,
+            arguments: Vec::new(),
+            argument_block: ArgumentBlock::default(),
+            sees_work_groups: false,
+            follows_pointers: false,
+            printf_calls: Vec::new(),
+            linear_groups: false,
+            small_range_spec_id: None,
+            whole_rows_spec_id: None,
+            uniform_bytes: 0,
+            excess: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct KernelParameter {
     pub kind: KernelParameterKind,

@@ -351,6 +351,7 @@ impl Display for Terminator {
                 }
                 write!(f, ", default {default}")
             }
+            Self::Return(values) if values.is_empty() => f.write_str("return"),
             Self::Return(values) => write!(f, "return {}", List(values)),
             Self::Unreachable => f.write_str("unreachable"),
         }

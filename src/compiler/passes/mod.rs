@@ -2,11 +2,11 @@
 //! `pipeline.rs` lists them in order. What is in `lower` and `legalize` is needed for correct code on every device, what is in
 //! `workarounds` where a driver has the defect that it names; what is in `optimize` makes better code of the same meaning.
 
-#[cfg(test)]
-mod cases;
 pub mod helpers;
 pub mod legalize;
 pub mod lower;
 pub mod optimize;
 pub mod structure;
+#[cfg(test)]
+mod tests;
 pub mod workarounds;

@@ -9,10 +9,9 @@ mod names;
 
 use super::{
     Access, Array, ArrayId, ArrayLength, ArrayStorage, Block, DotFormat, Edge, FuncId, Function,
-    Global, GlobalId, Group, Inst, InstFlags, Merge, Module, Op, OpenClStd, Place, PrivateVariable,
-    Scope, Semantics, Terminator, Type, Value, Values, VariableId,
+    Global, GlobalId, Group, Inst, InstFlags, Kernel, Merge, Module, Op, OpenClStd, Place,
+    PrivateVariable, Scope, Semantics, Terminator, Type, Value, Values, VariableId,
 };
-use crate::compiler::passes::helpers::testing;
 use cursor::Cursor;
 use names::{
     ATOMICS, BINARY, BUILT_IN, BUILT_INS, COMPARE, IMPLICIT, IMPLICITS, SCOPES, UNARY, WORK_ITEM,
@@ -66,7 +65,7 @@ fn declaration(module: &mut Module, c: &mut Cursor<'_>) -> Result<()> {
         let name = c.word()?.to_owned();
         c.needs(" = fn")?;
         let function = FuncId(c.number()? as u32);
-        let mut kernel = testing::kernel(function);
+        let mut kernel = Kernel::without_parameters(function);
         kernel.name = name;
         module.kernels.push(kernel);
     } else if c.eats("@g") {

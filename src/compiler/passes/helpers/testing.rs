@@ -4,7 +4,6 @@ use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Builder, FuncId, Function, Kernel, Module, Terminator, Type, Value, Values,
 };
-use crate::compiler::program::{ArgumentBlock, KernelAttributes};
 use crate::compiler::{Capabilities, CompileError, Context, Library, Options, Sharing};
 use std::sync::OnceLock;
 
@@ -43,32 +42,11 @@ pub fn run(
     run_on(module, &Capabilities::full(), pass)
 }
 
-/// A kernel without parameters.
-pub fn kernel(function: FuncId) -> Kernel {
-    Kernel {
-        name: "k".into(),
-        function,
-        parameters: Vec::new(),
-        attributes: KernelAttributes::default(),
-        contraction_off: false,
-        arguments: Vec::new(),
-        argument_block: ArgumentBlock::default(),
-        sees_work_groups: false,
-        follows_pointers: false,
-        printf_calls: Vec::new(),
-        linear_groups: false,
-        small_range_spec_id: None,
-        whole_rows_spec_id: None,
-        uniform_bytes: 0,
-        excess: None,
-    }
-}
-
 /// A module whose only function is a kernel without parameters.
 pub fn module_of(function: Function) -> Module {
     let mut module = Module::default();
     let id = module.add_function(function);
-    module.kernels.push(kernel(id));
+    module.kernels.push(Kernel::without_parameters(id));
     module
 }
 

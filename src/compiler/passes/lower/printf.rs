@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::compiler::Capabilities;
     use crate::compiler::interp::Interpreter;
-    use crate::compiler::ir::{Global, Terminator};
+    use crate::compiler::ir::{Global, Kernel, Terminator};
     use crate::compiler::passes::helpers::testing;
     use crate::compiler::verify::{self, Stage};
 
@@ -311,7 +311,7 @@ mod tests {
         let result = b.op1(op, Type::I32);
         b.terminate(Terminator::Return(smallvec![result]));
         let id = module.add_function(function);
-        module.kernels.push(testing::kernel(id));
+        module.kernels.push(Kernel::without_parameters(id));
         testing::run_on(&mut module, device, run).unwrap();
         verify::module(&module, Stage::WorkItemsLowered).unwrap();
         module

@@ -159,7 +159,7 @@ fn access(b: &mut Builder<'_>, values: &mut SlotValues, inst: Inst, first: u32, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Access, ArrayLength};
+    use crate::compiler::ir::{Access, ArrayLength, Kernel};
     use crate::compiler::passes::helpers::testing;
     use smallvec::smallvec;
 
@@ -193,7 +193,7 @@ mod tests {
                 },
             });
         }
-        module.kernels.push(testing::kernel(FuncId(0)));
+        module.kernels.push(Kernel::without_parameters(FuncId(0)));
         testing::run(&mut module, run).unwrap();
         let function = &module.functions[0];
         let insts = function
