@@ -19,34 +19,9 @@ impl Types<'_> {
         match op {
             Op::Const(bits) => matches!(results, [ty] if *bits <= ty.mask()),
             Op::Undef => results.len() == 1,
-            Op::Unary(op, _) => match (op, operands, results) {
-                (Unary::Negate | Unary::BitCount | Unary::BitReverse, [a], [r]) => {
-                    int(*a) && a == r
-                }
-                (Unary::Not, [a], [r]) => (int(*a) || *a == Type::Bool) && a == r,
-                (Unary::FNegate, [a], [r]) => float(*a) && a == r,
-                (_, [a], [Type::Bool]) => float(*a),
-                _ => false,
-            },
-            Op::Binary(op, ..) => match (operands, results) {
-                ([a, b], [r]) if op.is_shift() => int(*a) && int(*b) && a == r,
-                ([a, b], [r]) if op.is_float() => float(*a) && a == b && a == r,
-                ([a, b], [r]) => {
-                    let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
-                    (int(*a) || (logic && *a == Type::Bool)) && a == b && a == r
-                }
-                _ => false,
-            },
-            Op::Compare(op, ..) => match (op, operands, results) {
-                (Compare::Equal | Compare::NotEqual, [a, b], [Type::Bool]) => a == b && !float(*a),
-                (
-                    Compare::ULess | Compare::ULessEqual | Compare::SLess | Compare::SLessEqual,
-                    [a, b],
-                    [Type::Bool],
-                ) => a == b && (int(*a) || a.is_pointer()),
-                (_, [a, b], [Type::Bool]) => a == b && float(*a),
-                _ => false,
-            },
+            Op::Unary(op, _) => unary_fits(*op, operands, results),
+            Op::Binary(op, ..) => binary_fits(*op, operands, results),
+            Op::Compare(op, ..) => comparison_fits(*op, operands, results),
             Op::Select(..) => {
                 matches!((operands, results), ([Type::Bool, a, b], [r]) if a == b && a == r)
             }
@@ -104,55 +79,9 @@ impl Types<'_> {
             }
             Op::Atomic {
                 op, place, values, ..
-            } => {
-                let types: Vec<Type> = values.iter().map(|&v| self.function.ty(v)).collect();
-                let count = match op {
-                    AtomicOp::Load | AtomicOp::FlagTestAndSet | AtomicOp::FlagClear => 0,
-                    AtomicOp::CompareExchange => 2,
-                    _ => 1,
-                };
-                let result_count = match op {
-                    AtomicOp::Store | AtomicOp::FlagClear => 0,
-                    _ => 1,
-                };
-                let memory: Vec<Type> = match op {
-                    AtomicOp::FlagTestAndSet => Vec::new(),
-                    _ => results.iter().chain(&types).copied().collect(),
-                };
-                types.len() == count
-                    && results.len() == result_count
-                    && memory.windows(2).all(|pair| pair[0] == pair[1])
-                    && self.place_fits(place, &memory)
-            }
+            } => self.atomic_fits(*op, place, values, results),
             Op::ControlBarrier { .. } | Op::MemoryBarrier { .. } => results.is_empty(),
-            Op::Group(group, _) => match group.op {
-                GroupOp::All | GroupOp::Any => {
-                    matches!((operands, results), ([Type::Bool], [Type::Bool]))
-                }
-                GroupOp::AllEqual => matches!((operands, results), ([_], [Type::Bool])),
-                GroupOp::Elect => matches!((operands, results), ([], [Type::Bool])),
-                GroupOp::Ballot => matches!(operands, [Type::Bool]) && results == [Type::I32; 4],
-                GroupOp::Broadcast => {
-                    !results.is_empty()
-                        && operands.starts_with(results)
-                        && operands.len() > results.len()
-                        && operands.iter().skip(results.len()).all(|&ty| int(ty))
-                }
-                GroupOp::Shuffle
-                | GroupOp::ShuffleXor
-                | GroupOp::ShuffleUp
-                | GroupOp::ShuffleDown
-                | GroupOp::Rotate(_) => {
-                    matches!((operands, results), ([a, Type::I32], [b]) if a == b)
-                }
-                GroupOp::BroadcastFirst
-                | GroupOp::Reduce(_)
-                | GroupOp::InclusiveScan(_)
-                | GroupOp::ExclusiveScan(_)
-                | GroupOp::ClusteredReduce(..) => {
-                    matches!((operands, results), ([a], [b]) if a == b)
-                }
-            },
+            Op::Group(group, _) => collective_fits(group.op, operands, results),
             Op::WorkItem(_) => matches!(results, [Type::I32 | Type::I64]),
             Op::Implicit(implicit) => match results {
                 [ty] => int(*ty) && ty.size_bytes() == implicit.size_bytes(),
@@ -171,23 +100,7 @@ impl Types<'_> {
                 ImageAccessKind::Write => results.is_empty(),
                 _ => results == [access.texel; 4],
             },
-            Op::Pipe(pipe, _) => {
-                let Some((Type::Ptr(AddressSpace::Global), rest)) = operands.split_first() else {
-                    return false;
-                };
-                match pipe.op {
-                    PipeOp::Transfer => matches!(rest, [Type::Ptr(_)]) && results == [Type::I32],
-                    PipeOp::TransferReserved => {
-                        matches!(rest, [Type::I64, Type::I32, Type::Ptr(_)])
-                            && results == [Type::I32]
-                    }
-                    PipeOp::Reserve => rest == [Type::I32] && results == [Type::I64],
-                    PipeOp::Commit => rest == [Type::I64] && results.is_empty(),
-                    PipeOp::NumPackets | PipeOp::MaxPackets => {
-                        rest.is_empty() && results == [Type::I32]
-                    }
-                }
-            }
+            Op::Pipe(pipe, _) => pipe_access_fits(pipe.op, operands, results),
             Op::SampleTexture(_) => {
                 operands == [Type::I32, Type::I32, Type::F32, Type::F32]
                     && results == [Type::F32; 4]
@@ -202,6 +115,27 @@ impl Types<'_> {
                 total == arguments.len() && matches!(results, [Type::I32])
             }
         }
+    }
+
+    fn atomic_fits(&self, op: AtomicOp, place: &Place, values: &[Value], results: &[Type]) -> bool {
+        let types: Vec<Type> = values.iter().map(|&v| self.function.ty(v)).collect();
+        let count = match op {
+            AtomicOp::Load | AtomicOp::FlagTestAndSet | AtomicOp::FlagClear => 0,
+            AtomicOp::CompareExchange => 2,
+            _ => 1,
+        };
+        let result_count = match op {
+            AtomicOp::Store | AtomicOp::FlagClear => 0,
+            _ => 1,
+        };
+        let memory: Vec<Type> = match op {
+            AtomicOp::FlagTestAndSet => Vec::new(),
+            _ => results.iter().chain(&types).copied().collect(),
+        };
+        types.len() == count
+            && results.len() == result_count
+            && memory.windows(2).all(|pair| pair[0] == pair[1])
+            && self.place_fits(place, &memory)
     }
 
     fn place_fits(&self, place: &Place, memory: &[Type]) -> bool {
@@ -228,6 +162,95 @@ impl Types<'_> {
                 ty(index) == Type::I32 && matches!(memory, [Type::I32 | Type::I64])
             }
         }
+    }
+}
+
+/// Whether the types of operands and results are those of an operation of one operand.
+fn unary_fits(op: Unary, operands: &[Type], results: &[Type]) -> bool {
+    let (int, float) = (Type::is_int, Type::is_float);
+    match (op, operands, results) {
+        (Unary::Negate | Unary::BitCount | Unary::BitReverse, [a], [r]) => int(*a) && a == r,
+        (Unary::Not, [a], [r]) => (int(*a) || *a == Type::Bool) && a == r,
+        (Unary::FNegate, [a], [r]) => float(*a) && a == r,
+        (_, [a], [Type::Bool]) => float(*a),
+        _ => false,
+    }
+}
+
+/// Whether the types of operands and results are those of an operation of two operands.
+fn binary_fits(op: Binary, operands: &[Type], results: &[Type]) -> bool {
+    let (int, float) = (Type::is_int, Type::is_float);
+    match (operands, results) {
+        ([a, b], [r]) if op.is_shift() => int(*a) && int(*b) && a == r,
+        ([a, b], [r]) if op.is_float() => float(*a) && a == b && a == r,
+        ([a, b], [r]) => {
+            let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
+            (int(*a) || (logic && *a == Type::Bool)) && a == b && a == r
+        }
+        _ => false,
+    }
+}
+
+/// Whether the types of operands and results are those of a comparison.
+fn comparison_fits(op: Compare, operands: &[Type], results: &[Type]) -> bool {
+    let (int, float) = (Type::is_int, Type::is_float);
+    match (op, operands, results) {
+        (Compare::Equal | Compare::NotEqual, [a, b], [Type::Bool]) => a == b && !float(*a),
+        (
+            Compare::ULess | Compare::ULessEqual | Compare::SLess | Compare::SLessEqual,
+            [a, b],
+            [Type::Bool],
+        ) => a == b && (int(*a) || a.is_pointer()),
+        (_, [a, b], [Type::Bool]) => a == b && float(*a),
+        _ => false,
+    }
+}
+
+/// Whether the types of operands and results are those of a collective.
+fn collective_fits(op: GroupOp, operands: &[Type], results: &[Type]) -> bool {
+    match op {
+        GroupOp::All | GroupOp::Any => {
+            matches!((operands, results), ([Type::Bool], [Type::Bool]))
+        }
+        GroupOp::AllEqual => matches!((operands, results), ([_], [Type::Bool])),
+        GroupOp::Elect => matches!((operands, results), ([], [Type::Bool])),
+        GroupOp::Ballot => matches!(operands, [Type::Bool]) && results == [Type::I32; 4],
+        GroupOp::Broadcast => {
+            !results.is_empty()
+                && operands.starts_with(results)
+                && operands.len() > results.len()
+                && operands.iter().skip(results.len()).all(|&ty| ty.is_int())
+        }
+        GroupOp::Shuffle
+        | GroupOp::ShuffleXor
+        | GroupOp::ShuffleUp
+        | GroupOp::ShuffleDown
+        | GroupOp::Rotate(_) => {
+            matches!((operands, results), ([a, Type::I32], [b]) if a == b)
+        }
+        GroupOp::BroadcastFirst
+        | GroupOp::Reduce(_)
+        | GroupOp::InclusiveScan(_)
+        | GroupOp::ExclusiveScan(_)
+        | GroupOp::ClusteredReduce(..) => {
+            matches!((operands, results), ([a], [b]) if a == b)
+        }
+    }
+}
+
+/// Whether the types of operands and results are those of an access to a pipe.
+fn pipe_access_fits(op: PipeOp, operands: &[Type], results: &[Type]) -> bool {
+    let Some((Type::Ptr(AddressSpace::Global), rest)) = operands.split_first() else {
+        return false;
+    };
+    match op {
+        PipeOp::Transfer => matches!(rest, [Type::Ptr(_)]) && results == [Type::I32],
+        PipeOp::TransferReserved => {
+            matches!(rest, [Type::I64, Type::I32, Type::Ptr(_)]) && results == [Type::I32]
+        }
+        PipeOp::Reserve => rest == [Type::I32] && results == [Type::I64],
+        PipeOp::Commit => rest == [Type::I64] && results.is_empty(),
+        PipeOp::NumPackets | PipeOp::MaxPackets => rest.is_empty() && results == [Type::I32],
     }
 }
 

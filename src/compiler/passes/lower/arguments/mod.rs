@@ -18,30 +18,23 @@
 //! - The address of a program-scope variable is that of the data segment plus its offset there.
 
 mod block;
+mod plan;
 pub(in crate::compiler) mod spec_ids;
 mod usage;
 
 use crate::compiler::image::ImageField;
 use crate::compiler::ir::{
-    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Global, Inst,
-    KernelParameterKind, Module, Op, Place, PrivateVariable, Rewrite, Type, Value,
-    rewrite_instructions,
+    Access, AddressSpace, Binary, Builder, Convert, FuncId, Function, Inst, Module, Op, Place,
+    PrivateVariable, Rewrite, Type, Value, rewrite_instructions,
 };
 use crate::compiler::passes::helpers::data_segment;
 use crate::compiler::passes::optimize::end_rows;
-use crate::compiler::program::{
-    Argument, ArgumentBlock, ArgumentKind, BufferSpace, Implicit, LARGEST_TYPE_BYTES, Placement,
-    UnusedMemory,
-};
+use crate::compiler::program::{ArgumentBlock, Implicit, Placement};
 use crate::compiler::{Capabilities, CompileError, Context};
 pub(in crate::compiler) use block::BlockReader;
+use plan::Lowered;
 use smallvec::smallvec;
-use spec_ids::FIRST_FREE_SPEC_ID;
 use std::collections::HashMap;
-use usage::Uses;
-
-/// Arguments that take more are refused: far above what devices report as `CL_DEVICE_MAX_PARAMETER_SIZE`.
-const LIMIT_BYTES: u32 = 64 << 10;
 
 /// Runs the pass on the module's kernel.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
@@ -53,7 +46,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let (name, id) = (kernel.name.clone(), kernel.function);
     let follows_pointers = usage::follows_pointers(module);
     address_program_variables(module)?;
-    let plan = plan_arguments(module, id).map_err(|error| error.in_function(&name))?;
+    let plan = plan::plan(module, id).map_err(|error| error.in_function(&name))?;
     let implicit = place_implicit(module, plan.end_bytes, cx.capabilities);
     let size_bytes = implicit
         .last()
@@ -81,242 +74,6 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     };
     kernel.follows_pointers = follows_pointers;
     Ok(())
-}
-
-/// What becomes of the function's parameters from `first_param` on.
-enum Lowered {
-    Unused,
-    /// Type and offset in the block of each parameter.
-    Values(Vec<(u32, Type)>),
-    /// One parameter: loads from it, each with its offset in the block.
-    Loads(Vec<(Inst, u32)>),
-    /// One parameter: `size_bytes` of the block are copied to a private variable.
-    Variable {
-        offset_bytes: u32,
-        size_bytes: u32,
-        align_bytes: u32,
-    },
-    Pointer {
-        offset_bytes: u32,
-        ty: Type,
-    },
-    Local(crate::compiler::ir::GlobalId),
-    /// The fields of an image that are read, as places among its parameters and offsets in the block, and its
-    /// format's.
-    Image {
-        fields: Vec<(ImageField, u32)>,
-        format_spec_id: Option<u32>,
-    },
-    /// One parameter, a specialization constant.
-    Sampler {
-        spec_id: u32,
-    },
-}
-
-struct Plan {
-    parameters: Vec<(usize, Lowered)>,
-    arguments: Vec<Argument>,
-    end_bytes: u32,
-}
-
-/// Decides where each argument goes; makes the variables behind `local` ones.
-fn plan_arguments(module: &mut Module, id: FuncId) -> Result<Plan, CompileError> {
-    let uses: Vec<Uses> = module.functions.iter().map(Uses::of).collect();
-    let parameters = module.kernels[0].parameters.clone();
-    let mut plan = Plan {
-        parameters: Vec::new(),
-        arguments: Vec::new(),
-        end_bytes: 0,
-    };
-    let mut spec_ids = FIRST_FREE_SPEC_ID..;
-    let mut next_spec_id = || spec_ids.next().unwrap_or(u32::MAX);
-    for (position, parameter) in parameters.into_iter().enumerate() {
-        let first = parameter.first_param;
-        let function = module.function(id);
-        let values = function
-            .params()
-            .get(first..first + parameter.param_count)
-            .ok_or_else(|| {
-                CompileError::internal("a kernel parameter has no function parameter")
-            })?;
-        let is_used = values.iter().any(|&v| uses[id.index()].is_used(v));
-        let mut place = |size_bytes: u32, align_bytes: u32| {
-            let offset = plan.end_bytes.next_multiple_of(align_bytes.clamp(1, 16));
-            plan.end_bytes = offset
-                .checked_add(size_bytes)
-                .filter(|&end| end <= LIMIT_BYTES)
-                .ok_or_else(|| {
-                    CompileError::unsupported("the kernel's arguments take over 64 KiB")
-                })?;
-            Ok::<_, CompileError>(offset)
-        };
-        let (lowered, kind) = match parameter.kind {
-            KernelParameterKind::Image(image) => {
-                let mut fields = Vec::new();
-                let mut format_spec_id = None;
-                let mut effects = usage::Effects::default();
-                for (field, &value) in ImageField::ALL.into_iter().zip(values) {
-                    if !uses[id.index()].is_used(value) {
-                        continue;
-                    }
-                    match field {
-                        ImageField::Format => format_spec_id = Some(next_spec_id()),
-                        _ => fields.push((field, place(field.size_bytes(), field.size_bytes())?)),
-                    }
-                    if field == ImageField::Address {
-                        effects = usage::effects(module, &uses, id, value);
-                    }
-                }
-                let lowered = Lowered::Image {
-                    fields: fields.clone(),
-                    format_spec_id,
-                };
-                let kind = ArgumentKind::Image {
-                    image,
-                    fields,
-                    format_spec_id,
-                    read: effects.read,
-                    written: effects.written,
-                };
-                (lowered, kind)
-            }
-            KernelParameterKind::Sampler => {
-                let spec_id = is_used.then(&mut next_spec_id);
-                let lowered = match spec_id {
-                    Some(spec_id) => Lowered::Sampler { spec_id },
-                    None => Lowered::Unused,
-                };
-                (lowered, ArgumentKind::Sampler { spec_id })
-            }
-            _ if !is_used => (Lowered::Unused, unused(&parameter.kind)),
-            KernelParameterKind::Value {
-                size_bytes,
-                align_bytes,
-                offsets_bytes,
-            } => {
-                let offset_bytes = place(size_bytes, align_bytes)?;
-                let places = offsets_bytes
-                    .iter()
-                    .zip(values)
-                    .map(|(within, &v)| (offset_bytes + within, function.ty(v)))
-                    .collect();
-                let kind = ArgumentKind::Value {
-                    offset_bytes,
-                    size_bytes,
-                };
-                (Lowered::Values(places), kind)
-            }
-            KernelParameterKind::ByValue {
-                size_bytes,
-                align_bytes,
-            } => {
-                let offset_bytes = place(size_bytes, align_bytes)?;
-                let lowered = match constant_loads(function, &uses[id.index()], values[0]) {
-                    Some(mut loads) => {
-                        for (_, within) in &mut loads {
-                            *within += offset_bytes;
-                        }
-                        Lowered::Loads(loads)
-                    }
-                    None => Lowered::Variable {
-                        offset_bytes,
-                        size_bytes,
-                        align_bytes,
-                    },
-                };
-                let kind = ArgumentKind::Value {
-                    offset_bytes,
-                    size_bytes,
-                };
-                (lowered, kind)
-            }
-            KernelParameterKind::Pointer(
-                space @ (AddressSpace::Global | AddressSpace::Constant),
-            ) => {
-                let offset_bytes = place(8, 8)?;
-                let effects = usage::effects(module, &uses, id, values[0]);
-                let kind = ArgumentKind::Buffer {
-                    offset_bytes,
-                    address_space: match space {
-                        AddressSpace::Constant => BufferSpace::Constant,
-                        _ => BufferSpace::Global,
-                    },
-                    written: effects.written,
-                    read: effects.read,
-                };
-                let ty = Type::Ptr(space);
-                (Lowered::Pointer { offset_bytes, ty }, kind)
-            }
-            KernelParameterKind::Pointer(AddressSpace::Local) => {
-                let spec_id = next_spec_id();
-                let global = module.add_global(Global {
-                    name: format!("argument {position}"),
-                    space: AddressSpace::Local,
-                    size_bytes: 0,
-                    align_bytes: LARGEST_TYPE_BYTES,
-                    initializer: None,
-                    relocations: Default::default(),
-                    spec_id: Some(spec_id),
-                    export: None,
-                    import: None,
-                });
-                let kind = ArgumentKind::Local {
-                    spec_id,
-                    element_bytes: 1,
-                    granule_bytes: 1,
-                };
-                (Lowered::Local(global), kind)
-            }
-            KernelParameterKind::Pointer(space) => {
-                return Err(CompileError::invalid(format!(
-                    "argument {position} of the kernel is a pointer to {space} memory"
-                )));
-            }
-        };
-        plan.parameters.push((first, lowered));
-        plan.arguments.push(Argument {
-            kind,
-            info: parameter.info,
-        });
-    }
-    Ok(plan)
-}
-
-fn unused(kind: &KernelParameterKind) -> ArgumentKind {
-    let (size_bytes, memory) = match *kind {
-        KernelParameterKind::Value { size_bytes, .. }
-        | KernelParameterKind::ByValue { size_bytes, .. } => (size_bytes, UnusedMemory::Value),
-        KernelParameterKind::Pointer(AddressSpace::Local) => (0, UnusedMemory::Local),
-        // Images and samplers say themselves what is used of them.
-        KernelParameterKind::Pointer(_)
-        | KernelParameterKind::Image(_)
-        | KernelParameterKind::Sampler => (8, UnusedMemory::Buffer),
-    };
-    ArgumentKind::Unused { size_bytes, memory }
-}
-
-/// The loads from a pointer and their byte offsets, if it is used for loads at constant offsets only.
-fn constant_loads(function: &Function, uses: &Uses, pointer: Value) -> Option<Vec<(Inst, u32)>> {
-    let mut loads = Vec::new();
-    let mut work = vec![(pointer, 0u32)];
-    while let Some((pointer, offset)) = work.pop() {
-        if uses.is_used_by_control_flow(pointer) {
-            return None;
-        }
-        for &inst in uses.insts(pointer) {
-            let data = function.inst(inst);
-            match data.op {
-                Op::Load(_, access) if !access.volatile => loads.push((inst, offset)),
-                Op::PtrAdd(base, by) if base == pointer => {
-                    let by = function.signed_constant(by)?;
-                    let offset = u32::try_from(i64::from(offset).checked_add(by)?).ok()?;
-                    work.push((data.results[0], offset));
-                }
-                _ => return None,
-            }
-        }
-    }
-    Some(loads)
 }
 
 /// The implicit values that the functions read, or will, in the block from `end_bytes` on, larger ones first.

@@ -1,6 +1,6 @@
 //! Copies of a loop's body, one behind the other.
 
-use super::Candidate;
+use super::candidate::Candidate;
 use crate::compiler::ir::{Block, Edge, Function, Terminator, Value};
 use std::collections::HashMap;
 
@@ -50,6 +50,18 @@ impl Iteration<'_> {
     }
 }
 
+impl<'a> Candidate<'a> {
+    /// An iteration of it, to be copied.
+    fn iteration(&'a self) -> Iteration<'a> {
+        Iteration {
+            blocks: self.blocks,
+            latch: self.latch,
+            next: &self.next,
+            onward: Some((self.leaving, &self.onward)),
+        }
+    }
+}
+
 /// Puts `iterations` copies of the body in the place of the loop. The last is the body itself, so that what
 /// later code reads of the loop stays where it is.
 pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, iterations: usize) {
@@ -65,7 +77,7 @@ pub fn unroll(function: &mut Function, candidate: &Candidate<'_>, iterations: us
 
 /// Makes one iteration of `factor` iterations, of a loop whose number of iterations is a multiple of it. The last is again the body
 /// itself.
-pub fn join_iterations(function: &mut Function, candidate: &Candidate<'_>, factor: usize) {
+pub fn unroll_partially(function: &mut Function, candidate: &Candidate<'_>, factor: usize) {
     let header = candidate.header;
     let (start, params) = block_like(function, header);
     function.block_mut(start).terminator = Terminator::Jump(Edge::new(header, []));

@@ -1,6 +1,7 @@
 //! How many iterations the loops of a function make in all, where that is known.
 
-use super::{candidate, trip_count};
+use super::candidate::candidate;
+use super::trip_count;
 use crate::compiler::analysis::{Dominators, Loop, Loops};
 use crate::compiler::ir::Function;
 use std::iter;

@@ -1,14 +1,15 @@
 //! Which loops a driver is not to unroll.
 //!
 //! Mesa unrolls loops of up to 32 iterations whose instructions are no more than 832 together (`nir_opt_loop_unroll`, seen in
-//! 22.3), those within first, and its back end then takes long over each access to memory (see [`super::budget`]). Where that
+//! 22.3), those within first, and its back end then takes long over each access to memory (see [`super::cost`]). Where that
 //! would take much longer than without, the loops that access memory are marked (`DontUnroll`): as few iterations of them as
 //! there are cost less than the copies.
 //!
 //! Only loops that make few iterations in all are marked on a device that makes few: what it unrolls it does not count.
 
-use super::budget::Cost;
-use super::{Shape, candidate, trip_count};
+use super::candidate::candidate;
+use super::cost::Cost;
+use super::{Shape, trip_count};
 use crate::compiler::Capabilities;
 use crate::compiler::ir::{Block, Function};
 

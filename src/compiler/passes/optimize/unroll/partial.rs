@@ -66,7 +66,7 @@ pub const ACCESSES: Plan = Plan {
 /// Where the device counts iterations, and makes so many only.
 pub const FEW: Plan = Plan {
     factors: &[32, 16, 8, 4],
-    most_insts: super::JOINED,
+    most_insts: super::policy::PARTIAL,
     most_blocks: 12,
     effects: Effects::Any,
     with_steps: true,
@@ -84,7 +84,7 @@ impl Effects {
     fn include(self, function: &Function, op: &Op) -> bool {
         let accesses = match op {
             Op::Load(place, access) | Op::Store(place, _, access) => {
-                !access.volatile && super::is_in_device_memory(function, place)
+                !access.volatile && super::body::is_in_device_memory(function, place)
             }
             _ => false,
         };
@@ -323,8 +323,6 @@ fn counted(
     most_iterations: Option<usize>,
     copies: usize,
 ) -> Option<Counted> {
-    let header = found.header;
-    let is_inside = |block: Block| found.blocks.contains(&block);
     let insts = || {
         found
             .blocks
@@ -339,16 +337,71 @@ fn counted(
             && most_iterations.is_none_or(|most| factor < most)
     };
     let factor = plan.factors.iter().copied().find(fits)?;
+    let has_one_way_out = ways_out(function, found) <= 1;
     if found.blocks.len() > plan.most_blocks
         || insts().any(|&inst| !plan.effects.include(function, &function.inst(inst).op))
-        || ways_out(function, found) > 1 && is_used_outside(function, found)
+        || !has_one_way_out && is_used_outside(function, found)
     {
         return None;
     }
     let [(before, first), (latch, next)] = found.entry_and_back(function)?;
-    let params = &function.block(header).params;
     let defined = defined_values(function, &found.blocks);
-    let counted = found.blocks.iter().find_map(|&leaving| {
+    let mut leaving = found.blocks.iter();
+    let (way_out, count) = leaving.find_map(|&leaving| {
+        let way_out = WayOut::of(function, found, leaving)?;
+        let count = Count::of(function, found.header, &next.args, plan, &defined, &way_out)?;
+        Some((way_out, count))
+    })?;
+    let WayOut {
+        leaving,
+        op,
+        operands,
+        goes_on_if,
+        inside,
+        exit,
+    } = way_out;
+    let is_short = size <= plan.straight_insts;
+    let ends_iteration = leaving == latch && has_one_way_out;
+    let rest = if is_short && ends_iteration && is_exact(op, goes_on_if, count.step) {
+        Rest::StraightLine {
+            counts_next: operands.contains(&next.args[count.counter]),
+            exit,
+        }
+    } else {
+        Rest::Loop
+    };
+    Some(Counted {
+        factor,
+        before,
+        latch,
+        first: first.args.to_vec(),
+        next: next.args.to_vec(),
+        counter: count.counter,
+        step: count.step,
+        ends: count.ends,
+        limit: count.limit,
+        rest,
+        defined,
+        leaving,
+        inside,
+    })
+}
+
+/// A way out of a loop that a comparison decides on.
+struct WayOut {
+    leaving: Block,
+    op: Compare,
+    operands: [Value; 2],
+    /// What the comparison says where the iteration goes on.
+    goes_on_if: bool,
+    inside: Edge,
+    exit: Edge,
+}
+
+impl WayOut {
+    /// The one at the end of a block, if there is one.
+    fn of(function: &Function, found: &Loop, leaving: Block) -> Option<Self> {
+        let is_inside = |block: Block| found.blocks.contains(&block);
         let Terminator::Branch {
             condition,
             then,
@@ -366,63 +419,76 @@ fn counted(
         } else {
             (then, otherwise)
         };
-        if is_inside(exit.block) || !is_inside(inside.block) {
-            return None;
-        }
+        (!is_inside(exit.block) && is_inside(inside.block)).then(|| Self {
+            leaving,
+            op,
+            operands: [a, b],
+            goes_on_if,
+            inside: inside.clone(),
+            exit: exit.clone(),
+        })
+    }
+}
+
+/// What counts in a loop, and up to what.
+struct Count {
+    /// Which of the header's parameters.
+    counter: usize,
+    step: Step,
+    ends: Ends,
+    limit: Value,
+}
+
+impl Count {
+    /// The count that a way out compares, if it does. `next` are the values of the header's parameters in the next iteration,
+    /// `defined` what the loop defines.
+    fn of(
+        function: &Function,
+        header: Block,
+        next: &[Value],
+        plan: &Plan,
+        defined: &HashSet<Value>,
+        way_out: &WayOut,
+    ) -> Option<Self> {
+        let &WayOut {
+            op,
+            operands: [a, b],
+            goes_on_if,
+            ..
+        } = way_out;
+        let params = &function.block(header).params;
         let is_outside = |value| {
             let steps = if plan.with_steps { STEPS } else { 0 };
-            is_same(function, &defined, value, steps)
+            is_same(function, defined, value, steps)
         };
-        let (counter, step, ends, limit) =
-            [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
-                let (counter, step) = counter_of(function, params, &next.args, count)?;
-                let ends = match op {
-                    Compare::Equal | Compare::NotEqual => {
-                        let is_one = step.goes_up && matches!(step.by, Amount::Constant(1));
-                        let fits = goes_on_if == (op == Compare::NotEqual) && is_one;
-                        fits.then_some(Ends::Equal)
-                    }
-                    _ if !plan.with_steps => None,
-                    Compare::ULess | Compare::ULessEqual => Some(Ends::Past(Compare::ULess)),
-                    Compare::SLess | Compare::SLessEqual => Some(Ends::Past(Compare::SLess)),
-                    _ => None,
-                }?;
-                // It goes on while the first is less, or, if that ends it, while the second is.
-                let goes_up = (count == a) == goes_on_if;
-                let is_right = matches!(ends, Ends::Equal) || goes_up == step.goes_up;
-                let is_known = match step.by {
-                    Amount::Constant(_) => true,
-                    Amount::Variable(by) => is_outside(by),
-                };
-                (is_right && is_known && is_outside(limit)).then_some((counter, step, ends, limit))
-            })?;
-        let is_short = size <= plan.straight_insts;
-        let ends_iteration = leaving == latch && ways_out(function, found) == 1;
-        let rest = if is_short && ends_iteration && is_exact(op, goes_on_if, step) {
-            Rest::StraightLine {
-                counts_next: [a, b].contains(&next.args[counter]),
-                exit: exit.clone(),
-            }
-        } else {
-            Rest::Loop
-        };
-        Some(Counted {
-            factor,
-            before,
-            latch,
-            first: first.args.to_vec(),
-            next: next.args.to_vec(),
-            counter,
-            step,
-            ends,
-            limit,
-            rest,
-            defined: HashSet::new(),
-            leaving,
-            inside: inside.clone(),
+        [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
+            let (counter, step) = counter_of(function, params, next, count)?;
+            let ends = match op {
+                Compare::Equal | Compare::NotEqual => {
+                    let is_one = step.goes_up && matches!(step.by, Amount::Constant(1));
+                    let fits = goes_on_if == (op == Compare::NotEqual) && is_one;
+                    fits.then_some(Ends::Equal)
+                }
+                _ if !plan.with_steps => None,
+                Compare::ULess | Compare::ULessEqual => Some(Ends::Past(Compare::ULess)),
+                Compare::SLess | Compare::SLessEqual => Some(Ends::Past(Compare::SLess)),
+                _ => None,
+            }?;
+            // It goes on while the first is less, or, if that ends it, while the second is.
+            let goes_up = (count == a) == goes_on_if;
+            let is_right = matches!(ends, Ends::Equal) || goes_up == step.goes_up;
+            let is_known = match step.by {
+                Amount::Constant(_) => true,
+                Amount::Variable(by) => is_outside(by),
+            };
+            (is_right && is_known && is_outside(limit)).then_some(Self {
+                counter,
+                step,
+                ends,
+                limit,
+            })
         })
-    });
-    counted.map(|counted| Counted { defined, ..counted })
+    }
 }
 
 /// Whether it is known of a count how many iterations are left: it passes the limit, so that it cannot wrap around beyond it.

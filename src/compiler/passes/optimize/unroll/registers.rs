@@ -4,7 +4,7 @@
 //! else that accesses the variable does so by constants or by counters of such loops, too. One access by another number, as
 //! sorts and queues have them, keeps the variable in memory, and all copies of the others with it.
 
-use super::{Candidate, candidate};
+use super::candidate::{Candidate, candidate};
 use crate::compiler::analysis::{Dominators, Loops};
 use crate::compiler::ir::{Block, Function, Op, Place, Terminator, Value, VariableId};
 use std::collections::HashSet;

@@ -3,7 +3,8 @@
 //! `while (i-- != 0) flag = n > 1;` makes one assignment, whatever the number of iterations. NVIDIA's compiler (seen in
 //! 580.159.04) ends the process over such a loop, where the variable is a boolean.
 
-use super::{Candidate, trip_count};
+use super::candidate::Candidate;
+use super::trip_count;
 use crate::compiler::analysis::{Uses, defined_values};
 use crate::compiler::ir::{Block, Function, InstFlags, Op, Value};
 use std::collections::{HashMap, HashSet};

@@ -1,6 +1,6 @@
 //! How often a loop runs.
 
-use super::Candidate;
+use super::candidate::Candidate;
 use crate::compiler::analysis::{Dominators, KnownBits, Loop};
 use crate::compiler::ir::{Binary, Block, Compare, Edge, Function, Op, Terminator, Unary, Value};
 use crate::compiler::passes::optimize::simplify::fold;

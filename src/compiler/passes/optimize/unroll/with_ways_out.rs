@@ -18,11 +18,11 @@ const FACTORS: [usize; 3] = [17, 8, 4];
 /// The most of them.
 pub const MOST: usize = FACTORS[0];
 
-const MOST_INSTS: usize = super::JOINED;
+const MOST_INSTS: usize = super::policy::PARTIAL;
 
 const MOST_BLOCKS: usize = 12;
 
-/// Joins the iterations of a loop, if that can be done. `most_iterations` is what it makes at most, if that is known; `copies` is how
+/// Unrolls a loop partially, if that can be done. `most_iterations` is what it makes at most, if that is known; `copies` is how
 /// many there may be of it.
 pub fn run(
     function: &mut Function,

@@ -52,6 +52,13 @@ impl WaysIn {
     }
 }
 
+/// A loop in its region, and where what is behind it goes on.
+struct Place<'a> {
+    region: &'a Rc<Region>,
+    node: usize,
+    follow: Option<Block>,
+}
+
 impl Shaper<'_> {
     /// Finds the outermost loops among `members` and gives each one entry, a block before it, and one
     /// continue target. Returns the members, new ones included, and the loops.
@@ -242,83 +249,22 @@ impl Shaper<'_> {
         let (head, mut continues) = (*head, *continues);
         let (mut arms, mut meetings) = children(region, node);
         let mut body = blocks.clone();
-        let mut ways = self.ways_out(&body);
-        if ways.len() > 1 {
+        if self.ways_out(&body).len() > 1 {
             self.copy_returns(region, node, &mut arms, &mut meetings);
-            ways = self.ways_out(&body);
         }
+        let ways = self.ways_out(&body);
         if let Some(&replaced) = self.continues.get(&head) {
             continues = replaced;
             body.push(continues);
             // From here on it is an exit of the loop's inside.
             self.terminals.remove(&continues);
         }
-        let head_of = |node: usize| region.nodes[node].head;
-
-        // Arms that may become part of the loop, and where its ways then lead to.
-        let small: Vec<usize> = arms
-            .iter()
-            .copied()
-            .filter(|&arm| self.is_small(region, arm))
-            .collect();
-        let mut with_small = body.clone();
-        for &arm in &small {
-            with_small.extend(region.blocks_under(arm));
-        }
-        let beyond = self.ways_out(&with_small);
-
-        let visit = |shaper: &mut Self, node: usize, follow: Option<Block>| {
-            shaper.tasks.push(Task::Node {
-                region: region.clone(),
-                node,
-                follow,
-            });
+        let place = Place {
+            region,
+            node,
+            follow,
         };
-        let to_single = |shaper: &mut Self, body: &[Block], target: Block| {
-            match region.child_with(node, target) {
-                Some(child) => {
-                    visit(shaper, child, follow);
-                    Ok(target)
-                }
-                // Where an enclosing construct ends: this one ends just before.
-                None if Some(target) == follow || region.exits.contains(target) => {
-                    let merge = shaper.block_before(target);
-                    shaper.lead(body, target, merge);
-                    Ok(merge)
-                }
-                None => Err(unexpected(target)),
-            }
-        };
-        let merge = match (ways.as_slice(), beyond.as_slice()) {
-            ([], _) => self.unreachable(),
-            (&[target], _) => to_single(self, &body, target)?,
-            (_, &[target]) => {
-                body = with_small;
-                to_single(self, &body, target)?
-            }
-            (_, []) => {
-                // Every arm ends by itself; the largest is what comes after.
-                let after = largest(region, &small);
-                for &arm in &small {
-                    if Some(arm) != after {
-                        body.extend(region.blocks_under(arm));
-                    }
-                }
-                match after {
-                    Some(arm) => {
-                        visit(self, arm, follow);
-                        head_of(arm)
-                    }
-                    None => self.unreachable(),
-                }
-            }
-            _ => {
-                // In reverse postorder, as the tree has its children.
-                let mut nodes = [arms, meetings].concat();
-                nodes.sort_unstable();
-                self.dispatch_exits(region, &nodes, &body, &ways, follow)?
-            }
-        };
+        let merge = self.merge_block(&place, arms, meetings, &ways, &mut body)?;
         // What decides to go back can only leave to the merge block.
         let targets = self.function.successors(continues);
         if targets
@@ -341,6 +287,89 @@ impl Shaper<'_> {
             },
         });
         Ok(())
+    }
+
+    /// The merge block of a loop whose `ways` out of `body` lead to its arms and where these meet. Small arms may become part of
+    /// the body.
+    fn merge_block(
+        &mut self,
+        place: &Place<'_>,
+        arms: Vec<usize>,
+        meetings: Vec<usize>,
+        ways: &[Block],
+        body: &mut Vec<Block>,
+    ) -> Result<Block, CompileError> {
+        let region = place.region;
+        // Arms that may become part of the loop, and where its ways then lead to.
+        let small: Vec<usize> = arms
+            .iter()
+            .copied()
+            .filter(|&arm| self.is_small(region, arm))
+            .collect();
+        let mut with_small = body.clone();
+        for &arm in &small {
+            with_small.extend(region.blocks_under(arm));
+        }
+        let beyond = self.ways_out(&with_small);
+        match (ways, beyond.as_slice()) {
+            ([], _) => Ok(self.unreachable()),
+            (&[target], _) => self.single_exit(place, body, target),
+            (_, &[target]) => {
+                *body = with_small;
+                self.single_exit(place, body, target)
+            }
+            (_, []) => {
+                // Every arm ends by itself; the largest is what comes after.
+                let after = largest(region, &small);
+                for &arm in &small {
+                    if Some(arm) != after {
+                        body.extend(region.blocks_under(arm));
+                    }
+                }
+                let Some(arm) = after else {
+                    return Ok(self.unreachable());
+                };
+                self.visit(place, arm);
+                Ok(region.nodes[arm].head)
+            }
+            _ => {
+                // In reverse postorder, as the tree has its children.
+                let mut nodes = [arms, meetings].concat();
+                nodes.sort_unstable();
+                self.dispatch_exits(region, &nodes, body, ways, place.follow)
+            }
+        }
+    }
+
+    /// The merge block of a loop all of whose ways out lead to one target.
+    fn single_exit(
+        &mut self,
+        place: &Place<'_>,
+        body: &[Block],
+        target: Block,
+    ) -> Result<Block, CompileError> {
+        match place.region.child_with(place.node, target) {
+            Some(child) => {
+                self.visit(place, child);
+                Ok(target)
+            }
+            // Where an enclosing construct ends: this one ends just before.
+            None if Some(target) == place.follow || place.region.exits.contains(target) => {
+                let merge = self.block_before(target);
+                self.lead(body, target, merge);
+                Ok(merge)
+            }
+            None => Err(unexpected(target)),
+        }
+    }
+
+    /// Has a node be given its structure later.
+    fn visit(&mut self, place: &Place<'_>, node: usize) {
+        self.tasks.push(Task::Node {
+            region: place.region.clone(),
+            node,
+            follow: place.follow,
+        });
     }
 
     /// Where the edges of `blocks` go that leave them, returns of their own apart.

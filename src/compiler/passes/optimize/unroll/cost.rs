@@ -1,4 +1,4 @@
-//! What joined iterations may cost a driver that takes long over them.
+//! What the copies of iterations cost a driver that takes long over them, and may cost.
 //!
 //! llvmpipe makes a coroutine of every kernel, with barriers or without, and LLVM (15, `buildCoroutineFrame`) lays out its
 //! frame in time that is quadratic in two numbers:
@@ -19,8 +19,8 @@ use crate::compiler::ir::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// What joined iterations add to a function's cost at most, all loops together.
-const JOINED_NS: u64 = 500_000_000;
+/// What copies of iterations add to a function's cost at most, all loops together.
+const MOST_NS: u64 = 500_000_000;
 
 const NS_OF_INSTRUCTION: u64 = 35_000;
 
@@ -134,21 +134,21 @@ fn pointer_in(function: &Function, place: &Place) -> Option<(AddressSpace, Value
     }
 }
 
-/// A function's budget.
+/// A function's budget, in estimated nanoseconds of the back end.
 #[derive(Debug)]
-pub struct Budget<'a> {
+pub struct TimeBudget<'a> {
     capabilities: &'a Capabilities,
     most_ns: u64,
     /// Loops that are yet to be looked at.
     loops: u64,
 }
 
-impl<'a> Budget<'a> {
+impl<'a> TimeBudget<'a> {
     /// One for so many loops of a function of that cost.
     pub fn new(before: &Cost, loops: usize, capabilities: &'a Capabilities) -> Self {
         Self {
             capabilities,
-            most_ns: before.nanoseconds(capabilities).saturating_add(JOINED_NS),
+            most_ns: before.nanoseconds(capabilities).saturating_add(MOST_NS),
             loops: loops as u64,
         }
     }
@@ -186,8 +186,9 @@ mod tests {
     #[test]
     fn copies_are_paid_for_by_what_the_back_end_takes_long_over() {
         let (nothing, device) = (cost(0, 0, 0), Capabilities::lavapipe());
-        let copies =
-            |body: &Cost, loops| Budget::new(&nothing, loops, &device).copies(&nothing, body, 64);
+        let copies = |body: &Cost, loops| {
+            TimeBudget::new(&nothing, loops, &device).copies(&nothing, body, 64)
+        };
         assert_eq!(copies(&cost(20, 1, 0), 1), 64);
         // Four vectors of sixteen: no more than 300 scalars.
         assert_eq!(copies(&cost(8, 64, 0), 1), 4);
@@ -211,7 +212,7 @@ mod tests {
             cost
         };
         let before = local(&[Type::I64; 64]);
-        let copies = |body: &Cost| Budget::new(&before, 1, &device).copies(&before, body, 64);
+        let copies = |body: &Cost| TimeBudget::new(&before, 1, &device).copies(&before, body, 64);
         let (longs, bytes) = (copies(&local(&[Type::I64])), copies(&local(&[Type::I8])));
         assert!(bytes > 0 && 2 * bytes < longs, "{bytes}, {longs}");
     }
@@ -220,7 +221,7 @@ mod tests {
     fn what_is_there_already_counts() {
         let (before, body) = (cost(0, 500, 0), cost(8, 16, 0));
         let device = Capabilities::lavapipe();
-        let copies = Budget::new(&before, 1, &device).copies(&before, &body, 64);
+        let copies = TimeBudget::new(&before, 1, &device).copies(&before, &body, 64);
         assert!((1..8).contains(&copies), "{copies}");
     }
 }
