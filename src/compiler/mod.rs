@@ -7,6 +7,7 @@ pub mod capabilities;
 pub mod context;
 pub mod emit;
 pub mod error;
+pub mod evaluate;
 pub mod extract_kernel;
 pub mod image;
 #[cfg(test)]

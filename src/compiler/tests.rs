@@ -41,7 +41,7 @@ fn a_vector_add_for_every_device() {
     }
 }
 
-/// What clang knows of overflow reaches the pass that needs it, and rounds are joined after that: of eighteen places that
+/// What clang knows of overflow reaches the pass that needs it, and loops are unrolled after that: of eighteen places that
 /// are loaded from none is widened by itself.
 #[test]
 fn loops_count_addresses_on_where_the_device_asks() {

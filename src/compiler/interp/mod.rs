@@ -3,9 +3,9 @@
 //! One work-item, one flat byte memory that addresses and pointers of every address space point into.
 //! Accesses out of its bounds, undefined results and endless loops are errors, not surprises.
 
-pub mod float;
-pub mod scalar;
+mod glsl;
 
+use crate::compiler::evaluate;
 use crate::compiler::ir::{
     ArrayId, AtomicOp, Block, BuiltIn, DotFormat, Edge, FuncId, Function, GlobalId, GroupOp, Inst,
     Module, Op, Place, Terminator, Type, Value, WorkItem,
@@ -190,17 +190,17 @@ impl<'a> Interpreter<'a> {
         let value = match &data.op {
             Op::Const(bits) => *bits,
             Op::Undef => self.undefined & mask,
-            &Op::Unary(op, a) => scalar::unary(op, function.ty(a), frame.get(a)?),
+            &Op::Unary(op, a) => evaluate::unary(op, function.ty(a), frame.get(a)?),
             &Op::Binary(op, a, b) => {
                 let (x, y) = (frame.get(a)?, frame.get(b)?);
-                match scalar::binary(op, function.ty(a), x, y) {
+                match evaluate::binary(op, function.ty(a), x, y) {
                     None if self.is_lenient => self.undefined & mask,
                     found => found.ok_or_else(undefined)?,
                 }
             }
             &Op::Compare(op, a, b) => {
                 let (x, y) = (frame.get(a)?, frame.get(b)?);
-                scalar::compare(op, function.ty(a), x, y).into()
+                evaluate::compare(op, function.ty(a), x, y).into()
             }
             &Op::Select(condition, a, b) => match frame.get(condition)? {
                 0 => frame.get(b)?,
@@ -208,12 +208,12 @@ impl<'a> Interpreter<'a> {
             },
             &Op::Fma(a, b, c) => {
                 let [x, y, z] = [frame.get(a)?, frame.get(b)?, frame.get(c)?];
-                scalar::fma(function.ty(a), x, y, z)
+                glsl::fma(function.ty(a), x, y, z)
             }
             &Op::Convert(op, a) => {
                 let from = function.ty(a);
                 let to = ty.ok_or_else(undefined)?;
-                match scalar::convert(op, from, to, frame.get(a)?) {
+                match evaluate::convert(op, from, to, frame.get(a)?) {
                     None if self.is_lenient => self.undefined & mask,
                     found => found.ok_or_else(undefined)?,
                 }
@@ -222,8 +222,8 @@ impl<'a> Interpreter<'a> {
                 let from = function.ty(a);
                 let (a, b) = (frame.get(a)?, frame.get(b)?);
                 let product = if signed {
-                    let a = i128::from(scalar::signed(from, a));
-                    (a * i128::from(scalar::signed(from, b))) as u128
+                    let a = i128::from(evaluate::signed(from, a));
+                    (a * i128::from(evaluate::signed(from, b))) as u128
                 } else {
                     u128::from(a) * u128::from(b)
                 };
@@ -262,11 +262,11 @@ impl<'a> Interpreter<'a> {
                 let types: Vec<Type> = args.iter().map(|&arg| function.ty(arg)).collect();
                 let args = frame.all(args)?;
                 let to = ty.ok_or_else(undefined)?;
-                scalar::glsl(*number, to, &args, &types)
+                glsl::glsl(*number, to, &args, &types)
                     .ok_or_else(|| Trap::Unsupported(data.op.to_string()))?
             }
             &Op::PtrAdd(pointer, offset) => {
-                let by = scalar::signed(function.ty(offset), frame.get(offset)?);
+                let by = evaluate::signed(function.ty(offset), frame.get(offset)?);
                 frame.get(pointer)?.wrapping_add_signed(by)
             }
             &Op::VariableAddress(id) => match frame.variables.get(&id.0) {
@@ -554,7 +554,9 @@ impl<'a> Interpreter<'a> {
         };
         let operand = values.first().copied().ok_or_else(undefined);
         let new = match (arithmetic, op) {
-            (Some(binary), _) => scalar::binary(binary, ty, old, operand?).ok_or_else(undefined)?,
+            (Some(binary), _) => {
+                evaluate::binary(binary, ty, old, operand?).ok_or_else(undefined)?
+            }
             (_, AtomicOp::Load) => return Ok(old),
             (_, AtomicOp::CompareExchange) => match values.get(1) {
                 Some(&comparator) if comparator == old => operand?,

@@ -6,7 +6,8 @@ use super::narrow_integers::sign_extend;
 use super::slot::Slot;
 use super::types::{Kind, Types};
 use crate::compiler::CompileError;
-use crate::compiler::ir::Type;
+use crate::compiler::evaluate;
+use crate::compiler::ir::{Binary, Compare, Type, Unary};
 use rspirv::spirv::Op;
 
 /// Declares the result of an `OpSpecConstantOp`.
@@ -297,51 +298,59 @@ fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Sc
     if from.is_float() || to.is_float() {
         return None;
     }
-    let signed_a = sign_extend(a, from.bits());
     let value = match b {
         None => match op {
-            Op::SNegate => signed_a.wrapping_neg() as u64,
-            Op::Not | Op::LogicalNot => !a,
+            Op::SNegate => evaluate::unary(Unary::Negate, from, a),
+            Op::Not | Op::LogicalNot => evaluate::unary(Unary::Not, from, a),
             Op::UConvert => a,
-            Op::SConvert => signed_a as u64,
+            Op::SConvert => evaluate::signed(from, a) as u64,
             _ => return None,
         },
-        Some(Scalar::Bits(b)) => {
-            let signed_b = sign_extend(b, from.bits());
-            let shift = u32::try_from(b).ok().filter(|&b| b < from.bits());
-            match op {
-                Op::IAdd => a.wrapping_add(b),
-                Op::ISub => a.wrapping_sub(b),
-                Op::IMul => a.wrapping_mul(b),
-                Op::UDiv => a.checked_div(b).unwrap_or(0),
-                Op::UMod => a.checked_rem(b).unwrap_or(0),
-                Op::SDiv => signed_a.checked_div(signed_b).unwrap_or(0) as u64,
-                Op::SRem => signed_a.checked_rem(signed_b).unwrap_or(0) as u64,
-                Op::SMod => {
-                    let rem = signed_a.checked_rem(signed_b).unwrap_or(0);
-                    let fix = rem != 0 && (rem < 0) != (signed_b < 0);
-                    (if fix { rem.wrapping_add(signed_b) } else { rem }) as u64
-                }
-                Op::ShiftLeftLogical => shift.map_or(0, |b| a << b),
-                Op::ShiftRightLogical => shift.map_or(0, |b| a >> b),
-                Op::ShiftRightArithmetic => (signed_a >> shift.unwrap_or(63)) as u64,
-                Op::BitwiseAnd | Op::LogicalAnd => a & b,
-                Op::BitwiseOr | Op::LogicalOr => a | b,
-                Op::BitwiseXor | Op::LogicalNotEqual => a ^ b,
-                Op::IEqual | Op::LogicalEqual => (a == b).into(),
-                Op::INotEqual => (a != b).into(),
-                Op::ULessThan => (a < b).into(),
-                Op::ULessThanEqual => (a <= b).into(),
-                Op::UGreaterThan => (a > b).into(),
-                Op::UGreaterThanEqual => (a >= b).into(),
-                Op::SLessThan => (signed_a < signed_b).into(),
-                Op::SLessThanEqual => (signed_a <= signed_b).into(),
-                Op::SGreaterThan => (signed_a > signed_b).into(),
-                Op::SGreaterThanEqual => (signed_a >= signed_b).into(),
-                _ => return None,
-            }
-        }
+        Some(Scalar::Bits(b)) => match (arithmetic(op), comparison(op)) {
+            // An undefined result may be anything.
+            (Some(operation), _) => evaluate::binary(operation, from, a, b).unwrap_or(0),
+            (_, Some((comparison, false))) => evaluate::compare(comparison, from, a, b).into(),
+            (_, Some((comparison, true))) => evaluate::compare(comparison, from, b, a).into(),
+            _ => return None,
+        },
         Some(_) => return None,
     };
     Some(Scalar::Bits(value & to.mask()))
+}
+
+fn arithmetic(op: Op) -> Option<Binary> {
+    Some(match op {
+        Op::IAdd => Binary::Add,
+        Op::ISub => Binary::Sub,
+        Op::IMul => Binary::Mul,
+        Op::UDiv => Binary::UDiv,
+        Op::UMod => Binary::URem,
+        Op::SDiv => Binary::SDiv,
+        Op::SRem => Binary::SRem,
+        Op::SMod => Binary::SMod,
+        Op::ShiftLeftLogical => Binary::Shl,
+        Op::ShiftRightLogical => Binary::LShr,
+        Op::ShiftRightArithmetic => Binary::AShr,
+        Op::BitwiseAnd | Op::LogicalAnd => Binary::And,
+        Op::BitwiseOr | Op::LogicalOr => Binary::Or,
+        Op::BitwiseXor | Op::LogicalNotEqual => Binary::Xor,
+        _ => return None,
+    })
+}
+
+/// The comparison, and whether the operands change places.
+fn comparison(op: Op) -> Option<(Compare, bool)> {
+    Some(match op {
+        Op::IEqual | Op::LogicalEqual => (Compare::Equal, false),
+        Op::INotEqual => (Compare::NotEqual, false),
+        Op::ULessThan => (Compare::ULess, false),
+        Op::ULessThanEqual => (Compare::ULessEqual, false),
+        Op::UGreaterThan => (Compare::ULess, true),
+        Op::UGreaterThanEqual => (Compare::ULessEqual, true),
+        Op::SLessThan => (Compare::SLess, false),
+        Op::SLessThanEqual => (Compare::SLessEqual, false),
+        Op::SGreaterThan => (Compare::SLess, true),
+        Op::SGreaterThanEqual => (Compare::SLessEqual, true),
+        _ => return None,
+    })
 }

@@ -1,6 +1,8 @@
 //! Instructions on constants, and those that nobody reads.
 
 use super::{Inst, Module, has_result};
+use crate::compiler::evaluate;
+use crate::compiler::ir::{Binary, Compare, Type, Unary};
 use rspirv::spirv::{MemoryAccess, Op};
 use std::collections::HashSet;
 
@@ -70,39 +72,46 @@ pub(super) fn fold(module: &mut Module, inst: &mut Inst) {
 }
 
 fn unary(op: Op, a: u32) -> Option<u32> {
-    Some(match op {
-        Op::LogicalNot => u32::from(a == 0),
-        Op::Not => !a,
-        Op::SNegate => a.wrapping_neg(),
+    let operation = match op {
+        Op::LogicalNot => return Some(u32::from(a == 0)),
+        Op::Not => Unary::Not,
+        Op::SNegate => Unary::Negate,
         _ => return None,
-    })
+    };
+    Some(evaluate::unary(operation, Type::I32, a.into()) as u32)
 }
 
 fn binary(op: Op, a: u32, b: u32) -> Option<u32> {
-    let (signed_a, signed_b) = (a as i32, b as i32);
-    Some(match op {
-        Op::IAdd => a.wrapping_add(b),
-        Op::ISub => a.wrapping_sub(b),
-        Op::IMul => a.wrapping_mul(b),
-        Op::BitwiseAnd | Op::LogicalAnd => a & b,
-        Op::BitwiseOr | Op::LogicalOr => a | b,
-        Op::BitwiseXor => a ^ b,
-        // "The result is undefined if Shift is greater than or equal to the bit width".
-        Op::ShiftLeftLogical => a.checked_shl(b)?,
-        Op::ShiftRightLogical => a.checked_shr(b)?,
-        Op::ShiftRightArithmetic => signed_a.checked_shr(b)? as u32,
-        Op::IEqual | Op::LogicalEqual => u32::from(a == b),
-        Op::INotEqual | Op::LogicalNotEqual => u32::from(a != b),
-        Op::UGreaterThan => u32::from(a > b),
-        Op::UGreaterThanEqual => u32::from(a >= b),
-        Op::ULessThan => u32::from(a < b),
-        Op::ULessThanEqual => u32::from(a <= b),
-        Op::SGreaterThan => u32::from(signed_a > signed_b),
-        Op::SGreaterThanEqual => u32::from(signed_a >= signed_b),
-        Op::SLessThan => u32::from(signed_a < signed_b),
-        Op::SLessThanEqual => u32::from(signed_a <= signed_b),
+    let arithmetic = match op {
+        Op::IAdd => Some(Binary::Add),
+        Op::ISub => Some(Binary::Sub),
+        Op::IMul => Some(Binary::Mul),
+        Op::BitwiseAnd | Op::LogicalAnd => Some(Binary::And),
+        Op::BitwiseOr | Op::LogicalOr => Some(Binary::Or),
+        Op::BitwiseXor => Some(Binary::Xor),
+        Op::ShiftLeftLogical => Some(Binary::Shl),
+        Op::ShiftRightLogical => Some(Binary::LShr),
+        Op::ShiftRightArithmetic => Some(Binary::AShr),
+        _ => None,
+    };
+    let (a, b) = (u64::from(a), u64::from(b));
+    if let Some(operation) = arithmetic {
+        return evaluate::binary(operation, Type::I32, a, b).map(|bits| bits as u32);
+    }
+    let (comparison, a, b) = match op {
+        Op::IEqual | Op::LogicalEqual => (Compare::Equal, a, b),
+        Op::INotEqual | Op::LogicalNotEqual => (Compare::NotEqual, a, b),
+        Op::ULessThan => (Compare::ULess, a, b),
+        Op::ULessThanEqual => (Compare::ULessEqual, a, b),
+        Op::UGreaterThan => (Compare::ULess, b, a),
+        Op::UGreaterThanEqual => (Compare::ULessEqual, b, a),
+        Op::SLessThan => (Compare::SLess, a, b),
+        Op::SLessThanEqual => (Compare::SLessEqual, a, b),
+        Op::SGreaterThan => (Compare::SLess, b, a),
+        Op::SGreaterThanEqual => (Compare::SLessEqual, b, a),
         _ => return None,
-    })
+    };
+    Some(evaluate::compare(comparison, Type::I32, a, b).into())
 }
 
 /// Places of the ids that an instruction of a function reads, labels apart; `None` for one that is not known,

@@ -4,6 +4,7 @@
 //! address plus a zero-extended index), most have a constant operand. Folding them here keeps the code that
 //! `simplify` has to look at small; nothing depends on it. All values are integers of at most 32 bits.
 
+use crate::compiler::evaluate;
 use crate::compiler::ir::{Binary, Builder, Compare, Type, Value};
 
 /// `a op b` for integers; both have the same type, apart from the amount of a shift, which is I32.
@@ -12,7 +13,7 @@ pub fn binary(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
     let ty = b.ty(x);
     let (cx, cy) = (b.function.constant(x), b.function.constant(y));
     if let (Some(cx), Some(cy)) = (cx, cy)
-        && let Some(bits) = evaluate(op, cx, cy, ty)
+        && let Some(bits) = evaluated(op, cx, cy, ty)
     {
         return b.constant(ty, bits);
     }
@@ -47,12 +48,7 @@ pub fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     let ty = b.ty(x);
     let (cx, cy) = (b.function.constant(x), b.function.constant(y));
     let known = match (op, cx, cy) {
-        (Equal, Some(x), Some(y)) => Some(x == y),
-        (NotEqual, Some(x), Some(y)) => Some(x != y),
-        (ULess, Some(x), Some(y)) => Some(x < y),
-        (ULessEqual, Some(x), Some(y)) => Some(x <= y),
-        (SLess, Some(x), Some(y)) => Some(signed(x, ty) < signed(y, ty)),
-        (SLessEqual, Some(x), Some(y)) => Some(signed(x, ty) <= signed(y, ty)),
+        (_, Some(x), Some(y)) => Some(evaluate::compare(op, ty, x, y)),
         (ULess, _, Some(0)) => Some(false),
         (ULessEqual, Some(0), _) => Some(true),
         (Equal | ULessEqual | SLessEqual, ..) if x == y => Some(true),
@@ -82,30 +78,12 @@ pub fn bool_to_int(b: &mut Builder<'_>, condition: Value) -> Value {
     select(b, condition, one, zero)
 }
 
-/// The value of a constant's bits read as two's complement.
-pub fn signed(bits: u64, ty: Type) -> i64 {
-    let unused = 64 - ty.bits();
-    ((bits << unused) as i64) >> unused
-}
-
 /// `None` where the operation is not one of those that fold, or has no defined result.
-fn evaluate(op: Binary, x: u64, y: u64, ty: Type) -> Option<u64> {
+fn evaluated(op: Binary, x: u64, y: u64, ty: Type) -> Option<u64> {
     use Binary::*;
-    let in_range = y < ty.bits().into();
-    Some(match op {
-        Add => x.wrapping_add(y),
-        Sub => x.wrapping_sub(y),
-        Mul => x.wrapping_mul(y),
-        And => x & y,
-        Or => x | y,
-        Xor => x ^ y,
-        Shl if in_range => x << y,
-        LShr if in_range => x >> y,
-        AShr if in_range => (signed(x, ty) >> y) as u64,
-        UDiv if y != 0 => x / y,
-        URem if y != 0 => x % y,
-        UMin => x.min(y),
-        UMax => x.max(y),
-        _ => return None,
-    })
+    let folds = matches!(
+        op,
+        Add | Sub | Mul | And | Or | Xor | Shl | LShr | AShr | UDiv | URem | UMin | UMax
+    );
+    folds.then(|| evaluate::binary(op, ty, x, y))?
 }

@@ -18,6 +18,7 @@
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
 //! ([`Defects::MISCOUNTS_ITERATIONS`]).
 
+use crate::compiler::evaluate;
 use crate::compiler::ir::{Binary, Block, Compare, Function, Merge, Module, Op, Type, Value};
 use crate::compiler::passes::optimize::simplify::fold;
 use crate::compiler::{CompileError, Context, Defects};
@@ -124,8 +125,8 @@ fn step(function: &Function, value: Value, next: Value, ty: Type) -> Option<Step
     };
     let by = function.constant(other)?;
     match op {
-        Binary::Add => Some(Step::Integer(fold::signed(ty, by))),
-        Binary::Sub => Some(Step::Integer(fold::signed(ty, by).wrapping_neg())),
+        Binary::Add => Some(Step::Integer(evaluate::signed(ty, by))),
+        Binary::Sub => Some(Step::Integer(evaluate::signed(ty, by).wrapping_neg())),
         Binary::FAdd | Binary::FSub => Some(Step::Float),
         _ => None,
     }
@@ -182,7 +183,7 @@ fn wraps_around(
     let mask = u64::MAX >> (64 - counter.ty.bits());
     let number = |bits: u64| {
         if is_signed {
-            i128::from(fold::signed(counter.ty, bits))
+            i128::from(evaluate::signed(counter.ty, bits))
         } else {
             i128::from(bits & mask)
         }

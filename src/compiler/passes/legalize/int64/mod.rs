@@ -16,6 +16,7 @@ mod float;
 #[cfg(test)]
 mod tests;
 
+use crate::compiler::evaluate;
 use crate::compiler::ir::{
     Access, Binary, Builder, Compare, Convert, Edge, FuncId, Function, Module, Op, Place, Rounding,
     Terminator, Type, Unary, Value, Values,
@@ -243,7 +244,9 @@ fn convert(x: &mut Expansion<'_>, op: Convert, a: Value, to: Type) -> Expanded {
             let signed = op == Convert::SignExtend;
             let a = x.one(a);
             let lo = match x.b.function.constant(a) {
-                Some(bits) if signed => x.b.constant(Type::I32, folding::signed(bits, from) as u64),
+                Some(bits) if signed => {
+                    x.b.constant(Type::I32, evaluate::signed(from, bits) as u64)
+                }
                 Some(bits) => x.b.constant(Type::I32, bits),
                 None => x.b.resize_int(a, Type::I32, signed),
             };

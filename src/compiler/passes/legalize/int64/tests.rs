@@ -1,7 +1,8 @@
 //! Every operation on 64-bit integers against Rust's `u64` and `i64`.
 
 use crate::compiler::Capabilities;
-use crate::compiler::interp::{Interpreter, scalar};
+use crate::compiler::evaluate;
+use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, Binary, Compare, Convert, Edge, FuncId, Module, Op, Place, Rounding, Terminator, Type,
     Unary,
@@ -127,7 +128,7 @@ fn arithmetic_on_edges_and_random_numbers() {
         for (x, y) in pairs(1000) {
             // No value is asked of a division by zero, only that it ends.
             let found = call(&module, &[x, y]);
-            if let Some(expected) = scalar::binary(op, Type::I64, x, y) {
+            if let Some(expected) = evaluate::binary(op, Type::I64, x, y) {
                 assert_eq!(found, [expected], "{op:?} {x:#x} {y:#x}");
             }
         }
@@ -180,7 +181,7 @@ fn arithmetic_with_a_constant() {
                 for &x in EDGES.iter().chain(&more) {
                     let (l, r) = if first { (constant, x) } else { (x, constant) };
                     let found = call(&module, &[x]);
-                    if let Some(expected) = scalar::binary(op, Type::I64, l, r) {
+                    if let Some(expected) = evaluate::binary(op, Type::I64, l, r) {
                         assert_eq!(found, [expected], "{op:?} {l:#x} {r:#x}");
                     }
                 }
@@ -207,7 +208,7 @@ fn shifts_by_variable_and_constant_amounts() {
             });
             legalize(&mut constant);
             for &x in &numbers {
-                let expected = scalar::binary(op, Type::I64, x, amount.into()).unwrap();
+                let expected = evaluate::binary(op, Type::I64, x, amount.into()).unwrap();
                 assert_eq!(call(&variable, &[x, amount.into()]), [expected]);
                 assert_eq!(call(&constant, &[x]), [expected]);
             }
@@ -222,7 +223,7 @@ fn comparisons() {
             testing::module_with(&[Type::I64; 2], |b, p| smallvec![b.compare(op, p[0], p[1])]);
         legalize(&mut module);
         for (x, y) in pairs(2000) {
-            let expected = scalar::compare(op, Type::I64, x, y);
+            let expected = evaluate::compare(op, Type::I64, x, y);
             assert_eq!(
                 call(&module, &[x, y]),
                 [u64::from(expected)],
@@ -288,7 +289,7 @@ fn integer_conversions() {
             });
             legalize(&mut module);
             for (x, _) in pairs(100) {
-                let expected = scalar::convert(op, ty, Type::I64, x & ty.mask()).unwrap();
+                let expected = evaluate::convert(op, ty, Type::I64, x & ty.mask()).unwrap();
                 assert_eq!(call(&module, &[x]), [expected]);
             }
         }

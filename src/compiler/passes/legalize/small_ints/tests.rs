@@ -1,7 +1,8 @@
 //! Every operation on narrow integers against the same one at its width: every 8-bit number with those near
 //! a limit, edges and random numbers for 16 bits. The upper bits of what comes in are garbage on purpose.
 
-use crate::compiler::interp::{Interpreter, scalar};
+use crate::compiler::evaluate;
+use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Access, Binary, Builder, Compare, Convert, Edge, FuncId, Module, Op, Place, Terminator, Type,
     Unary, Value, Values,
@@ -82,12 +83,10 @@ fn binary_operations() {
         let operands = operands(ty);
         for op in operations {
             let module = legalized(&[ty; 2], |b, p| smallvec![b.binary(op, p[0], p[1])]);
-            let divides = matches!(op, UDiv | SDiv | URem | SRem | SMod);
             for &(args, x, y) in &operands {
-                if divides && y == 0 || op.is_shift() && y >= ty.bits().into() {
+                let Some(expected) = evaluate::binary(op, ty, x, y) else {
                     continue;
-                }
-                let expected = scalar::binary(op, ty, x, y).unwrap();
+                };
                 let found = run(&module, &args) & ty.mask();
                 assert_eq!(found, expected, "{op:?} {ty} {x:#x} {y:#x}");
             }
@@ -103,7 +102,7 @@ fn comparisons() {
         for op in [Equal, NotEqual, ULess, ULessEqual, SLess, SLessEqual] {
             let module = legalized(&[ty; 2], |b, p| smallvec![b.compare(op, p[0], p[1])]);
             for &(args, x, y) in &operands {
-                let expected = scalar::compare(op, ty, x, y);
+                let expected = evaluate::compare(op, ty, x, y);
                 assert_eq!(
                     run(&module, &args),
                     u64::from(expected),
@@ -150,7 +149,7 @@ fn unary_operations_and_extended_products() {
             });
             for &(args, x, y) in &operands {
                 let (x, y) = if signed {
-                    (scalar::signed(ty, x), scalar::signed(ty, y))
+                    (evaluate::signed(ty, x), evaluate::signed(ty, y))
                 } else {
                     (x as i64, y as i64)
                 };
@@ -174,7 +173,7 @@ fn conversions() {
                 }
                 let module = legalized(&[ty], |b, p| smallvec![b.convert(op, p[0], to)]);
                 for &([arg, _], x, _) in &operands {
-                    let expected = scalar::convert(op, ty, to, x).unwrap();
+                    let expected = evaluate::convert(op, ty, to, x).unwrap();
                     assert_eq!(run(&module, &[arg]) & to.mask(), expected, "{op:?} {x:#x}");
                 }
             }
@@ -182,7 +181,7 @@ fn conversions() {
         for op in [Convert::UnsignedToFloat(None), Convert::SignedToFloat(None)] {
             let module = legalized(&[ty], |b, p| smallvec![b.convert(op, p[0], Type::F32)]);
             for &([arg, _], x, _) in &operands {
-                let expected = scalar::convert(op, ty, Type::F32, x).unwrap();
+                let expected = evaluate::convert(op, ty, Type::F32, x).unwrap();
                 assert_eq!(run(&module, &[arg]), expected);
             }
         }

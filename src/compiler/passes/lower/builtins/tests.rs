@@ -2,8 +2,8 @@
 
 use super::lower::Std;
 use crate::compiler::Capabilities;
+use crate::compiler::evaluate::float::{Parts, decode, encode};
 use crate::compiler::interp::Interpreter;
-use crate::compiler::interp::float::{Parts, decode, encode};
 use crate::compiler::ir::{
     AddressSpace, Builder, FuncId, Function, Module, Op, OpenClStd, Rounding, Terminator, Type,
     Value,
@@ -492,7 +492,7 @@ fn integers() {
                     .iter()
                     .map(|&bits| {
                         if signed {
-                            crate::compiler::interp::scalar::signed(ty, bits).into()
+                            crate::compiler::evaluate::signed(ty, bits).into()
                         } else {
                             bits.into()
                         }

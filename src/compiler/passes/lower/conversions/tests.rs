@@ -2,8 +2,9 @@
 
 use crate::compiler::Capabilities;
 use crate::compiler::capabilities::FloatControls;
-use crate::compiler::interp::float::{Parts, decode};
-use crate::compiler::interp::{Interpreter, scalar};
+use crate::compiler::evaluate;
+use crate::compiler::evaluate::float::{Parts, decode};
+use crate::compiler::interp::Interpreter;
 use crate::compiler::ir::{
     Binary, Builder, Compare, Convert, FuncId, Function, Module, Op, Rounding, Terminator, Type,
     Unary, Value,
@@ -110,7 +111,9 @@ fn numbers(ty: Type) -> Vec<u64> {
     if ty.is_float() {
         let oracle = |x: f64| match ty {
             Type::F64 => x.to_bits(),
-            _ => scalar::convert(Convert::FloatToFloat(None), Type::F64, ty, x.to_bits()).unwrap(),
+            _ => {
+                evaluate::convert(Convert::FloatToFloat(None), Type::F64, ty, x.to_bits()).unwrap()
+            }
         };
         for power in (-30..70).chain([-1074, -149, -140, -126, 127, 1000]) {
             for offset in [-2_i64, -1, 0, 1, 2] {
@@ -167,7 +170,7 @@ fn same(ty: Type, a: u64, b: u64) -> bool {
 fn check_conversion(caps: &Capabilities, op: Convert, from: Type, to: Type, inputs: &[u64]) {
     let lowered = Lowered::convert(caps, op, from, to);
     for &x in inputs {
-        let Some(expected) = scalar::convert(op, from, to, x) else {
+        let Some(expected) = evaluate::convert(op, from, to, x) else {
             continue;
         };
         let actual = lowered.run(&[x])[0];
@@ -307,7 +310,7 @@ fn float_predicates() {
             for x in numbers(ty) {
                 assert_eq!(
                     lowered.run(&[x])[0],
-                    scalar::unary(op, ty, x),
+                    evaluate::unary(op, ty, x),
                     "{op:?} {ty} {x:#x}"
                 );
             }
@@ -318,7 +321,7 @@ fn float_predicates() {
             });
             for x in numbers(ty).into_iter().step_by(7) {
                 for y in numbers(ty).into_iter().step_by(29) {
-                    let expected = scalar::compare(op, ty, x, y);
+                    let expected = evaluate::compare(op, ty, x, y);
                     assert_eq!(lowered.run(&[x, y])[0], expected.into());
                 }
             }
@@ -334,7 +337,7 @@ fn integer_operations() {
             for x in numbers(ty) {
                 assert_eq!(
                     lowered.run(&[x])[0],
-                    scalar::unary(op, ty, x),
+                    evaluate::unary(op, ty, x),
                     "{op:?} {ty} {x:#x}"
                 );
             }
@@ -357,7 +360,7 @@ fn integer_operations() {
                         continue;
                     }
                     let actual = lowered.run(&[x, y])[0];
-                    if let Some(expected) = scalar::binary(op, ty, x, y) {
+                    if let Some(expected) = evaluate::binary(op, ty, x, y) {
                         assert_eq!(actual, expected & ty.mask(), "{op:?} {ty} {x:#x} {y:#x}");
                     }
                 }
@@ -377,7 +380,7 @@ fn integer_operations() {
                 for y in numbers(ty).into_iter().step_by(11) {
                     let number = |v| {
                         if signed {
-                            i128::from(scalar::signed(ty, v)) as u128
+                            i128::from(evaluate::signed(ty, v)) as u128
                         } else {
                             v.into()
                         }

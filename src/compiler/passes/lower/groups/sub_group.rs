@@ -251,7 +251,7 @@ fn arithmetic(
                 // The first work-item's is the wide type's identity.
                 let bound = identity(binary, ty)?;
                 let bound = if signed {
-                    crate::compiler::passes::helpers::folding::signed(bound, ty) as u64
+                    crate::compiler::evaluate::signed(ty, bound) as u64
                 } else {
                     bound
                 };

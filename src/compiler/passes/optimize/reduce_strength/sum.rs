@@ -1,10 +1,10 @@
 //! Places in device memory as sums, as far as a loop is concerned: what is the same in all iterations, counters, and the rest.
 
 use crate::compiler::analysis::{Loop, defined_values};
+use crate::compiler::evaluate;
 use crate::compiler::ir::{
     Binary, Block, Builder, Convert, Function, Inst, InstFlags, Op, Type, Value, ValueDef,
 };
-use crate::compiler::passes::helpers::folding::signed;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
@@ -278,7 +278,7 @@ fn does_not_wrap(flags: InstFlags, extension: Extension) -> bool {
 /// A constant in 64 bits.
 fn extended(bits: u64, ty: Type, extension: Extension) -> u64 {
     match extension {
-        Extension::Sign => signed(bits, ty) as u64,
+        Extension::Sign => evaluate::signed(ty, bits) as u64,
         _ => bits,
     }
 }

@@ -1,5 +1,6 @@
-//! Evaluates operations on constants.
+//! Which operations on constants are ours to decide: not those whose results a device may choose, or which are undefined.
 
+use crate::compiler::evaluate;
 use crate::compiler::ir::{Binary, Compare, Convert, Type, Unary};
 
 /// Numbers of `GLSL.std.450` instructions.
@@ -8,100 +9,49 @@ const TRUNC: u32 = 3;
 const FLOOR: u32 = 8;
 const CEIL: u32 = 9;
 
-/// The bits as a signed number.
-pub fn signed(ty: Type, bits: u64) -> i64 {
-    let unused = 64 - ty.bits();
-    (bits << unused) as i64 >> unused
-}
-
-/// The result's bits, or `None` where it is undefined or not ours to decide.
+/// The result's bits, or `None` where it is not ours to decide.
 pub fn unary(op: Unary, ty: Type, a: u64) -> Option<u64> {
-    let bits = match op {
-        Unary::Negate => a.wrapping_neg(),
-        Unary::Not => !a,
-        Unary::BitCount => u64::from(a.count_ones()),
-        Unary::BitReverse => a.reverse_bits() >> (64 - ty.bits()),
-        Unary::FNegate => a ^ 1 << (ty.bits() - 1),
-        Unary::IsNan => is_nan(ty, a)?.into(),
-        Unary::IsInf | Unary::IsFinite | Unary::IsNormal | Unary::SignBitSet => return None,
+    let is_decided = match op {
+        Unary::Negate | Unary::Not | Unary::BitCount | Unary::BitReverse | Unary::FNegate => true,
+        Unary::IsNan => is_single_or_double(ty),
+        Unary::IsInf | Unary::IsFinite | Unary::IsNormal | Unary::SignBitSet => false,
     };
-    let result = match op {
-        Unary::IsNan => Type::Bool,
-        _ => ty,
-    };
-    Some(bits & result.mask())
+    is_decided.then(|| evaluate::unary(op, ty, a))
 }
 
 /// The result's bits; `ty` is the type of the first operand.
 pub fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
-    if op.is_float() {
-        return float_binary(op, ty, a, b);
+    let result = evaluate::binary(op, ty, a, b);
+    if !op.is_float() {
+        return result;
     }
-    let (x, y) = (signed(ty, a), signed(ty, b));
-    let bits = match op {
-        Binary::Add => a.wrapping_add(b),
-        Binary::Sub => a.wrapping_sub(b),
-        Binary::Mul => a.wrapping_mul(b),
-        Binary::UDiv => a.checked_div(b)?,
-        Binary::URem => a.checked_rem(b)?,
-        Binary::SDiv => fits(ty, x.checked_div(y)?)?,
-        Binary::SRem => x.checked_rem(y)? as u64,
-        Binary::SMod => match x.checked_rem(y)? {
-            0 => 0,
-            rest if (rest < 0) != (y < 0) => (rest + y) as u64,
-            rest => rest as u64,
-        },
-        Binary::Shl | Binary::LShr | Binary::AShr if b >= u64::from(ty.bits()) => return None,
-        Binary::Shl => a << b,
-        Binary::LShr => a >> b,
-        Binary::AShr => (x >> b) as u64,
-        Binary::And => a & b,
-        Binary::Or => a | b,
-        Binary::Xor => a ^ b,
-        Binary::UMin => a.min(b),
-        Binary::UMax => a.max(b),
-        Binary::SMin => x.min(y) as u64,
-        Binary::SMax => x.max(y) as u64,
-        _ => return None,
-    };
-    Some(bits & ty.mask())
+    // What IEEE 754 rounds once, to nearest even, unless a NaN is involved: then the payload is the device's choice. Whether
+    // subnormals are kept is its choice, too.
+    let is_exact = matches!(
+        op,
+        Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv
+    );
+    result.filter(|&result| {
+        is_exact && is_single_or_double(ty) && [a, b, result].iter().all(|&it| is_plain(ty, it))
+    })
 }
 
-/// A quotient that is not the one beyond the type's range.
-fn fits(ty: Type, value: i64) -> Option<u64> {
-    (signed(ty, value as u64) == value).then_some(value as u64)
+fn is_single_or_double(ty: Type) -> bool {
+    matches!(ty, Type::F32 | Type::F64)
 }
 
-/// Operations that IEEE 754 rounds once, to nearest even, unless a NaN is involved: then the payload is the
-/// device's choice.
-fn float_binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
+/// Whether a single or a double is zero, normal or infinite.
+fn is_plain(ty: Type, bits: u64) -> bool {
+    let is_plain = |is_normal: bool, x: f64| x == 0.0 || is_normal || x.is_infinite();
     match ty {
         Type::F32 => {
-            let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-            let value = match op {
-                Binary::FAdd => x + y,
-                Binary::FSub => x - y,
-                Binary::FMul => x * y,
-                Binary::FDiv => x / y,
-                _ => return None,
-            };
-            // Whether subnormals are kept is the device's choice too.
-            let is_plain = |v: f32| v == 0.0 || v.is_normal() || v.is_infinite();
-            (is_plain(x) && is_plain(y) && is_plain(value)).then(|| value.to_bits().into())
+            let x = f32::from_bits(bits as u32);
+            is_plain(x.is_normal(), x.into())
         }
-        Type::F64 => {
-            let (x, y) = (f64::from_bits(a), f64::from_bits(b));
-            let value = match op {
-                Binary::FAdd => x + y,
-                Binary::FSub => x - y,
-                Binary::FMul => x * y,
-                Binary::FDiv => x / y,
-                _ => return None,
-            };
-            let is_plain = |v: f64| v == 0.0 || v.is_normal() || v.is_infinite();
-            (is_plain(x) && is_plain(y) && is_plain(value)).then_some(value.to_bits())
+        _ => {
+            let x = f64::from_bits(bits);
+            is_plain(x.is_normal(), x)
         }
-        _ => None,
     }
 }
 
@@ -124,92 +74,49 @@ pub fn rounded(number: u32, ty: Type, a: u64) -> Option<u64> {
     }
 }
 
-fn is_nan(ty: Type, a: u64) -> Option<bool> {
-    match ty {
-        Type::F32 => Some(f32::from_bits(a as u32).is_nan()),
-        Type::F64 => Some(f64::from_bits(a).is_nan()),
-        _ => None,
-    }
-}
-
 /// Whether a comparison of two values of type `ty` holds.
 pub fn compare(op: Compare, ty: Type, a: u64, b: u64) -> Option<bool> {
-    let (x, y) = (signed(ty, a), signed(ty, b));
-    let integers = match op {
-        Compare::Equal => Some(a == b),
-        Compare::NotEqual => Some(a != b),
-        Compare::ULess => Some(a < b),
-        Compare::ULessEqual => Some(a <= b),
-        Compare::SLess => Some(x < y),
-        Compare::SLessEqual => Some(x <= y),
-        _ => None,
-    };
-    if integers.is_some() {
-        return integers;
-    }
-    let (x, y) = match ty {
-        Type::F32 => (
-            f64::from(f32::from_bits(a as u32)),
-            f64::from(f32::from_bits(b as u32)),
-        ),
-        Type::F64 => (f64::from_bits(a), f64::from_bits(b)),
-        _ => return None,
-    };
-    let unordered = x.is_nan() || y.is_nan();
-    Some(match op {
-        Compare::FOrdEqual => x == y,
-        Compare::FUnordEqual => unordered || x == y,
-        Compare::FOrdNotEqual => !unordered && x != y,
-        Compare::FUnordNotEqual => unordered || x != y,
-        Compare::FOrdLess => x < y,
-        Compare::FUnordLess => unordered || x < y,
-        Compare::FOrdLessEqual => x <= y,
-        Compare::FUnordLessEqual => unordered || x <= y,
-        Compare::FOrdered => !unordered,
-        Compare::FUnordered => unordered,
-        _ => return None,
-    })
+    (!ty.is_float() || is_single_or_double(ty)).then(|| evaluate::compare(op, ty, a, b))
 }
 
 /// The value in another type.
 pub fn convert(op: Convert, from: Type, to: Type, a: u64) -> Option<u64> {
-    let bits = match op {
-        Convert::Truncate | Convert::ZeroExtend | Convert::Bitcast => a,
-        Convert::SignExtend => signed(from, a) as u64,
-        Convert::UnsignedToFloat(None) => match to {
-            Type::F32 => (a as f32).to_bits().into(),
-            Type::F64 => (a as f64).to_bits(),
-            _ => return None,
-        },
-        Convert::SignedToFloat(None) => match to {
-            Type::F32 => (signed(from, a) as f32).to_bits().into(),
-            Type::F64 => (signed(from, a) as f64).to_bits(),
-            _ => return None,
-        },
-        Convert::FloatToFloat(None) => match (from, to) {
-            (Type::F32, Type::F64) => {
-                let x = f32::from_bits(a as u32);
-                (x == 0.0 || x.is_normal() || x.is_infinite()).then(|| f64::from(x).to_bits())?
-            }
-            (Type::F64, Type::F32) => {
-                let x = f64::from_bits(a) as f32;
-                (x == 0.0 || x.is_normal() || x.is_infinite()).then(|| x.to_bits().into())?
-            }
-            _ => return None,
-        },
+    let (op, is_decided) = match op {
+        Convert::Truncate | Convert::ZeroExtend | Convert::Bitcast | Convert::SignExtend => {
+            (op, true)
+        }
+        Convert::UnsignedToFloat(None) | Convert::SignedToFloat(None) => {
+            (op, is_single_or_double(to))
+        }
+        Convert::FloatToFloat(None) => {
+            // The single tells, be it converted or the result.
+            let is_known = match (from, to) {
+                (Type::F32, Type::F64) => is_plain(from, a),
+                (Type::F64, Type::F32) => {
+                    evaluate::convert(op, from, to, a).is_some_and(|it| is_plain(to, it))
+                }
+                _ => false,
+            };
+            (op, is_known)
+        }
+        // What is out of range is the device's, which may saturate or not.
         Convert::FloatToUnsigned { rounding: None, .. } => {
-            let x = float_value(from, a)?.trunc();
-            let limit = 2f64.powi(to.bits() as i32);
-            (x >= 0.0 && x < limit).then_some(x as u64)?
+            let op = Convert::FloatToUnsigned {
+                rounding: None,
+                saturate: false,
+            };
+            (op, is_single_or_double(from))
         }
         Convert::FloatToSigned { rounding: None, .. } => {
-            let x = float_value(from, a)?.trunc();
-            let limit = 2f64.powi(to.bits() as i32 - 1);
-            (x >= -limit && x < limit).then_some(x as i64 as u64)?
+            let op = Convert::FloatToSigned {
+                rounding: None,
+                saturate: false,
+            };
+            (op, is_single_or_double(from))
         }
-        _ => return None,
+        _ => (op, false),
     };
-    Some(bits & to.mask())
+    is_decided.then(|| evaluate::convert(op, from, to, a))?
 }
 
 fn float_value(ty: Type, bits: u64) -> Option<f64> {
@@ -223,87 +130,6 @@ fn float_value(ty: Type, bits: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::interp::scalar;
-
-    const NUMBERS: [u64; 14] = [
-        0,
-        1,
-        2,
-        7,
-        8,
-        31,
-        0x7f,
-        0x80,
-        0xff,
-        0x8000,
-        0x7fff_ffff,
-        0x8000_0000,
-        0x8000_0000_0000_0000,
-        u64::MAX,
-    ];
-
-    /// The interpreter has its own arithmetic.
-    #[test]
-    fn integers_agree_with_the_interpreter() {
-        use Binary::*;
-        let operations = [
-            Add, Sub, Mul, UDiv, SDiv, URem, SRem, SMod, Shl, LShr, AShr, And, Or, Xor, UMin, UMax,
-            SMin, SMax,
-        ];
-        for ty in [Type::I8, Type::I16, Type::I32, Type::I64] {
-            for (a, b) in NUMBERS.iter().flat_map(|&a| NUMBERS.map(|b| (a, b))) {
-                let (a, b) = (a & ty.mask(), b & ty.mask());
-                for op in operations {
-                    if let Some(folded) = binary(op, ty, a, b) {
-                        let expected = scalar::binary(op, ty, a, b).map(|bits| bits & ty.mask());
-                        assert_eq!(Some(folded), expected, "{op:?} {ty} {a:#x} {b:#x}");
-                    }
-                }
-                for op in [
-                    Compare::Equal,
-                    Compare::NotEqual,
-                    Compare::ULess,
-                    Compare::ULessEqual,
-                    Compare::SLess,
-                    Compare::SLessEqual,
-                ] {
-                    assert_eq!(compare(op, ty, a, b), Some(scalar::compare(op, ty, a, b)));
-                }
-                for op in [
-                    Unary::Negate,
-                    Unary::Not,
-                    Unary::BitCount,
-                    Unary::BitReverse,
-                ] {
-                    let expected = scalar::unary(op, ty, a) & ty.mask();
-                    assert_eq!(unary(op, ty, a), Some(expected), "{op:?} {ty} {a:#x}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn floats_agree_with_the_interpreter() {
-        let numbers = [
-            0.0f32,
-            -0.0,
-            1.0,
-            -1.5,
-            3.0,
-            1e30,
-            1e-30,
-            f32::INFINITY,
-            16_777_217.0,
-        ];
-        for (a, b) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
-            let (a, b) = (u64::from(a.to_bits()), u64::from(b.to_bits()));
-            for op in [Binary::FAdd, Binary::FSub, Binary::FMul, Binary::FDiv] {
-                if let Some(folded) = binary(op, Type::F32, a, b) {
-                    assert_eq!(Some(folded), scalar::binary(op, Type::F32, a, b), "{op:?}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn floats_are_rounded_as_asked() {

@@ -4,6 +4,7 @@ use super::Sweep;
 use super::bits;
 use super::fold;
 use super::high_half;
+use crate::compiler::evaluate;
 use crate::compiler::ir::{Binary, Compare, Convert, InstFlags, Op, Type, Unary, Value};
 
 /// A simpler value equal to the operation's, if one is known. Constant operands of commutative operations
@@ -462,7 +463,7 @@ fn compare(sweep: &mut Sweep<'_>, op: Compare, a: Value, b: Value) -> Option<Val
         }
         Op::Convert(Convert::SignExtend, x) => {
             let narrow = sweep.ty(x);
-            if fold::signed(narrow, bits) != fold::signed(ty, bits) {
+            if evaluate::signed(narrow, bits) != evaluate::signed(ty, bits) {
                 return truth(sweep, !wants_equal);
             }
             let bits = sweep.constant(narrow, bits);
@@ -563,9 +564,9 @@ fn sign_extended_and_constant(
     };
     let bits = constant(sweep, other)?;
     let (from, to) = (sweep.ty(x), sweep.ty(wide));
-    if fold::signed(from, bits) != fold::signed(to, bits) {
+    if evaluate::signed(from, bits) != evaluate::signed(to, bits) {
         // Beyond all numbers of the narrow type: above them, or below.
-        let above = fold::signed(to, bits) > 0;
+        let above = evaluate::signed(to, bits) > 0;
         return Some(sweep.constant(Type::Bool, (above != constant_first).into()));
     }
     let y = sweep.constant(from, bits);
@@ -775,8 +776,8 @@ fn ptr_add(sweep: &mut Sweep<'_>, base: Value, offset: Value, ty: Type) -> Optio
     let Op::PtrAdd(inner, by) = op_of(sweep, base)? else {
         return None;
     };
-    let other = fold::signed(sweep.ty(by), constant(sweep, by)?);
-    let sum = other.checked_add(fold::signed(sweep.ty(offset), bits))?;
+    let other = evaluate::signed(sweep.ty(by), constant(sweep, by)?);
+    let sum = other.checked_add(evaluate::signed(sweep.ty(offset), bits))?;
     let sum = sweep.constant(Type::I64, sum as u64);
     Some(make(sweep, Op::PtrAdd(inner, sum), ty))
 }

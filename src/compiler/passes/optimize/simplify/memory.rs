@@ -1,6 +1,7 @@
 //! Loads from constant variables whose contents the module gives.
 
 use super::Sweep;
+use crate::compiler::evaluate;
 use crate::compiler::ir::{AddressSpace, Convert, Op, Place, Type, Value, Values};
 use crate::compiler::passes::helpers::scalar_bits;
 
@@ -53,7 +54,7 @@ fn constant_place(sweep: &Sweep<'_>, mut pointer: Value) -> Option<(usize, i64)>
             Op::Convert(Convert::AddressSpaceCast, from) => pointer = from,
             Op::PtrAdd(base, by) => {
                 let bits = sweep.function.constant(by)?;
-                offset = offset.checked_add(super::fold::signed(sweep.ty(by), bits))?;
+                offset = offset.checked_add(evaluate::signed(sweep.ty(by), bits))?;
                 pointer = base;
             }
             _ => return None,
