@@ -27,7 +27,7 @@ run_tests() {
         return 1
     fi
     # What the last program printed of itself may stand before it.
-    echo "skipped: $(grep -c 'skipped: ' "$log" || true)"
+    echo "skipped, besides what programs count themselves: $(grep -c 'skipped: ' "$log" || true)"
     rm "$log"
 }
 

@@ -8,7 +8,6 @@ use pumice::compiler::ir::{
     Access, Binary, Builder, BuiltIn, Compare, Convert, Function, Kernel, Module, Op, Place,
     Rounding, Terminator, Type, Unary, Value,
 };
-use pumice::compiler::program::{ArgumentBlock, KernelAttributes};
 use pumice::compiler::{Capabilities, Context, Library, Options, Sharing, emit, passes};
 use pumice::runtime::device::target;
 use pumice::vulkan::{
@@ -148,26 +147,9 @@ impl Machine {
         b.terminate(Terminator::Return(Default::default()));
         let mut module = Module::default();
         let function = module.add_function(function);
-        module.kernels.push(Kernel {
-            name: "k".into(),
-            function,
-            parameters: Vec::new(),
-            attributes: KernelAttributes::default(),
-            contraction_off: false,
-            arguments: Vec::new(),
-            argument_block: ArgumentBlock {
-                size_bytes: 16,
-                ..ArgumentBlock::default()
-            },
-            sees_work_groups: false,
-            follows_pointers: false,
-            printf_calls: Vec::new(),
-            linear_groups: false,
-            small_range_spec_id: None,
-            whole_rows_spec_id: None,
-            uniform_bytes: 0,
-            excess: None,
-        });
+        let mut kernel = Kernel::new("k", function);
+        kernel.argument_block.size_bytes = 16;
+        module.kernels.push(kernel);
         let cx = Context {
             capabilities: &self.capabilities,
             options: &Options::default(),

@@ -15,6 +15,7 @@ pub mod interp;
 pub mod ir;
 pub mod library;
 pub mod link;
+pub mod operations;
 pub mod packed;
 pub mod parse;
 pub mod passes;

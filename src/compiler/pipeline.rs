@@ -14,12 +14,12 @@ use super::verify::{self, Stage};
 pub(super) type Pass = fn(&mut Module, &Context<'_>) -> Result<(), CompileError>;
 
 /// A pass at its place.
-struct Step {
+pub(super) struct Step {
     /// The folder and the name of its module.
-    name: &'static str,
-    pass: Pass,
+    pub name: &'static str,
+    pub pass: Pass,
     /// How far the module is behind it.
-    stage: Stage,
+    pub stage: Stage,
 }
 
 macro_rules! pipeline {
@@ -32,7 +32,8 @@ macro_rules! pipeline {
     };
 }
 
-const STEPS: &[Step] = pipeline! {
+/// The passes, in order.
+pub(super) const STEPS: &[Step] = pipeline! {
     // Normalize: one function where that can be, its variables as values, and no copy of memory larger than a vector.
     lower::images                       -> ImagesLowered
     lower::inline                       -> ImagesLowered
@@ -169,10 +170,4 @@ pub(super) fn verify_after(
         return Err(CompileError::internal(errors).in_pass(pass));
     }
     Ok(())
-}
-
-/// The passes, in order.
-#[cfg(test)]
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    STEPS.iter().map(|step| step.name)
 }

@@ -17,7 +17,7 @@ pub enum Error {
     DeviceLost,
     /// The device lacks something that is needed.
     Unsupported(String),
-    /// The application's memory can't be imported by this device; a copy can serve instead.
+    /// What the application gives can't be imported by this device. Of its memory a copy can serve instead.
     NotImportable,
     /// Any other code, with the call that returned it.
     Unexpected { call: &'static str, result: String },
@@ -67,7 +67,7 @@ impl fmt::Display for Error {
             Self::OutOfDeviceMemory => f.write_str("out of device memory"),
             Self::DeviceLost => f.write_str("the Vulkan device was lost"),
             Self::Unsupported(what) => write!(f, "the Vulkan device lacks {what}"),
-            Self::NotImportable => f.write_str("the host memory can't be imported"),
+            Self::NotImportable => f.write_str("what is given can't be imported"),
             Self::Unexpected { call, result } => write!(f, "{call} failed: {result}"),
         }
     }

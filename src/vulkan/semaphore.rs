@@ -63,11 +63,9 @@ impl BinarySemaphore {
     /// The driver refuses, or `fd` is no sync file: the descriptor is the caller's still.
     pub fn import(&self, kind: SemaphoreFd, fd: RawFd) -> Result<(), Error> {
         let functions = self.functions()?;
-        // lavapipe of Mesa 26.2 takes whatever it is given, and the wait for it fails or never ends.
+        // There are drivers that take whatever they are given.
         if kind == SemaphoreFd::Sync && fd >= 0 && !is_sync_file(fd) {
-            return Err(Error::Unsupported(
-                "import of what is no sync file".to_owned(),
-            ));
+            return Err(Error::NotImportable);
         }
         let flags = match kind {
             SemaphoreFd::Opaque => vk::SemaphoreImportFlags::empty(),

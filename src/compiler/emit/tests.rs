@@ -4,37 +4,14 @@ use super::emit;
 use super::validate::{assert_valid, disassemble};
 use crate::compiler::ir::{
     Access, Array, ArrayId, ArrayLength, ArrayStorage, AtomicOp, Binary, Block, Builder, BuiltIn,
-    Compare, Convert, Edge, FuncId, Function, Group, GroupOp, Kernel, Merge, Module, Op, Place,
-    Scope, Semantics, Terminator, Type, Unary, Value,
+    Compare, Convert, Edge, FuncId, Function, Group, GroupOp, Merge, Module, Op, Place, Scope,
+    Semantics, Terminator, Type, Unary, Value,
 };
-use crate::compiler::program::{ArgumentBlock, KernelAttributes};
+use crate::compiler::passes::helpers::testing::module_of;
 use crate::compiler::{
     Capabilities, CompileError, CompiledKernel, Context, Library, Options, Sharing,
 };
 use smallvec::smallvec;
-
-fn module_of(function: Function) -> Module {
-    let mut module = Module::default();
-    let function = module.add_function(function);
-    module.kernels.push(Kernel {
-        name: "k".into(),
-        function,
-        parameters: Vec::new(),
-        attributes: KernelAttributes::default(),
-        contraction_off: false,
-        arguments: Vec::new(),
-        argument_block: ArgumentBlock::default(),
-        sees_work_groups: false,
-        follows_pointers: false,
-        printf_calls: Vec::new(),
-        linear_groups: false,
-        small_range_spec_id: None,
-        whole_rows_spec_id: None,
-        uniform_bytes: 0,
-        excess: None,
-    });
-    module
-}
 
 fn emit_with(module: &Module, caps: &Capabilities) -> Result<CompiledKernel, CompileError> {
     emit_under(module, caps, &Options::default())

@@ -17,16 +17,15 @@ pub fn signed(ty: Type, bits: u64) -> i64 {
 /// The result of an operation of one operand of that type.
 pub fn unary(op: Unary, ty: Type, a: u64) -> u64 {
     let sign = 1 << (ty.bits() - 1);
-    let parts = decode(ty, a);
     let bits = match op {
         Unary::Negate => a.wrapping_neg(),
         Unary::Not => !a,
         Unary::FNegate => a ^ sign,
         Unary::BitCount => (a & ty.mask()).count_ones().into(),
         Unary::BitReverse => a.reverse_bits() >> (64 - ty.bits()),
-        Unary::IsNan => u64::from(parts == Parts::Nan),
-        Unary::IsInf => u64::from(matches!(parts, Parts::Infinite { .. })),
-        Unary::IsFinite => u64::from(matches!(parts, Parts::Finite { .. })),
+        Unary::IsNan => u64::from(decode(ty, a) == Parts::Nan),
+        Unary::IsInf => u64::from(matches!(decode(ty, a), Parts::Infinite { .. })),
+        Unary::IsFinite => u64::from(matches!(decode(ty, a), Parts::Finite { .. })),
         Unary::IsNormal => u64::from(match ty {
             Type::F16 => (a >> 10) & 0x1F != 0 && (a >> 10) & 0x1F != 0x1F,
             Type::F64 => f64::from_bits(a).is_normal(),
@@ -79,10 +78,11 @@ pub fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
     Some(bits & ty.mask())
 }
 
-fn float_binary(op: Binary, ty: Type, a: u64, b: u64) -> u64 {
-    if ty == Type::F32 {
-        let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-        let value = match op {
+/// The result of an operation on numbers of one of Rust's types.
+macro_rules! float_operation {
+    ($op:expr, $a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        match $op {
             Binary::FAdd => a + b,
             Binary::FSub => a - b,
             Binary::FMul => a * b,
@@ -91,22 +91,17 @@ fn float_binary(op: Binary, ty: Type, a: u64, b: u64) -> u64 {
             Binary::FRem | Binary::FMod => a % b,
             Binary::FMin => a.min(b),
             _ => a.max(b),
-        };
-        return value.to_bits().into();
+        }
+    }};
+}
+
+fn float_binary(op: Binary, ty: Type, a: u64, b: u64) -> u64 {
+    if ty == Type::F32 {
+        let [a, b] = [a, b].map(|bits| f32::from_bits(bits as u32));
+        return float_operation!(op, a, b).to_bits().into();
     }
     // Doubles are computed as such; halves too, whose second rounding is harmless for these operations.
-    let (a, b) = (to_f64(ty, a), to_f64(ty, b));
-    let value = match op {
-        Binary::FAdd => a + b,
-        Binary::FSub => a - b,
-        Binary::FMul => a * b,
-        Binary::FDiv => a / b,
-        Binary::FMod if a % b != 0.0 && (a % b < 0.0) != (b < 0.0) => a % b + b,
-        Binary::FRem | Binary::FMod => a % b,
-        Binary::FMin => a.min(b),
-        _ => a.max(b),
-    };
-    from_f64(ty, value)
+    from_f64(ty, float_operation!(op, to_f64(ty, a), to_f64(ty, b)))
 }
 
 /// Whether a comparison of two operands of that type holds.
@@ -261,7 +256,7 @@ mod tests {
                 ];
                 for (op, expected) in expected {
                     let found = binary(op, $ty, x.into(), y.into());
-                    // Of the least number's remainder by -1 Rust has no result, nor need there be one.
+                    // Rust has no result of the least number's remainder by -1, nor need there be one.
                     if found != expected.map(u64::from) {
                         assert!(
                             b == -1 && found.unwrap_or(0) == 0,

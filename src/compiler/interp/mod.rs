@@ -364,7 +364,7 @@ impl<'a> Interpreter<'a> {
         frame.set_all(&data.results, &[value])
     }
 
-    /// A work-item alone is the first of its only group, unless it is told otherwise.
+    /// What a work-item sees of an input: alone, it is the first of its only group.
     fn input(&self, input: BuiltIn) -> u32 {
         let alone = match input {
             BuiltIn::NumWorkgroups(_) | BuiltIn::SubgroupSize | BuiltIn::NumSubgroups => 1,

@@ -109,12 +109,11 @@ pub struct Kernel {
     pub excess: Option<String>,
 }
 
-#[cfg(test)]
 impl Kernel {
-    /// A kernel without parameters, called `k`.
-    pub fn without_parameters(function: FuncId) -> Self {
+    /// A kernel without parameters, of which nothing is known but its name and its function.
+    pub fn new(name: impl Into<String>, function: FuncId) -> Self {
         Self {
-            name: "k".into(),
+            name: name.into(),
             function,
             parameters: Vec::new(),
             attributes: KernelAttributes::default(),

@@ -312,6 +312,17 @@ pub enum Compare {
     FUnordered,
 }
 
+impl Compare {
+    pub fn is_float(self) -> bool {
+        use Compare::*;
+        match self {
+            Equal | NotEqual | ULess | ULessEqual | SLess | SLessEqual => false,
+            FOrdEqual | FUnordEqual | FOrdNotEqual | FUnordNotEqual | FOrdLess | FUnordLess
+            | FOrdLessEqual | FUnordLessEqual | FOrdered | FUnordered => true,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// To nearest even.

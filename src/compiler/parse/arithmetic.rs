@@ -6,6 +6,7 @@ use crate::compiler::CompileError;
 use crate::compiler::ir::{
     Binary, Builder, Compare, Op as IrOp, Type, Unary, Value, ValueDef, Values,
 };
+use crate::compiler::operations::{binary_of, comparison_of};
 use rspirv::spirv::Op;
 use std::rc::Rc;
 
@@ -31,7 +32,24 @@ impl<'a> FunctionParser<'_, 'a> {
     /// Translates arithmetic, comparisons and logic; false if the instruction is neither.
     pub(super) fn arithmetic(&mut self, inst: &Instruction<'a>) -> Result<bool, CompileError> {
         use Class::{Bool, Float, Int};
-        use Compare::*;
+        let of_booleans = matches!(
+            inst.op,
+            Op::LogicalAnd | Op::LogicalOr | Op::LogicalEqual | Op::LogicalNotEqual
+        );
+        let class = |is_float| match (of_booleans, is_float) {
+            (true, _) => Bool,
+            (false, true) => Float,
+            (false, false) => Int,
+        };
+        // The amounts of shifts may have another width: they are parsed with the other operations on bits.
+        if let Some(op) = binary_of(inst.op).filter(|op| !op.is_shift()) {
+            self.binary(inst, class(op.is_float()), op)?;
+            return Ok(true);
+        }
+        if let Some((op, swapped)) = comparison_of(inst.op) {
+            self.compare(inst, class(op.is_float()), op, swapped)?;
+            return Ok(true);
+        }
         match inst.op {
             Op::SNegate => self.unary(inst, Int, Unary::Negate)?,
             Op::FNegate => self.unary(inst, Float, Unary::FNegate)?,
@@ -42,55 +60,6 @@ impl<'a> FunctionParser<'_, 'a> {
             Op::IsFinite => self.unary(inst, Float, Unary::IsFinite)?,
             Op::IsNormal => self.unary(inst, Float, Unary::IsNormal)?,
             Op::SignBitSet => self.unary(inst, Float, Unary::SignBitSet)?,
-
-            Op::IAdd => self.binary(inst, Int, Binary::Add)?,
-            Op::ISub => self.binary(inst, Int, Binary::Sub)?,
-            Op::IMul => self.binary(inst, Int, Binary::Mul)?,
-            Op::UDiv => self.binary(inst, Int, Binary::UDiv)?,
-            Op::SDiv => self.binary(inst, Int, Binary::SDiv)?,
-            Op::UMod => self.binary(inst, Int, Binary::URem)?,
-            Op::SRem => self.binary(inst, Int, Binary::SRem)?,
-            Op::SMod => self.binary(inst, Int, Binary::SMod)?,
-            Op::FAdd => self.binary(inst, Float, Binary::FAdd)?,
-            Op::FSub => self.binary(inst, Float, Binary::FSub)?,
-            Op::FMul => self.binary(inst, Float, Binary::FMul)?,
-            Op::FDiv => self.binary(inst, Float, Binary::FDiv)?,
-            Op::FRem => self.binary(inst, Float, Binary::FRem)?,
-            Op::FMod => self.binary(inst, Float, Binary::FMod)?,
-            Op::BitwiseAnd => self.binary(inst, Int, Binary::And)?,
-            Op::BitwiseOr => self.binary(inst, Int, Binary::Or)?,
-            Op::BitwiseXor => self.binary(inst, Int, Binary::Xor)?,
-            Op::LogicalAnd => self.binary(inst, Bool, Binary::And)?,
-            Op::LogicalOr => self.binary(inst, Bool, Binary::Or)?,
-
-            Op::LogicalEqual => self.compare(inst, Bool, Equal, false)?,
-            Op::LogicalNotEqual => self.compare(inst, Bool, NotEqual, false)?,
-            Op::IEqual => self.compare(inst, Int, Equal, false)?,
-            Op::INotEqual => self.compare(inst, Int, NotEqual, false)?,
-            Op::ULessThan => self.compare(inst, Int, ULess, false)?,
-            Op::ULessThanEqual => self.compare(inst, Int, ULessEqual, false)?,
-            Op::UGreaterThan => self.compare(inst, Int, ULess, true)?,
-            Op::UGreaterThanEqual => self.compare(inst, Int, ULessEqual, true)?,
-            Op::SLessThan => self.compare(inst, Int, SLess, false)?,
-            Op::SLessThanEqual => self.compare(inst, Int, SLessEqual, false)?,
-            Op::SGreaterThan => self.compare(inst, Int, SLess, true)?,
-            Op::SGreaterThanEqual => self.compare(inst, Int, SLessEqual, true)?,
-            Op::FOrdEqual => self.compare(inst, Float, FOrdEqual, false)?,
-            Op::FUnordEqual => self.compare(inst, Float, FUnordEqual, false)?,
-            Op::FOrdNotEqual | Op::LessOrGreater => {
-                self.compare(inst, Float, FOrdNotEqual, false)?;
-            }
-            Op::FUnordNotEqual => self.compare(inst, Float, FUnordNotEqual, false)?,
-            Op::FOrdLessThan => self.compare(inst, Float, FOrdLess, false)?,
-            Op::FUnordLessThan => self.compare(inst, Float, FUnordLess, false)?,
-            Op::FOrdGreaterThan => self.compare(inst, Float, FOrdLess, true)?,
-            Op::FUnordGreaterThan => self.compare(inst, Float, FUnordLess, true)?,
-            Op::FOrdLessThanEqual => self.compare(inst, Float, FOrdLessEqual, false)?,
-            Op::FUnordLessThanEqual => self.compare(inst, Float, FUnordLessEqual, false)?,
-            Op::FOrdGreaterThanEqual => self.compare(inst, Float, FOrdLessEqual, true)?,
-            Op::FUnordGreaterThanEqual => self.compare(inst, Float, FUnordLessEqual, true)?,
-            Op::Ordered => self.compare(inst, Float, FOrdered, false)?,
-            Op::Unordered => self.compare(inst, Float, FUnordered, false)?,
 
             Op::Any => self.reduce_bool(inst, Binary::Or)?,
             Op::All => self.reduce_bool(inst, Binary::And)?,

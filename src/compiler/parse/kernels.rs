@@ -5,9 +5,7 @@ use super::types::{Kind, Storage};
 use super::{EntryPoint, Parameter, Source};
 use crate::compiler::CompileError;
 use crate::compiler::ir::{AddressSpace, Kernel, KernelParameter, KernelParameterKind};
-use crate::compiler::program::{
-    AccessQualifier, AddressQualifier, ArgumentBlock, ArgumentInfo, KernelAttributes,
-};
+use crate::compiler::program::{AccessQualifier, AddressQualifier, ArgumentInfo};
 use rspirv::spirv::{ExecutionMode, Op};
 use std::collections::HashSet;
 
@@ -105,26 +103,9 @@ fn kernel(source: &Source<'_>, entry: &EntryPoint<'_>) -> Result<Kernel, Compile
     }
     // clang leaves the execution mode out of the constructors that it makes.
     let is_constructor = parameters.is_empty() && entry.name.starts_with("_GLOBAL__sub_I_");
-    let mut kernel = Kernel {
-        name: entry.name.clone(),
-        function: declared.id,
-        parameters,
-        attributes: KernelAttributes {
-            is_initializer: is_constructor,
-            ..KernelAttributes::default()
-        },
-        contraction_off: false,
-        sees_work_groups: false,
-        follows_pointers: false,
-        printf_calls: Vec::new(),
-        linear_groups: false,
-        small_range_spec_id: None,
-        whole_rows_spec_id: None,
-        uniform_bytes: 0,
-        excess: None,
-        arguments: Vec::new(),
-        argument_block: ArgumentBlock::default(),
-    };
+    let mut kernel = Kernel::new(entry.name.clone(), declared.id);
+    kernel.parameters = parameters;
+    kernel.attributes.is_initializer = is_constructor;
     for mode in &source.execution_modes {
         if mode.id(0)? == entry.function {
             execution_mode(source, mode, &mut kernel)?;

@@ -7,7 +7,8 @@ use super::slot::Slot;
 use super::types::{Kind, Types};
 use crate::compiler::CompileError;
 use crate::compiler::evaluate;
-use crate::compiler::ir::{Binary, Compare, Type, Unary};
+use crate::compiler::ir::{Type, Unary};
+use crate::compiler::operations::{binary_of, comparison_of};
 use rspirv::spirv::Op;
 
 /// Declares the result of an `OpSpecConstantOp`.
@@ -306,7 +307,7 @@ fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Sc
             Op::SConvert => evaluate::signed(from, a) as u64,
             _ => return None,
         },
-        Some(Scalar::Bits(b)) => match (arithmetic(op), comparison(op)) {
+        Some(Scalar::Bits(b)) => match (binary_of(op), comparison_of(op)) {
             // An undefined result may be anything.
             (Some(operation), _) => evaluate::binary(operation, from, a, b).unwrap_or(0),
             (_, Some((comparison, false))) => evaluate::compare(comparison, from, a, b).into(),
@@ -316,41 +317,4 @@ fn lane(op: Op, a: Scalar, b: Option<Scalar>, from: Type, to: Type) -> Option<Sc
         Some(_) => return None,
     };
     Some(Scalar::Bits(value & to.mask()))
-}
-
-fn arithmetic(op: Op) -> Option<Binary> {
-    Some(match op {
-        Op::IAdd => Binary::Add,
-        Op::ISub => Binary::Sub,
-        Op::IMul => Binary::Mul,
-        Op::UDiv => Binary::UDiv,
-        Op::UMod => Binary::URem,
-        Op::SDiv => Binary::SDiv,
-        Op::SRem => Binary::SRem,
-        Op::SMod => Binary::SMod,
-        Op::ShiftLeftLogical => Binary::Shl,
-        Op::ShiftRightLogical => Binary::LShr,
-        Op::ShiftRightArithmetic => Binary::AShr,
-        Op::BitwiseAnd | Op::LogicalAnd => Binary::And,
-        Op::BitwiseOr | Op::LogicalOr => Binary::Or,
-        Op::BitwiseXor | Op::LogicalNotEqual => Binary::Xor,
-        _ => return None,
-    })
-}
-
-/// The comparison, and whether the operands change places.
-fn comparison(op: Op) -> Option<(Compare, bool)> {
-    Some(match op {
-        Op::IEqual | Op::LogicalEqual => (Compare::Equal, false),
-        Op::INotEqual => (Compare::NotEqual, false),
-        Op::ULessThan => (Compare::ULess, false),
-        Op::ULessThanEqual => (Compare::ULessEqual, false),
-        Op::UGreaterThan => (Compare::ULess, true),
-        Op::UGreaterThanEqual => (Compare::ULessEqual, true),
-        Op::SLessThan => (Compare::SLess, false),
-        Op::SLessThanEqual => (Compare::SLessEqual, false),
-        Op::SGreaterThan => (Compare::SLess, true),
-        Op::SGreaterThanEqual => (Compare::SLessEqual, true),
-        _ => return None,
-    })
 }

@@ -8,5 +8,6 @@ pub mod lower;
 pub mod optimize;
 pub mod structure;
 #[cfg(test)]
+#[path = "../../../tests/passes/cases.rs"]
 mod tests;
 pub mod workarounds;

@@ -2,7 +2,8 @@
 
 use super::{Inst, Module, has_result};
 use crate::compiler::evaluate;
-use crate::compiler::ir::{Binary, Compare, Type, Unary};
+use crate::compiler::ir::{Type, Unary};
+use crate::compiler::operations::{binary_of, comparison_of};
 use rspirv::spirv::{MemoryAccess, Op};
 use std::collections::HashSet;
 
@@ -82,35 +83,12 @@ fn unary(op: Op, a: u32) -> Option<u32> {
 }
 
 fn binary(op: Op, a: u32, b: u32) -> Option<u32> {
-    let arithmetic = match op {
-        Op::IAdd => Some(Binary::Add),
-        Op::ISub => Some(Binary::Sub),
-        Op::IMul => Some(Binary::Mul),
-        Op::BitwiseAnd | Op::LogicalAnd => Some(Binary::And),
-        Op::BitwiseOr | Op::LogicalOr => Some(Binary::Or),
-        Op::BitwiseXor => Some(Binary::Xor),
-        Op::ShiftLeftLogical => Some(Binary::Shl),
-        Op::ShiftRightLogical => Some(Binary::LShr),
-        Op::ShiftRightArithmetic => Some(Binary::AShr),
-        _ => None,
-    };
     let (a, b) = (u64::from(a), u64::from(b));
-    if let Some(operation) = arithmetic {
+    if let Some(operation) = binary_of(op).filter(|it| !it.is_float()) {
         return evaluate::binary(operation, Type::I32, a, b).map(|bits| bits as u32);
     }
-    let (comparison, a, b) = match op {
-        Op::IEqual | Op::LogicalEqual => (Compare::Equal, a, b),
-        Op::INotEqual | Op::LogicalNotEqual => (Compare::NotEqual, a, b),
-        Op::ULessThan => (Compare::ULess, a, b),
-        Op::ULessThanEqual => (Compare::ULessEqual, a, b),
-        Op::UGreaterThan => (Compare::ULess, b, a),
-        Op::UGreaterThanEqual => (Compare::ULessEqual, b, a),
-        Op::SLessThan => (Compare::SLess, a, b),
-        Op::SLessThanEqual => (Compare::SLessEqual, a, b),
-        Op::SGreaterThan => (Compare::SLess, b, a),
-        Op::SGreaterThanEqual => (Compare::SLessEqual, b, a),
-        _ => return None,
-    };
+    let (comparison, swapped) = comparison_of(op).filter(|(it, _)| !it.is_float())?;
+    let (a, b) = if swapped { (b, a) } else { (a, b) };
     Some(evaluate::compare(comparison, Type::I32, a, b).into())
 }
 

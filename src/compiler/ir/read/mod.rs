@@ -65,9 +65,7 @@ fn declaration(module: &mut Module, c: &mut Cursor<'_>) -> Result<()> {
         let name = c.word()?.to_owned();
         c.needs(" = fn")?;
         let function = FuncId(c.number()? as u32);
-        let mut kernel = Kernel::without_parameters(function);
-        kernel.name = name;
-        module.kernels.push(kernel);
+        module.kernels.push(Kernel::new(name, function));
     } else if c.eats("@g") {
         c.is_next(module.globals.len())?;
         c.needs(" = ")?;

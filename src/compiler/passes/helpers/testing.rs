@@ -46,7 +46,7 @@ pub fn run(
 pub fn module_of(function: Function) -> Module {
     let mut module = Module::default();
     let id = module.add_function(function);
-    module.kernels.push(Kernel::without_parameters(id));
+    module.kernels.push(Kernel::new("k", id));
     module
 }
 

@@ -311,7 +311,7 @@ mod tests {
         let result = b.op1(op, Type::I32);
         b.terminate(Terminator::Return(smallvec![result]));
         let id = module.add_function(function);
-        module.kernels.push(Kernel::without_parameters(id));
+        module.kernels.push(Kernel::new("k", id));
         testing::run_on(&mut module, device, run).unwrap();
         verify::module(&module, Stage::WorkItemsLowered).unwrap();
         module

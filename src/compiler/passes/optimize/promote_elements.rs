@@ -193,7 +193,7 @@ mod tests {
                 },
             });
         }
-        module.kernels.push(Kernel::without_parameters(FuncId(0)));
+        module.kernels.push(Kernel::new("k", FuncId(0)));
         testing::run(&mut module, run).unwrap();
         let function = &module.functions[0];
         let insts = function

@@ -56,7 +56,7 @@ fn caller() -> Module {
     module.add_function(Function::new("unused"));
     let id = module.add_function(function);
     module.add_function(larger());
-    module.kernels.push(Kernel::without_parameters(id));
+    module.kernels.push(Kernel::new("k", id));
     module
 }
 
@@ -85,7 +85,7 @@ fn recursion_is_an_error() {
     b.op0(Op::Call(FuncId(0), smallvec![]));
     b.terminate(Terminator::Return(smallvec![]));
     let id = module.add_function(function);
-    module.kernels.push(Kernel::without_parameters(id));
+    module.kernels.push(Kernel::new("k", id));
     let error = testing::run(&mut module, run).unwrap_err();
     assert_eq!(error.function.as_deref(), Some("again"));
 }
@@ -112,7 +112,7 @@ fn a_large_function_called_twice_stays() {
     b.terminate(Terminator::Return(smallvec![]));
     let id = module.add_function(function);
     module.add_function(large);
-    module.kernels.push(Kernel::without_parameters(id));
+    module.kernels.push(Kernel::new("k", id));
     testing::run(&mut module, run).unwrap();
     assert_eq!(module.functions.len(), 2);
     assert_eq!(callees(module.function(id)).count(), 2);
@@ -232,7 +232,7 @@ fn tree(depth: u32, reach: u32, with_barrier: [bool; 2]) -> Module {
     let both = b.binary(Binary::Xor, first, second);
     b.terminate(Terminator::Return(smallvec![both]));
     let id = module.add_function(kernel);
-    module.kernels.push(Kernel::without_parameters(id));
+    module.kernels.push(Kernel::new("k", id));
     module.add_function(leaf(with_barrier[1]));
     for level in 1..=depth {
         let lower: Vec<FuncId> = (level.saturating_sub(reach)..level)
@@ -406,7 +406,7 @@ fn ways_to_a_body_of_many_calls_meet_in_groups() {
     let result = b.binary(Binary::Add, last, x);
     b.terminate(Terminator::Return(smallvec![result]));
     let id = module.add_function(kernel);
-    module.kernels.push(Kernel::without_parameters(id));
+    module.kernels.push(Kernel::new("k", id));
     module.add_function(leaf(false));
     let compute =
         |module: &Module| [0, 7, 12345].map(|x| Interpreter::new(module).run(FuncId(0), &[x]));

@@ -22,7 +22,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// That of a candidate. `registers` are the variables that do not stay in memory.
+    /// The body of a candidate. `registers` are the variables that do not stay in memory.
     pub fn new(
         function: &Function,
         candidate: &Candidate<'_>,

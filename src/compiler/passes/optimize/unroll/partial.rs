@@ -399,7 +399,7 @@ struct WayOut {
 }
 
 impl WayOut {
-    /// The one at the end of a block, if there is one.
+    /// The way out at the end of a block, if there is one.
     fn of(function: &Function, found: &Loop, leaving: Block) -> Option<Self> {
         let is_inside = |block: Block| found.blocks.contains(&block);
         let Terminator::Branch {

@@ -13,7 +13,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// One without a limit to bytes.
+    /// A budget without a limit to bytes.
     const fn of(iterations: usize, instructions: usize) -> Self {
         Self {
             iterations,
@@ -56,15 +56,15 @@ const SHARES: usize = 640;
 /// How a loop is unrolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unrolling {
-    /// As a whole, so many iterations.
+    /// The whole loop, so many iterations.
     Full(usize),
-    /// Partially: so many iterations become one, and the loop stays.
+    /// So many iterations become one, and the loop stays.
     Partial(usize),
 }
 
-/// `shared` is the size of an iteration of [`shared_loads`], `is_within` whether there is a loop around it, `copies` how many
-/// there may be because the device makes too few iterations (see [`Shape::copies`]), `count` the number of iterations if it is
-/// no more than that.
+/// How a loop is unrolled, if that is worth anything. `shared` is the size of an iteration of [`super::body::shared_loads`],
+/// `is_within` whether there is a loop around it, `copies` how many there may be because the device makes too few iterations
+/// (see [`super::Shape::copies`]), `count` the number of iterations if it is no more than that.
 pub fn unrolling(
     body: &Body,
     shared: Option<usize>,

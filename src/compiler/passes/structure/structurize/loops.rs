@@ -53,7 +53,7 @@ impl WaysIn {
 }
 
 /// A loop in its region, and where what is behind it goes on.
-struct Place<'a> {
+struct LoopPlace<'a> {
     region: &'a Rc<Region>,
     node: usize,
     follow: Option<Block>,
@@ -259,7 +259,7 @@ impl Shaper<'_> {
             // From here on it is an exit of the loop's inside.
             self.terminals.remove(&continues);
         }
-        let place = Place {
+        let place = LoopPlace {
             region,
             node,
             follow,
@@ -293,7 +293,7 @@ impl Shaper<'_> {
     /// the body.
     fn merge_block(
         &mut self,
-        place: &Place<'_>,
+        place: &LoopPlace<'_>,
         arms: Vec<usize>,
         meetings: Vec<usize>,
         ways: &[Block],
@@ -344,7 +344,7 @@ impl Shaper<'_> {
     /// The merge block of a loop all of whose ways out lead to one target.
     fn single_exit(
         &mut self,
-        place: &Place<'_>,
+        place: &LoopPlace<'_>,
         body: &[Block],
         target: Block,
     ) -> Result<Block, CompileError> {
@@ -364,7 +364,7 @@ impl Shaper<'_> {
     }
 
     /// Has a node be given its structure later.
-    fn visit(&mut self, place: &Place<'_>, node: usize) {
+    fn visit(&mut self, place: &LoopPlace<'_>, node: usize) {
         self.tasks.push(Task::Node {
             region: place.region.clone(),
             node,

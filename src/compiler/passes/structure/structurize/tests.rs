@@ -11,7 +11,6 @@ use crate::compiler::ir::{
 use crate::compiler::passes::structure::define_arguments;
 use crate::compiler::passes::workarounds::hold_loop_state;
 use crate::compiler::passes::workarounds::leave_loops_at_header;
-use crate::compiler::program::{ArgumentBlock, KernelAttributes};
 use crate::compiler::{Capabilities, Context, Library, Options, Sharing};
 use smallvec::smallvec;
 use std::collections::HashSet;
@@ -165,23 +164,7 @@ fn assert_emits(functions: Vec<Function>) {
     }
     b.terminate(Terminator::Return(smallvec![]));
     let function = module.add_function(kernel);
-    module.kernels.push(Kernel {
-        name: "kernel".into(),
-        function,
-        parameters: Vec::new(),
-        attributes: KernelAttributes::default(),
-        contraction_off: false,
-        arguments: Vec::new(),
-        argument_block: ArgumentBlock::default(),
-        sees_work_groups: false,
-        follows_pointers: false,
-        printf_calls: Vec::new(),
-        linear_groups: false,
-        small_range_spec_id: None,
-        whole_rows_spec_id: None,
-        uniform_bytes: 0,
-        excess: None,
-    });
+    module.kernels.push(Kernel::new("kernel", function));
     let (capabilities, options) = (Capabilities::full(), Options::default());
     let library = Library::empty();
     let cx = Context {
