@@ -2,7 +2,7 @@
 //!
 //! Needs nothing; keeps everything that stages promise. Repeats a few times, each a linear walk:
 //! 1. A sweep over the instructions: every pure one is folded (`fold.rs`), rewritten by identities (`identities.rs`,
-//!    `bits.rs`, `high_half.rs`), and replaced by an equal one that dominates it.
+//!    `comparisons.rs`, `bits.rs`, `high_half.rs`), and replaced by an equal one that dominates it.
 //! 2. `flow.rs`: decided branches, empty blocks, chains of blocks, parameters with one value.
 //! 3. `dead.rs`: what has no effect goes, parameters of loops included.
 //! 4. `narrow.rs`: parameters of which only the lower half is used.
@@ -12,6 +12,7 @@
 //! moved, and a branch goes only when it is decided or its sides are empty.
 
 mod bits;
+mod comparisons;
 mod dead;
 mod flow;
 pub(in crate::compiler) mod fold;
@@ -248,7 +249,10 @@ impl Sweep<'_> {
             return None;
         }
         self.depth += 1;
-        let value = identities::simplify(self, op, ty);
+        let value = match *op {
+            Op::Compare(op, a, b) => comparisons::simplify(self, op, a, b),
+            _ => identities::simplify(self, op, ty),
+        };
         self.depth -= 1;
         value
     }
@@ -272,7 +276,7 @@ impl Sweep<'_> {
         }
     }
 
-    // What `identities` builds with.
+    // What `identities` and `comparisons` build with.
 
     /// An operation with one result: simplified, shared, or new.
     fn make(&mut self, mut op: Op, ty: Type, flags: InstFlags) -> Value {
