@@ -67,6 +67,66 @@ impl<'n> Mangled<'n> {
     }
 }
 
+/// An atomic built-in function, by what its name says.
+#[derive(Clone, Copy)]
+struct AtomicBuiltin<'n> {
+    op: AtomicOp,
+    /// Without prefixes and suffixes: `add` of `atomic_fetch_add_explicit`.
+    name: &'n str,
+    is_float: bool,
+    /// C11's are sequentially consistent unless told, OpenCL 1.x's (section 6.12.11) are relaxed.
+    is_c11: bool,
+    /// Whether order and scope are arguments.
+    is_explicit: bool,
+}
+
+impl<'n> AtomicBuiltin<'n> {
+    /// The function of a name; `None` if there is no such atomic function.
+    fn named(mangled: Mangled<'n>) -> Option<Self> {
+        // The tool chain's own, which always say order and scope.
+        let own = mangled.name.strip_prefix("__pumice_");
+        let name = own.unwrap_or(mangled.name);
+        let name = name
+            .strip_prefix("atomic_")
+            .or(name.strip_prefix("atom_"))?;
+        let (name, is_fetch) = match name.strip_prefix("fetch_") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let (name, is_explicit) = match name.strip_suffix("_explicit") {
+            Some(name) => (name, true),
+            None => (name, own.is_some()),
+        };
+        let is_float = matches!(mangled.element(), "f" | "d" | "Dh");
+        let op = match (name, is_float, mangled.is_signed()) {
+            ("inc" | "add", false, _) => AtomicOp::Add,
+            ("dec" | "sub", false, _) => AtomicOp::Sub,
+            ("xchg" | "exchange", ..) => AtomicOp::Exchange,
+            ("load", ..) => AtomicOp::Load,
+            ("store", ..) => AtomicOp::Store,
+            ("cmpxchg", false, _) => AtomicOp::CompareExchange,
+            ("and", false, _) => AtomicOp::And,
+            ("or", false, _) => AtomicOp::Or,
+            ("xor", false, _) => AtomicOp::Xor,
+            ("min", false, true) => AtomicOp::SMin,
+            ("min", false, false) => AtomicOp::UMin,
+            ("max", false, true) => AtomicOp::SMax,
+            ("max", false, false) => AtomicOp::UMax,
+            ("add" | "sub", true, _) => AtomicOp::FAdd,
+            ("min", true, _) => AtomicOp::FMin,
+            ("max", true, _) => AtomicOp::FMax,
+            _ => return None,
+        };
+        Some(Self {
+            op,
+            name,
+            is_float,
+            is_c11: is_fetch || matches!(name, "load" | "store" | "exchange"),
+            is_explicit,
+        })
+    }
+}
+
 impl<'a> FunctionParser<'_, 'a> {
     /// Expands the call of a built-in function by name; false if the name is no such function's.
     pub(super) fn named_builtin(
@@ -232,42 +292,10 @@ impl<'a> FunctionParser<'_, 'a> {
         mangled: Mangled<'_>,
         arguments: &[Rc<[Value]>],
     ) -> Result<bool, CompileError> {
-        // The tool chain's own, which always say order and scope.
-        let own = mangled.name.strip_prefix("__pumice_");
-        let name = own.unwrap_or(mangled.name);
-        let Some(name) = name.strip_prefix("atomic_").or(name.strip_prefix("atom_")) else {
+        let Some(called) = AtomicBuiltin::named(mangled) else {
             return Ok(false);
         };
-        // C11's are sequentially consistent unless told, OpenCL 1.x's (section 6.12.11) are relaxed.
-        let (name, c11) = match name.strip_prefix("fetch_") {
-            Some(name) => (name, true),
-            None => (name, false),
-        };
-        let (name, explicit) = match name.strip_suffix("_explicit") {
-            Some(name) => (name, true),
-            None => (name, own.is_some()),
-        };
-        let c11 = c11 || matches!(name, "load" | "store" | "exchange");
-        let is_float = matches!(mangled.element(), "f" | "d" | "Dh");
-        let op = match (name, is_float, mangled.is_signed()) {
-            ("inc" | "add", false, _) => AtomicOp::Add,
-            ("dec" | "sub", false, _) => AtomicOp::Sub,
-            ("xchg" | "exchange", ..) => AtomicOp::Exchange,
-            ("load", ..) => AtomicOp::Load,
-            ("store", ..) => AtomicOp::Store,
-            ("cmpxchg", false, _) => AtomicOp::CompareExchange,
-            ("and", false, _) => AtomicOp::And,
-            ("or", false, _) => AtomicOp::Or,
-            ("xor", false, _) => AtomicOp::Xor,
-            ("min", false, true) => AtomicOp::SMin,
-            ("min", false, false) => AtomicOp::UMin,
-            ("max", false, true) => AtomicOp::SMax,
-            ("max", false, false) => AtomicOp::UMax,
-            ("add" | "sub", true, _) => AtomicOp::FAdd,
-            ("min", true, _) => AtomicOp::FMin,
-            ("max", true, _) => AtomicOp::FMax,
-            _ => return Ok(false),
-        };
+        let op = called.op;
         let mut scalars = Values::new();
         for argument in arguments {
             match **argument {
@@ -285,9 +313,35 @@ impl<'a> FunctionParser<'_, 'a> {
             (AtomicOp::Store, [value, ..]) => self.ty(*value),
             _ => self.source.types.scalar(inst.result_type()?)?,
         };
-        let values: Values = match (name, rest) {
+        let values = self.values_by_name(inst, called, rest, ty)?;
+        let (scope, semantics) = self.order_by_name(inst, called, rest)?;
+        let results = self.build().op(
+            IrOp::Atomic {
+                op,
+                place: Place::Pointer(pointer),
+                values,
+                scope,
+                semantics,
+            },
+            (op != AtomicOp::Store).then_some(ty),
+        );
+        if op != AtomicOp::Store {
+            self.define(inst, &results)?;
+        }
+        Ok(true)
+    }
+
+    /// Values of an atomic built-in function, given or implied, from the arguments behind the pointer.
+    fn values_by_name(
+        &mut self,
+        inst: &Instruction<'a>,
+        called: AtomicBuiltin<'_>,
+        arguments: &[Value],
+        ty: Type,
+    ) -> Result<Values, CompileError> {
+        let values: Values = match (called.name, arguments) {
             ("load", _) => Values::new(),
-            ("sub", &[value, ..]) if is_float => {
+            ("sub", &[value, ..]) if called.is_float => {
                 smallvec![self.build().unary(Unary::FNegate, value)]
             }
             ("inc" | "dec", []) => smallvec![self.build().constant(ty, 1)],
@@ -299,34 +353,31 @@ impl<'a> FunctionParser<'_, 'a> {
         if values.iter().any(|&value| self.ty(value) != ty) {
             return Err(inst.invalid("the operands' types do not match"));
         }
-        let rest = match op {
-            AtomicOp::Load => rest,
-            _ => rest.get(1..).unwrap_or_default(),
+        Ok(values)
+    }
+
+    /// Scope and semantics of an atomic built-in function, from the arguments behind the pointer.
+    fn order_by_name(
+        &self,
+        inst: &Instruction<'a>,
+        called: AtomicBuiltin<'_>,
+        arguments: &[Value],
+    ) -> Result<(Scope, Semantics), CompileError> {
+        let rest = match called.op {
+            AtomicOp::Load => arguments,
+            _ => arguments.get(1..).unwrap_or_default(),
         };
         let order = match rest {
-            [order, ..] if explicit => self.memory_order(inst, *order)?,
-            _ if c11 => Semantics::SEQUENTIALLY_CONSISTENT,
+            [order, ..] if called.is_explicit => self.memory_order(inst, *order)?,
+            _ if called.is_c11 => Semantics::SEQUENTIALLY_CONSISTENT,
             _ => 0,
         };
         let scope = match rest {
-            [_, scope, ..] if explicit => self.memory_scope(inst, *scope)?,
+            [_, scope, ..] if called.is_explicit => self.memory_scope(inst, *scope)?,
             _ => Scope::Device,
         };
         let memory = if order == 0 { 0 } else { ALL_MEMORY };
-        let results = self.build().op(
-            IrOp::Atomic {
-                op,
-                place: Place::Pointer(pointer),
-                values,
-                scope,
-                semantics: Semantics(order | memory),
-            },
-            (op != AtomicOp::Store).then_some(ty),
-        );
-        if op != AtomicOp::Store {
-            self.define(inst, &results)?;
-        }
-        Ok(true)
+        Ok((scope, Semantics(order | memory)))
     }
 }
 
