@@ -79,86 +79,21 @@ pub fn tgamma(ty: Type) -> Function {
     let inside = f.binary(Binary::FMin, inside, high);
     let one = f.number(1.0);
     let is_lower = f.b.compare(Compare::FOrdLess, inside, one);
+    let start = f.nearest(inside, is_lower, one, coefficients);
 
-    // How many factors, and the nearest number from 1 to 2: excluding 1 from above, 2 from below.
-    let whole_up = f.glsl(glsl::CEIL, inside);
-    let whole_down = f.glsl(glsl::FLOOR, inside);
-    let (two, minus_one) = (f.number(2.0), f.number(-1.0));
-    let steps_down = f.binary(Binary::FSub, whole_up, two);
-    let zero = f.number(0.0);
-    let steps_down = f.binary(Binary::FMax, steps_down, zero);
-    let steps_up = f.binary(Binary::FSub, one, whole_down);
-    let steps = f.b.select(is_lower, steps_up, steps_down);
-    let (rounding, saturate) = (None, false);
-    let to_int = Convert::FloatToSigned { rounding, saturate };
-    let count = f.b.convert(to_int, steps, Type::I32);
-    let from_above = f.binary(Binary::FSub, inside, steps_down);
-    let from_below = f.binary(Binary::FAdd, inside, steps_up);
-    let near = f.b.select(is_lower, from_below, from_above);
-    let center = f.number(1.5);
-    let u = f.binary(Binary::FSub, near, center);
-    let reciprocal = f.polynomial(u, coefficients);
-    let gamma = f.binary(Binary::FDiv, one, reciprocal);
-
-    // The product over x + first, x + first - 1, …: from below that starts with the factors next to zero.
-    let first_below = f.binary(Binary::FSub, steps_up, one);
-    let first = f.b.select(is_lower, first_below, minus_one);
-    let start = f.b.select(is_lower, reciprocal, gamma);
     let tiny_from = f.number(tiny_from);
     let tiny = f.b.compare(Compare::FOrdLess, inside, tiny_from);
     let power = FloatFormat::of(ty).power_of_two(-scale);
     let power = f.b.constant(ty, power);
     let scale = f.b.select(tiny, power, one);
-    let start = f.binary(Binary::FMul, start, scale);
-    let (head, body, exit) = {
-        let function = &mut *f.b.function;
-        (
-            function.add_block(),
-            function.add_block(),
-            function.add_block(),
-        )
-    };
-    let product = f.b.function.add_param(head, ty);
-    let lost = f.b.function.add_param(head, ty);
-    let offset = f.b.function.add_param(head, ty);
-    let done = f.b.function.add_param(head, Type::I32);
-    let none = f.b.i32(0);
-    f.b.jump(Edge::new(head, [start, zero, first, none]));
-
-    f.b.switch_to(head);
-    let more = f.b.compare(Compare::SLess, done, count);
-    f.b.branch(more, body, exit);
-
-    f.b.switch_to(body);
-    let factor = f.binary(Binary::FAdd, inside, offset);
-    let next = f.binary(Binary::FMul, product, factor);
-    let next_lost = match ty {
-        Type::F64 => {
-            let negated = f.b.unary(Unary::FNegate, next);
-            let fma = OpenClStd(Std::fma as u32);
-            let error =
-                f.b.op1(Op::OpenClStd(fma, smallvec![product, factor, negated]), ty);
-            let relative = f.binary(Binary::FDiv, error, next);
-            f.binary(Binary::FAdd, lost, relative)
-        }
-        _ => lost,
-    };
-    let one = f.number(1.0);
-    let next_offset = f.binary(Binary::FSub, offset, one);
-    let next_done = f.b.binary_const(Binary::Add, done, 1);
-    f.b.jump(Edge::new(head, [next, next_lost, next_offset, next_done]));
-
-    f.b.switch_to(exit);
-    let product = match ty {
-        Type::F64 => {
-            let correction = f.binary(Binary::FMul, product, lost);
-            let corrected = f.binary(Binary::FAdd, product, correction);
-            // Of an infinite product nothing is lost.
-            let is_number = f.b.compare(Compare::FOrdEqual, corrected, corrected);
-            f.b.select(is_number, corrected, product)
-        }
-        _ => product,
-    };
+    let scaled = f.binary(Binary::FMul, start.value, scale);
+    let product = f.product(
+        inside,
+        Start {
+            value: scaled,
+            ..start
+        },
+    );
     let one = f.number(1.0);
     let quotient = f.binary(Binary::FDiv, one, product);
     let quotient = f.binary(Binary::FMul, quotient, scale);
@@ -166,6 +101,16 @@ pub fn tgamma(ty: Type) -> Function {
     let value = f.limits(x, value, least, most);
     f.b.terminate(Terminator::Return(smallvec![value]));
     function
+}
+
+/// What the product starts from.
+struct Start {
+    /// `Γ(y)` of the nearest `y` from 1 to 2, or its reciprocal where the product is divided by.
+    value: Value,
+    zero: Value,
+    /// The first factor without the function's argument, and how many there are: each is less by one.
+    offset: Value,
+    count: Value,
 }
 
 struct Floats<'a, 'f> {
@@ -195,6 +140,94 @@ impl Floats<'_, '_> {
             value = self.binary(Binary::FAdd, product, coefficient);
         }
         value
+    }
+
+    /// The function, or its reciprocal where the argument is `is_lower` than 1, at the nearest number from 1 to 2,
+    /// and the factors in between.
+    fn nearest(
+        &mut self,
+        inside: Value,
+        is_lower: Value,
+        one: Value,
+        coefficients: &[f64],
+    ) -> Start {
+        // How many factors, and the nearest number from 1 to 2: excluding 1 from above, 2 from below.
+        let whole_up = self.glsl(glsl::CEIL, inside);
+        let whole_down = self.glsl(glsl::FLOOR, inside);
+        let (two, minus_one) = (self.number(2.0), self.number(-1.0));
+        let steps_down = self.binary(Binary::FSub, whole_up, two);
+        let zero = self.number(0.0);
+        let steps_down = self.binary(Binary::FMax, steps_down, zero);
+        let steps_up = self.binary(Binary::FSub, one, whole_down);
+        let steps = self.b.select(is_lower, steps_up, steps_down);
+        let (rounding, saturate) = (None, false);
+        let to_int = Convert::FloatToSigned { rounding, saturate };
+        let count = self.b.convert(to_int, steps, Type::I32);
+        let from_above = self.binary(Binary::FSub, inside, steps_down);
+        let from_below = self.binary(Binary::FAdd, inside, steps_up);
+        let near = self.b.select(is_lower, from_below, from_above);
+        let center = self.number(1.5);
+        let u = self.binary(Binary::FSub, near, center);
+        let reciprocal = self.polynomial(u, coefficients);
+        let gamma = self.binary(Binary::FDiv, one, reciprocal);
+
+        // The product over x + first, x + first - 1, …: from below that starts with the factors next to zero.
+        let first_below = self.binary(Binary::FSub, steps_up, one);
+        let offset = self.b.select(is_lower, first_below, minus_one);
+        let value = self.b.select(is_lower, reciprocal, gamma);
+        Start {
+            value,
+            zero,
+            offset,
+            count,
+        }
+    }
+
+    /// A loop that multiplies with the factors; building goes on behind it.
+    fn product(&mut self, inside: Value, start: Start) -> Value {
+        let ty = self.ty;
+        let [head, body, exit] = [(); 3].map(|()| self.b.function.add_block());
+        let product = self.b.function.add_param(head, ty);
+        let lost = self.b.function.add_param(head, ty);
+        let offset = self.b.function.add_param(head, ty);
+        let done = self.b.function.add_param(head, Type::I32);
+        let none = self.b.i32(0);
+        let first = [start.value, start.zero, start.offset, none];
+        self.b.jump(Edge::new(head, first));
+
+        self.b.switch_to(head);
+        let more = self.b.compare(Compare::SLess, done, start.count);
+        self.b.branch(more, body, exit);
+
+        self.b.switch_to(body);
+        let factor = self.binary(Binary::FAdd, inside, offset);
+        let next = self.binary(Binary::FMul, product, factor);
+        let next_lost = match ty {
+            Type::F64 => {
+                let negated = self.b.unary(Unary::FNegate, next);
+                let fma = OpenClStd(Std::fma as u32);
+                let operands = smallvec![product, factor, negated];
+                let error = self.b.op1(Op::OpenClStd(fma, operands), ty);
+                let relative = self.binary(Binary::FDiv, error, next);
+                self.binary(Binary::FAdd, lost, relative)
+            }
+            _ => lost,
+        };
+        let one = self.number(1.0);
+        let next_offset = self.binary(Binary::FSub, offset, one);
+        let next_done = self.b.binary_const(Binary::Add, done, 1);
+        let next = [next, next_lost, next_offset, next_done];
+        self.b.jump(Edge::new(head, next));
+
+        self.b.switch_to(exit);
+        if ty != Type::F64 {
+            return product;
+        }
+        let correction = self.binary(Binary::FMul, product, lost);
+        let corrected = self.binary(Binary::FAdd, product, correction);
+        // Of an infinite product nothing is lost.
+        let is_number = self.b.compare(Compare::FOrdEqual, corrected, corrected);
+        self.b.select(is_number, corrected, product)
     }
 
     /// `value` but where `x` is zero, lies beyond the limits, is a pole, or no number.
