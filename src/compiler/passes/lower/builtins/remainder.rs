@@ -24,22 +24,28 @@ struct Parts {
     exponent: Value,
 }
 
+/// An operand of the division: its bits, and those without the sign.
+struct Operand {
+    bits: Value,
+    size: Value,
+}
+
+/// A quotient truncated to a whole number, and what is left of the dividend, in units of the divisor's last place.
+struct Division {
+    quotient: Value,
+    rest: Value,
+}
+
 /// A function `(F32, F32) -> (F32, I32)`: what is left of `x` after taking away a whole number of `y`, and
 /// the lowest seven bits of that number with the quotient's sign. The number is the quotient truncated, or
 /// rounded to the nearest even one.
 pub fn remainder(rounded: bool) -> Function {
-    use Binary::{Add, And, Or, Shl, Sub, UDiv, URem, Xor};
+    use Binary::{And, Or, Shl, Sub, Xor};
     let name = if rounded { REMQUO32 } else { FMOD32 };
     let mut function = Function::new(name);
     function.return_types = vec![Type::F32, Type::I32];
     let entry = function.entry();
     let [x, y] = [(); 2].map(|()| function.add_param(entry, Type::F32));
-    let (head, body, exit) = (
-        function.add_block(),
-        function.add_block(),
-        function.add_block(),
-    );
-    let [rest, quotient, left] = [(); 3].map(|()| function.add_param(head, Type::I32));
     let mut builder = Builder::new(&mut function, entry);
     let mut w = Words { b: &mut builder };
     let format = FloatFormat::of(Type::F32);
@@ -49,51 +55,20 @@ pub fn remainder(rounded: bool) -> Function {
     let y_size = w.con(And, y_bits, format.magnitude());
     let (px, py) = (w.parts(x_size), w.parts(y_size));
     let ahead = w.op(Sub, px.exponent, py.exponent);
-    // The first bit of the quotient; then the rest is less than the divisor.
-    let divisible =
-        w.b.compare(Compare::ULessEqual, py.significand, px.significand);
-    let less = w.op(Sub, px.significand, py.significand);
-    let first_rest = w.b.select(divisible, less, px.significand);
-    let first_bit = w.one_if(divisible);
-    w.b.jump(Edge::new(head, [first_rest, first_bit, ahead]));
-
-    w.b.switch_to(head);
-    let more = w.is(Compare::SLess, left, 1);
-    w.b.branch(more, exit, body);
-
-    w.b.switch_to(body);
-    let count = w.con(Binary::SMin, left, STEP_BITS);
-    let shifted = w.op(Shl, rest, count);
-    let digits = w.op(UDiv, shifted, py.significand);
-    let next_rest = w.op(URem, shifted, py.significand);
-    let next_quotient = w.op(Shl, quotient, count);
-    let next_quotient = w.op(Add, next_quotient, digits);
-    let next_left = w.op(Sub, left, count);
-    w.b.jump(Edge::new(head, [next_rest, next_quotient, next_left]));
+    let divided = w.divide(&px, &py, ahead);
 
     // In units of half of the divisor's last place: the dividend with an exponent less by one fits too.
-    w.b.switch_to(exit);
     let zero = w.b.i32(0);
-    let double_rest = w.con(Shl, rest, 1);
+    let double_rest = w.con(Shl, divided.rest, 1);
     let double_divisor = w.con(Shl, py.significand, 1);
     let below = w.is(Compare::SLess, ahead, 0);
     let far_below = w.is(Compare::SLess, ahead, u64::from(u32::MAX));
     let rest = w.b.select(below, px.significand, double_rest);
-    let quotient = w.b.select(below, zero, quotient);
-    let (rest, quotient, turned) = if !rounded {
-        (rest, quotient, zero)
+    let quotient = w.b.select(below, zero, divided.quotient);
+    let (Division { quotient, rest }, turned) = if rounded {
+        w.round(Division { quotient, rest }, double_divisor)
     } else {
-        let double = w.con(Shl, rest, 1);
-        let above = w.b.compare(Compare::ULess, double_divisor, double);
-        let half = w.b.compare(Compare::Equal, double_divisor, double);
-        let odd = w.con(And, quotient, 1);
-        let odd = w.is(Compare::NotEqual, odd, 0);
-        let tie_up = w.op(And, half, odd);
-        let up = w.op(Or, above, tie_up);
-        let turned = w.op(Sub, double_divisor, rest);
-        let one = w.one_if(up);
-        let sign = w.con(Shl, one, 31);
-        (w.b.select(up, turned, rest), w.op(Add, quotient, one), sign)
+        (Division { quotient, rest }, zero)
     };
     let size = w.float_bits(rest, py.exponent);
     let sign = w.con(And, x_bits, format.sign());
@@ -105,26 +80,17 @@ pub fn remainder(rounded: bool) -> Function {
     let bits = w.b.select(untouched, x_bits, bits);
     let quotient = w.b.select(untouched, zero, quotient);
 
-    let infinity = w.b.i32(format.infinity() as u32);
-    let divisor_infinite = w.b.compare(Compare::Equal, y_size, infinity);
-    let bits = w.b.select(divisor_infinite, x_bits, bits);
-    let dividend_zero = w.is(Compare::Equal, x_size, 0);
-    let bits = w.b.select(dividend_zero, x_bits, bits);
-    let divisor_zero = w.is(Compare::Equal, y_size, 0);
-    let dividend_wrong = w.b.compare(Compare::ULessEqual, infinity, x_size);
-    let divisor_wrong = w.b.compare(Compare::ULess, infinity, y_size);
-    let wrong = w.op(Or, divisor_zero, dividend_wrong);
-    let wrong = w.op(Or, wrong, divisor_wrong);
-    let nan = w.b.i32(format.nan() as u32);
-    let bits = w.b.select(wrong, nan, bits);
-    let special = w.op(Or, wrong, divisor_infinite);
-    let special = w.op(Or, special, dividend_zero);
-    let quotient = w.con(And, quotient, 0x7f);
-    let signs = w.op(Xor, x_bits, y_bits);
-    let negative = w.is(Compare::SLess, signs, 0);
-    let negated = w.op(Sub, zero, quotient);
-    let quotient = w.b.select(negative, negated, quotient);
-    let quotient = w.b.select(special, zero, quotient);
+    let (x, y) = (
+        Operand {
+            bits: x_bits,
+            size: x_size,
+        },
+        Operand {
+            bits: y_bits,
+            size: y_size,
+        },
+    );
+    let (bits, quotient) = w.results(&x, &y, bits, quotient, zero);
     let value = w.b.bitcast(bits, Type::F32);
     w.b.terminate(Terminator::Return(smallvec![value, quotient]));
     function
@@ -181,6 +147,94 @@ impl Words<'_, '_> {
             significand: self.b.select(denormal, shifted, explicit),
             exponent: self.b.select(denormal, lowered, field),
         }
+    }
+
+    /// Long division of significands, `ahead` bits behind the first one: a loop, behind which building goes on.
+    fn divide(&mut self, x: &Parts, y: &Parts, ahead: Value) -> Division {
+        use Binary::{Add, SMin, Shl, Sub, UDiv, URem};
+        let [head, body, exit] = [(); 3].map(|()| self.b.function.add_block());
+        let [rest, quotient, left] = [(); 3].map(|()| self.b.function.add_param(head, Type::I32));
+        // The first bit of the quotient; then the rest is less than the divisor.
+        let divisible = self
+            .b
+            .compare(Compare::ULessEqual, y.significand, x.significand);
+        let less = self.op(Sub, x.significand, y.significand);
+        let first_rest = self.b.select(divisible, less, x.significand);
+        let first_bit = self.one_if(divisible);
+        self.b.jump(Edge::new(head, [first_rest, first_bit, ahead]));
+
+        self.b.switch_to(head);
+        let more = self.is(Compare::SLess, left, 1);
+        self.b.branch(more, exit, body);
+
+        self.b.switch_to(body);
+        let count = self.con(SMin, left, STEP_BITS);
+        let shifted = self.op(Shl, rest, count);
+        let digits = self.op(UDiv, shifted, y.significand);
+        let next_rest = self.op(URem, shifted, y.significand);
+        let next_quotient = self.op(Shl, quotient, count);
+        let next_quotient = self.op(Add, next_quotient, digits);
+        let next_left = self.op(Sub, left, count);
+        let next = [next_rest, next_quotient, next_left];
+        self.b.jump(Edge::new(head, next));
+
+        self.b.switch_to(exit);
+        Division { quotient, rest }
+    }
+
+    /// Rounds to the nearest whole number, halves to the even one. Also a sign to turn the rest's by: where it was
+    /// rounded up.
+    fn round(&mut self, truncated: Division, divisor: Value) -> (Division, Value) {
+        use Binary::{Add, And, Or, Shl, Sub};
+        let Division { quotient, rest } = truncated;
+        let double = self.con(Shl, rest, 1);
+        let above = self.b.compare(Compare::ULess, divisor, double);
+        let half = self.b.compare(Compare::Equal, divisor, double);
+        let odd = self.con(And, quotient, 1);
+        let odd = self.is(Compare::NotEqual, odd, 0);
+        let tie_up = self.op(And, half, odd);
+        let up = self.op(Or, above, tie_up);
+        let turned = self.op(Sub, divisor, rest);
+        let one = self.one_if(up);
+        let sign = self.con(Shl, one, 31);
+        let rest = self.b.select(up, turned, rest);
+        let quotient = self.op(Add, quotient, one);
+        (Division { quotient, rest }, sign)
+    }
+
+    /// The remainder's bits and the lowest bits of the signed quotient: those given, but where an operand is zero,
+    /// infinite, or no number.
+    fn results(
+        &mut self,
+        x: &Operand,
+        y: &Operand,
+        bits: Value,
+        quotient: Value,
+        zero: Value,
+    ) -> (Value, Value) {
+        use Binary::{And, Or, Sub, Xor};
+        let format = FloatFormat::of(Type::F32);
+        let infinity = self.b.i32(format.infinity() as u32);
+        let divisor_infinite = self.b.compare(Compare::Equal, y.size, infinity);
+        let bits = self.b.select(divisor_infinite, x.bits, bits);
+        let dividend_zero = self.is(Compare::Equal, x.size, 0);
+        let bits = self.b.select(dividend_zero, x.bits, bits);
+        let divisor_zero = self.is(Compare::Equal, y.size, 0);
+        let dividend_wrong = self.b.compare(Compare::ULessEqual, infinity, x.size);
+        let divisor_wrong = self.b.compare(Compare::ULess, infinity, y.size);
+        let wrong = self.op(Or, divisor_zero, dividend_wrong);
+        let wrong = self.op(Or, wrong, divisor_wrong);
+        let nan = self.b.i32(format.nan() as u32);
+        let bits = self.b.select(wrong, nan, bits);
+        let special = self.op(Or, wrong, divisor_infinite);
+        let special = self.op(Or, special, dividend_zero);
+        let quotient = self.con(And, quotient, 0x7f);
+        let signs = self.op(Xor, x.bits, y.bits);
+        let negative = self.is(Compare::SLess, signs, 0);
+        let negated = self.op(Sub, zero, quotient);
+        let quotient = self.b.select(negative, negated, quotient);
+        let quotient = self.b.select(special, zero, quotient);
+        (bits, quotient)
     }
 
     /// The bits of a number of at most 25 bits in units of half the last place of numbers with a (biased)
