@@ -119,35 +119,19 @@ pub(super) fn read(access: ImageAccess, base: FuncId, find: FuncId) -> Function 
     let name = format!("read_level.{:?}.{}", access.dimension, access.texel);
     let texel_types = [access.texel; 4];
     let mut function = function(name, texel_types.to_vec());
-    let entry = function.entry();
     let image = Image::params(&mut function);
-    let (sampler, coordinate) = match access.kind {
-        ImageAccessKind::Sample { float_coordinates } => (
-            Some(function.add_param(entry, Type::I32)),
-            if float_coordinates {
-                Type::F32
-            } else {
-                Type::I32
-            },
-        ),
-        _ => (None, Type::I32),
-    };
-    let coordinates = access.dimension.coordinates();
-    let coordinates = (0..coordinates).map(|_| function.add_param(entry, coordinate));
-    let operands = sampler.into_iter().chain(coordinates).collect();
-    let axes = access.dimension.axes();
-    let named: Vec<Value> = (0..match access.level {
-        ImageLevel::Gradient => 2 * axes,
-        _ => 1,
-    })
-        .map(|_| function.add_param(entry, Type::F32))
-        .collect();
+    let Operands {
+        sampler,
+        coordinates,
+        level,
+    } = Operands::params(&mut function, access);
 
+    let entry = function.entry();
     let mut b = Builder::new(&mut function, entry);
     b.flags = EXACT;
     let lod = match access.level {
-        ImageLevel::Gradient => lod_of_gradients(&mut b, &image, &named),
-        _ => named[0],
+        ImageLevel::Gradient => lod_of_gradients(&mut b, &image, &level),
+        _ => level[0],
     };
     let levels = image.field(ImageField::Levels);
     let lod = limit(&mut b, lod, sampler, levels);
@@ -155,7 +139,7 @@ pub(super) fn read(access: ImageAccess, base: FuncId, find: FuncId) -> Function 
         image,
         base,
         find,
-        operands,
+        operands: sampler.into_iter().chain(coordinates).collect(),
     };
     // Integers are not mixed.
     let mixed = match (sampler, access.texel) {
@@ -181,25 +165,74 @@ pub(super) fn read(access: ImageAccess, base: FuncId, find: FuncId) -> Function 
     };
     let level = b.convert(convert, first, Type::I32);
     let level = clamp(&mut b, level, levels);
-    let texel = leveled.at(&mut b, level, &[], texel_types);
-    let Some(mixed) = mixed else {
-        b.terminate(Terminator::Return(texel));
-        return function;
-    };
-    let fraction = b.binary(Binary::FSub, lod, first);
+    let mut texel = leveled.at(&mut b, level, &[], texel_types);
+    if let Some(mixed) = mixed {
+        let fraction = b.binary(Binary::FSub, lod, first);
+        texel = mix_with_next(&mut b, &leveled, level, texel, (mixed, fraction));
+    }
+    b.terminate(Terminator::Return(texel));
+    function
+}
+
+/// Parameters of a reading function behind the image's.
+struct Operands {
+    sampler: Option<Value>,
+    coordinates: Values,
+    /// The level of detail, or the gradients that it is computed from.
+    level: Values,
+}
+
+impl Operands {
+    fn params(function: &mut Function, access: ImageAccess) -> Self {
+        let entry = function.entry();
+        let (sampler, coordinate) = match access.kind {
+            ImageAccessKind::Sample { float_coordinates } => (
+                Some(function.add_param(entry, Type::I32)),
+                if float_coordinates {
+                    Type::F32
+                } else {
+                    Type::I32
+                },
+            ),
+            _ => (None, Type::I32),
+        };
+        let mut params =
+            |count, ty| -> Values { (0..count).map(|_| function.add_param(entry, ty)).collect() };
+        let coordinates = params(access.dimension.coordinates(), coordinate);
+        let level_count = match access.level {
+            ImageLevel::Gradient => 2 * access.dimension.axes(),
+            _ => 1,
+        };
+        Self {
+            sampler,
+            coordinates,
+            level: params(level_count, Type::F32),
+        }
+    }
+}
+
+/// A texel of floats mixed with that of the next level, where it is to be `mixed` and the `fraction` is not zero.
+/// Building goes on in a block behind both.
+fn mix_with_next(
+    b: &mut Builder<'_>,
+    leveled: &Leveled,
+    level: Value,
+    texel: Values,
+    (mixed, fraction): (Value, Value),
+) -> Values {
     let zero = b.f32(0.0);
     let between = b.compare(Compare::FOrdLess, zero, fraction);
     let mixed = b.binary(Binary::And, mixed, between);
     let (second, end) = (b.function.add_block(), b.function.add_block());
     let results: Values = (0..4)
-        .map(|_| b.function.add_param(end, access.texel))
+        .map(|_| b.function.add_param(end, Type::F32))
         .collect();
     b.branch(mixed, second, Edge::new(end, texel.iter().copied()));
 
     b.switch_to(second);
     let next = b.binary_const(Binary::Add, level, 1);
-    let next = clamp(&mut b, next, levels);
-    let other = leveled.at(&mut b, next, &[], texel_types);
+    let next = clamp(b, next, leveled.image.field(ImageField::Levels));
+    let other = leveled.at(b, next, &[], [Type::F32; 4]);
     let one = b.f32(1.0);
     let rest = b.binary(Binary::FSub, one, fraction);
     let sums: Values = texel
@@ -214,8 +247,7 @@ pub(super) fn read(access: ImageAccess, base: FuncId, find: FuncId) -> Function 
     b.jump(Edge::new(end, sums));
 
     b.switch_to(end);
-    b.terminate(Terminator::Return(results));
-    function
+    results
 }
 
 /// (image, coordinates, level, four components) → nothing. To a level that there is not nothing is written.
