@@ -8,7 +8,7 @@ mod glsl;
 use crate::compiler::evaluate;
 use crate::compiler::ir::{
     ArrayId, AtomicOp, Block, BuiltIn, DotFormat, Edge, FuncId, Function, GlobalId, GroupOp, Inst,
-    Module, Op, Place, Terminator, Type, Value, WorkItem,
+    Module, Op, Place, Terminator, Type, Value, VariableId, WorkItem,
 };
 use crate::compiler::program::Implicit;
 use std::collections::HashMap;
@@ -193,10 +193,8 @@ impl<'a> Interpreter<'a> {
             &Op::Unary(op, a) => evaluate::unary(op, function.ty(a), frame.get(a)?),
             &Op::Binary(op, a, b) => {
                 let (x, y) = (frame.get(a)?, frame.get(b)?);
-                match evaluate::binary(op, function.ty(a), x, y) {
-                    None if self.is_lenient => self.undefined & mask,
-                    found => found.ok_or_else(undefined)?,
-                }
+                let found = evaluate::binary(op, function.ty(a), x, y);
+                self.defined(found, mask).ok_or_else(undefined)?
             }
             &Op::Compare(op, a, b) => {
                 let (x, y) = (frame.get(a)?, frame.get(b)?);
@@ -213,51 +211,19 @@ impl<'a> Interpreter<'a> {
             &Op::Convert(op, a) => {
                 let from = function.ty(a);
                 let to = ty.ok_or_else(undefined)?;
-                match evaluate::convert(op, from, to, frame.get(a)?) {
-                    None if self.is_lenient => self.undefined & mask,
-                    found => found.ok_or_else(undefined)?,
-                }
+                let found = evaluate::convert(op, from, to, frame.get(a)?);
+                self.defined(found, mask).ok_or_else(undefined)?
             }
             &Op::MulExtended { signed, a, b } => {
-                let from = function.ty(a);
-                let (a, b) = (frame.get(a)?, frame.get(b)?);
-                let product = if signed {
-                    let a = i128::from(evaluate::signed(from, a));
-                    (a * i128::from(evaluate::signed(from, b))) as u128
-                } else {
-                    u128::from(a) * u128::from(b)
-                };
-                let low = product as u64 & from.mask();
-                let high = (product >> from.bits()) as u64 & from.mask();
-                return frame.set_all(&data.results, &[low, high]);
+                let (x, y) = (frame.get(a)?, frame.get(b)?);
+                let halves = mul_extended(signed, function.ty(a), x, y);
+                return frame.set_all(&data.results, &halves);
             }
             Op::DotProduct {
                 signed,
                 format,
                 operands,
-            } => {
-                let values = frame.all(operands)?;
-                let bytes: Vec<u8> = match format {
-                    DotFormat::Packed4x8 => values
-                        .iter()
-                        .flat_map(|&word| (word as u32).to_le_bytes())
-                        .collect(),
-                    DotFormat::Components => values.iter().map(|&byte| byte as u8).collect(),
-                };
-                let value = |signed: bool, byte: u8| {
-                    if signed {
-                        i64::from(byte as i8)
-                    } else {
-                        i64::from(byte)
-                    }
-                };
-                let (x, y) = bytes.split_at(bytes.len() / 2);
-                let products = x.iter().zip(y);
-                let sum: i64 = products
-                    .map(|(&x, &y)| value(signed[0], x) * value(signed[1], y))
-                    .sum();
-                sum as u64 & mask
-            }
+            } => dot_product(*signed, *format, &frame.all(operands)?) as u64 & mask,
             Op::Glsl(number, args) => {
                 let types: Vec<Type> = args.iter().map(|&arg| function.ty(arg)).collect();
                 let args = frame.all(args)?;
@@ -269,60 +235,10 @@ impl<'a> Interpreter<'a> {
                 let by = evaluate::signed(function.ty(offset), frame.get(offset)?);
                 frame.get(pointer)?.wrapping_add_signed(by)
             }
-            &Op::VariableAddress(id) => match frame.variables.get(&id.0) {
-                Some(&address) => address,
-                None => {
-                    let size = function.variables[id.index()].size_bytes as usize;
-                    let address = self.allocate(&vec![self.undefined as u8; size]);
-                    frame.variables.insert(id.0, address);
-                    address
-                }
-            },
+            &Op::VariableAddress(id) => self.variable(frame, id),
             &Op::GlobalAddress(id) => self.global(id),
-            Op::Load(place, access) => {
-                Self::check_alignment(frame, *place, access.align_bytes)?;
-                let types: Vec<Type> = data.results.iter().map(|&r| function.ty(r)).collect();
-                let values = self.load(frame, *place, &types)?;
-                return frame.set_all(&data.results, &values);
-            }
-            Op::Store(place, values, access) => {
-                Self::check_alignment(frame, *place, access.align_bytes)?;
-                let types: Vec<Type> = values.iter().map(|&v| function.ty(v)).collect();
-                let values = frame.all(values)?;
-                if let Some(first) = Self::address(frame, *place)? {
-                    let size: u32 = types.iter().map(|ty| ty.size_bytes()).sum();
-                    self.stored.push(first..first + u64::from(size));
-                }
-                return self.store(frame, *place, &types, &values);
-            }
-            &Op::Copy {
-                to,
-                from,
-                size_bytes,
-                ..
-            } => {
-                let (to, from) = (frame.get(to)?, frame.get(from)?);
-                let size = frame.get(size_bytes)?;
-                let bytes = self.slice(from, size)?.to_vec();
-                self.slice(to, size)?.copy_from_slice(&bytes);
-                let bytes = bytes.iter().map(|&byte| byte.into()).collect();
-                self.events.push(Event::Write(Location::Address(to), bytes));
-                return Ok(());
-            }
-            Op::Atomic {
-                op, place, values, ..
-            } => {
-                let ty = values.first().map(|&value| function.ty(value)).or(ty);
-                let ty = match op {
-                    AtomicOp::FlagClear | AtomicOp::FlagTestAndSet => Type::I32,
-                    _ => ty.ok_or_else(undefined)?,
-                };
-                let values = frame.all(values)?;
-                let old = self.atomic(frame, *op, *place, ty, &values)?;
-                match data.results.first() {
-                    None => return Ok(()),
-                    Some(_) => old,
-                }
+            Op::Load(..) | Op::Store(..) | Op::Copy { .. } | Op::Atomic { .. } => {
+                return self.access(frame, inst);
             }
             Op::ControlBarrier { .. } | Op::MemoryBarrier { .. } => {
                 self.events.push(Event::Barrier);
@@ -362,6 +278,77 @@ impl<'a> Interpreter<'a> {
             }
         };
         frame.set_all(&data.results, &[value])
+    }
+
+    /// Executes an instruction that reads or writes memory.
+    fn access(&mut self, frame: &mut Frame, inst: Inst) -> Result<(), Trap> {
+        let function = frame.function;
+        let data = function.inst(inst);
+        match &data.op {
+            Op::Load(place, access) => {
+                Self::check_alignment(frame, *place, access.align_bytes)?;
+                let types: Vec<Type> = data.results.iter().map(|&r| function.ty(r)).collect();
+                let values = self.load(frame, *place, &types)?;
+                frame.set_all(&data.results, &values)
+            }
+            Op::Store(place, values, access) => {
+                Self::check_alignment(frame, *place, access.align_bytes)?;
+                let types: Vec<Type> = values.iter().map(|&v| function.ty(v)).collect();
+                let values = frame.all(values)?;
+                if let Some(first) = Self::address(frame, *place)? {
+                    let size: u32 = types.iter().map(|ty| ty.size_bytes()).sum();
+                    self.stored.push(first..first + u64::from(size));
+                }
+                self.store(frame, *place, &types, &values)
+            }
+            &Op::Copy {
+                to,
+                from,
+                size_bytes,
+                ..
+            } => {
+                let (to, from) = (frame.get(to)?, frame.get(from)?);
+                let size = frame.get(size_bytes)?;
+                let bytes = self.slice(from, size)?.to_vec();
+                self.slice(to, size)?.copy_from_slice(&bytes);
+                let bytes = bytes.iter().map(|&byte| byte.into()).collect();
+                self.events.push(Event::Write(Location::Address(to), bytes));
+                Ok(())
+            }
+            Op::Atomic {
+                op, place, values, ..
+            } => {
+                let typed = values.first().or(data.results.first());
+                let ty = match (op, typed) {
+                    (AtomicOp::FlagClear | AtomicOp::FlagTestAndSet, _) => Type::I32,
+                    (_, Some(&value)) => function.ty(value),
+                    (_, None) => return Err(Trap::Undefined(data.op.to_string())),
+                };
+                let values = frame.all(values)?;
+                let old = self.atomic(frame, *op, *place, ty, &values)?;
+                match data.results.first() {
+                    None => Ok(()),
+                    Some(_) => frame.set_all(&data.results, &[old]),
+                }
+            }
+            _ => Err(Trap::Unsupported(data.op.to_string())),
+        }
+    }
+
+    /// A result, or what stands for one that the operation leaves undefined; `None` if that is a trap.
+    fn defined(&self, found: Option<u64>, mask: u64) -> Option<u64> {
+        found.or(self.is_lenient.then_some(self.undefined & mask))
+    }
+
+    /// The address of a private variable, which has memory from its first use on.
+    fn variable(&mut self, frame: &mut Frame, id: VariableId) -> u64 {
+        if let Some(&address) = frame.variables.get(&id.0) {
+            return address;
+        }
+        let size = frame.function.variables[id.index()].size_bytes as usize;
+        let address = self.allocate(&vec![self.undefined as u8; size]);
+        frame.variables.insert(id.0, address);
+        address
     }
 
     /// What a work-item sees of an input: alone, it is the first of its only group.
@@ -572,6 +559,40 @@ impl<'a> Interpreter<'a> {
             _ => old,
         })
     }
+}
+
+/// The lower and the upper half of a product.
+fn mul_extended(signed: bool, ty: Type, x: u64, y: u64) -> [u64; 2] {
+    let product = if signed {
+        let x = i128::from(evaluate::signed(ty, x));
+        (x * i128::from(evaluate::signed(ty, y))) as u128
+    } else {
+        u128::from(x) * u128::from(y)
+    };
+    [product, product >> ty.bits()].map(|half| half as u64 & ty.mask())
+}
+
+/// The dot product of two vectors of bytes, one behind the other in `values`.
+fn dot_product(signed: [bool; 2], format: DotFormat, values: &[u64]) -> i64 {
+    let bytes: Vec<u8> = match format {
+        DotFormat::Packed4x8 => values
+            .iter()
+            .flat_map(|&word| (word as u32).to_le_bytes())
+            .collect(),
+        DotFormat::Components => values.iter().map(|&byte| byte as u8).collect(),
+    };
+    let value = |signed: bool, byte: u8| {
+        if signed {
+            i64::from(byte as i8)
+        } else {
+            i64::from(byte)
+        }
+    };
+    let (x, y) = bytes.split_at(bytes.len() / 2);
+    let products = x.iter().zip(y);
+    products
+        .map(|(&x, &y)| value(signed[0], x) * value(signed[1], y))
+        .sum()
 }
 
 /// A number of up to eight bytes, the lowest first.
