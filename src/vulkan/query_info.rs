@@ -130,6 +130,24 @@ struct Query<'a> {
     extensions: &'a [String],
 }
 
+/// Structures of features as the device fills them in; none is set of what it does not know. They are no chain any
+/// more: their `p_next` may dangle.
+#[derive(Default)]
+struct FeatureStructures {
+    core: vk::PhysicalDeviceFeatures,
+    v11: vk::PhysicalDeviceVulkan11Features<'static>,
+    v12: vk::PhysicalDeviceVulkan12Features<'static>,
+    v13: vk::PhysicalDeviceVulkan13Features<'static>,
+    sync2: vk::PhysicalDeviceSynchronization2Features<'static>,
+    explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR<'static>,
+    reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
+    rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'static>,
+    clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
+    expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR<'static>,
+    placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT<'static>,
+    atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+}
+
 /// Features, and what of them only the properties step needs.
 struct FoundFeatures {
     features: Features,
@@ -170,57 +188,63 @@ impl Query<'_> {
         self.api_version >= version
     }
 
-    fn features(&self) -> FoundFeatures {
-        let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
-        let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
-        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
-        let mut sync2 = vk::PhysicalDeviceSynchronization2Features::default();
-        let mut explicit_layout =
-            vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR::default();
-        let mut reconvergence = vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR::default();
-        let mut rotate = vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR::default();
-        let mut clock = vk::PhysicalDeviceShaderClockFeaturesKHR::default();
-        let mut expect = vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default();
-        let mut placed = vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT::default();
-        let mut atomic_float = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default();
-
+    /// Asks for features: of the core, and of those versions and extensions that the device has.
+    fn feature_structures(&self) -> FeatureStructures {
+        let mut found = FeatureStructures::default();
         let mut all = vk::PhysicalDeviceFeatures2::default();
         if self.at_least(vk::API_VERSION_1_2) {
-            all = all.push_next(&mut v11).push_next(&mut v12);
+            all = all.push_next(&mut found.v11).push_next(&mut found.v12);
         }
         if self.at_least(vk::API_VERSION_1_3) {
-            all = all.push_next(&mut v13);
+            all = all.push_next(&mut found.v13);
         } else if self.has(khr::synchronization2::NAME) {
-            all = all.push_next(&mut sync2);
+            all = all.push_next(&mut found.sync2);
         }
         if self.has(khr::workgroup_memory_explicit_layout::NAME) {
-            all = all.push_next(&mut explicit_layout);
+            all = all.push_next(&mut found.explicit_layout);
         }
         if self.has(khr::shader_maximal_reconvergence::NAME) {
-            all = all.push_next(&mut reconvergence);
+            all = all.push_next(&mut found.reconvergence);
         }
         if self.has(khr::shader_subgroup_rotate::NAME) {
-            all = all.push_next(&mut rotate);
+            all = all.push_next(&mut found.rotate);
         }
         if self.has(khr::shader_clock::NAME) {
-            all = all.push_next(&mut clock);
+            all = all.push_next(&mut found.clock);
         }
         if self.has(khr::shader_expect_assume::NAME) {
-            all = all.push_next(&mut expect);
+            all = all.push_next(&mut found.expect);
         }
         if self.has(ext::map_memory_placed::NAME) {
-            all = all.push_next(&mut placed);
+            all = all.push_next(&mut found.placed);
         }
         if self.has(ext::shader_atomic_float::NAME) {
-            all = all.push_next(&mut atomic_float);
+            all = all.push_next(&mut found.atomic_float);
         }
         // SAFETY: the chain holds only structures of the device's version and extensions.
         unsafe {
             self.instance
                 .get_physical_device_features2(self.handle, &mut all)
         };
-        let core = all.features;
+        found.core = all.features;
+        found
+    }
 
+    fn features(&self) -> FoundFeatures {
+        let FeatureStructures {
+            core,
+            v11,
+            v12,
+            v13,
+            sync2,
+            explicit_layout,
+            reconvergence,
+            rotate,
+            clock,
+            expect,
+            placed,
+            atomic_float,
+        } = self.feature_structures();
         let is = |flag: vk::Bool32| flag == vk::TRUE;
         let features = Features {
             shader_int8: is(v12.shader_int8),
