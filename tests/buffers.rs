@@ -126,11 +126,11 @@ impl Model {
     }
 
     fn step(&mut self, random: &mut Random) {
-        let queue = random.below(self.queues.len());
+        let index = random.below(self.queues.len());
         let buffer = random.below(2);
         let (offset, size) = random.range();
         let waits = self.waits();
-        let queue = &self.queues[queue];
+        let queue = &self.queues[index];
         // SAFETY (of all): ranges lie within the buffers, host memory lives to the end.
         let event = match random.below(9) {
             0 => {
@@ -208,39 +208,51 @@ impl Model {
                 event
             }
             5 if size > 0 => {
-                // Changed by the host between map and unmap.
-                if self.gate.is_some() {
-                    return;
+                if self.gate.is_none() {
+                    self.map(random, index, buffer, (offset, size));
                 }
-                let mut pointer = ptr::null_mut();
-                let flags = CL_MAP_READ | CL_MAP_WRITE;
-                // SAFETY: see above; the map is complete when the call returns.
-                unsafe {
-                    queue
-                        .enqueue_map_buffer(
-                            &self.buffers[buffer],
-                            CL_BLOCKING,
-                            flags,
-                            offset,
-                            size,
-                            &mut pointer,
-                            &waits,
-                        )
-                        .unwrap();
-                }
-                // SAFETY: mapped for reading and writing.
-                let area = unsafe { std::slice::from_raw_parts_mut(pointer.cast::<u8>(), size) };
-                let expected = &mut self.expected[buffer][offset..offset + size];
-                assert_eq!(area, expected, "mapped");
-                let data = random.bytes(size);
-                area.copy_from_slice(&data);
-                expected.copy_from_slice(&data);
-                // SAFETY: mapped above.
-                unsafe { queue.enqueue_unmap_mem_object(self.buffers[buffer].get(), pointer, &[]) }
+                return;
             }
             // SAFETY: nothing to promise.
             _ => unsafe { queue.enqueue_marker_with_wait_list(&waits) },
         };
+        self.last = Some(event.unwrap());
+    }
+
+    /// Changes bytes by the host, between map and unmap.
+    fn map(
+        &mut self,
+        random: &mut Random,
+        queue: usize,
+        buffer: usize,
+        (offset, size): (usize, usize),
+    ) {
+        let queue = &self.queues[queue];
+        let mut pointer = ptr::null_mut();
+        // SAFETY: the buffer lives to the end; the map is complete when the call returns.
+        unsafe {
+            queue
+                .enqueue_map_buffer(
+                    &self.buffers[buffer],
+                    CL_BLOCKING,
+                    CL_MAP_READ | CL_MAP_WRITE,
+                    offset,
+                    size,
+                    &mut pointer,
+                    &self.waits(),
+                )
+                .unwrap();
+        }
+        // SAFETY: mapped for reading and writing.
+        let area = unsafe { std::slice::from_raw_parts_mut(pointer.cast::<u8>(), size) };
+        let expected = &mut self.expected[buffer][offset..offset + size];
+        assert_eq!(area, expected, "mapped");
+        let data = random.bytes(size);
+        area.copy_from_slice(&data);
+        expected.copy_from_slice(&data);
+        // SAFETY: mapped above.
+        let event =
+            unsafe { queue.enqueue_unmap_mem_object(self.buffers[buffer].get(), pointer, &[]) };
         self.last = Some(event.unwrap());
     }
 

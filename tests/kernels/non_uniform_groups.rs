@@ -188,6 +188,59 @@ fn tangle_groups() {
     });
 }
 
+/// A function of two truth values or numbers.
+fn apply(op: &str, a: i32, b: i32) -> i32 {
+    match op {
+        "plus" => a + b,
+        "multiplies" => a * b,
+        "minimum" => a.min(b),
+        "maximum" => a.max(b),
+        "bit_and" => a & b,
+        "bit_or" => a | b,
+        "bit_xor" => a ^ b,
+        "logical_and" => i32::from(a != 0 && b != 0),
+        _ => i32::from(a != 0 || b != 0),
+    }
+}
+
+/// Calls on a vector `v`, with functions by number.
+fn vector_calls<'a>(ty: &str, op: impl Fn(usize) -> &'a str) -> [String; 9] {
+    [
+        format!("sycl::reduce_over_group(group, v, sycl::{}<>())", op(0)),
+        format!(
+            "sycl::inclusive_scan_over_group(group, v, sycl::{}<>())",
+            op(1)
+        ),
+        format!(
+            "sycl::exclusive_scan_over_group(group, v, sycl::{}<>())",
+            op(2)
+        ),
+        format!(
+            "sycl::reduce_over_group(group, v, ({ty})(1), sycl::{}<>())",
+            op(3)
+        ),
+        "sycl::group_broadcast(group, v, 1)".to_owned(),
+        "sycl::select_from_group(group, v, group.get_local_linear_range() - 1)".to_owned(),
+        "sycl::shift_group_left(group, v)".to_owned(),
+        "sycl::shift_group_right(group, v)".to_owned(),
+        "sycl::permute_group_by_xor(group, v, 1)".to_owned(),
+    ]
+}
+
+/// Statements that store the components of what calls return.
+fn vector_stores(ty: &str, components: usize, calls: &[String]) -> String {
+    calls
+        .iter()
+        .enumerate()
+        .map(|(at, call)| {
+            format!(
+                "{{ {ty} r = {call}; for (int c = 0; c < {components}; c++) o[{} + c] = int(r[c]); }}\n",
+                at * components
+            )
+        })
+        .collect()
+}
+
 /// Vectors of each width and of several types are moved and combined component by component.
 #[test]
 fn vectors() {
@@ -219,37 +272,9 @@ fn vectors() {
             .collect();
         // One of them for each type and function.
         let op = |at: usize| ops[(turn + at) % ops.len()];
-        let calls = [
-            format!("sycl::reduce_over_group(group, v, sycl::{}<>())", op(0)),
-            format!(
-                "sycl::inclusive_scan_over_group(group, v, sycl::{}<>())",
-                op(1)
-            ),
-            format!(
-                "sycl::exclusive_scan_over_group(group, v, sycl::{}<>())",
-                op(2)
-            ),
-            format!(
-                "sycl::reduce_over_group(group, v, ({ty})(1), sycl::{}<>())",
-                op(3)
-            ),
-            "sycl::group_broadcast(group, v, 1)".to_owned(),
-            "sycl::select_from_group(group, v, group.get_local_linear_range() - 1)".to_owned(),
-            "sycl::shift_group_left(group, v)".to_owned(),
-            "sycl::shift_group_right(group, v)".to_owned(),
-            "sycl::permute_group_by_xor(group, v, 1)".to_owned(),
-        ];
+        let calls = vector_calls(ty, op);
         let row = calls.len() * components;
-        let stores: String = calls
-            .iter()
-            .enumerate()
-            .map(|(at, call)| {
-                format!(
-                    "{{ {ty} r = {call}; for (int c = 0; c < {components}; c++) o[{} + c] = int(r[c]); }}\n",
-                    at * components
-                )
-            })
-            .collect();
+        let stores = vector_stores(ty, components, &calls);
         let body = format!(
             "auto group = get_fixed_size_group<4>(all);
              global int *o = out + i * {row};
@@ -263,17 +288,6 @@ fn vectors() {
         let largest = |ty: &str| match ty {
             _ if ty.starts_with("uchar") => 0xff,
             _ => i32::MAX,
-        };
-        let apply = |op: &str, a: i32, b: i32| match op {
-            "plus" => a + b,
-            "multiplies" => a * b,
-            "minimum" => a.min(b),
-            "maximum" => a.max(b),
-            "bit_and" => a & b,
-            "bit_or" => a | b,
-            "bit_xor" => a ^ b,
-            "logical_and" => i32::from(a != 0 && b != 0),
-            _ => i32::from(a != 0 || b != 0),
         };
         let fold = |op: &str, of: &[i32]| of.iter().copied().reduce(|a, b| apply(op, a, b));
         for i in 0..COUNT {

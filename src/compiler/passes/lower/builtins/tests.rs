@@ -302,17 +302,8 @@ fn two_results() {
     }
 }
 
-#[test]
-fn fma_rounds_once() {
-    let double = Lowered::new(&plain(), Std::fma, &[Type::F64; 3], &[Type::F64]);
-    let single = Lowered::new(&plain(), Std::fma, &[Type::F32; 3], &[Type::F32]);
-    let half = Lowered::new(&plain(), Std::fma, &[Type::F16; 3], &[Type::F16]);
-    let no_doubles = Capabilities {
-        float64: false,
-        ..plain()
-    };
-    let alone = Lowered::new(&no_doubles, Std::fma, &[Type::F32; 3], &[Type::F32]);
-    let mut bits = Bits(11);
+/// Operands of `fma` whose product and sum are hard to round.
+fn triples(bits: &mut Bits) -> Vec<[f64; 3]> {
     let mut doubles: Vec<f64> = floats().into_iter().map(f64::from).collect();
     doubles.extend([5e-324, -5e-324, 2.2e-308, f64::MAX, 1.0 + f64::EPSILON]);
     let mut triples = Vec::new();
@@ -345,7 +336,21 @@ fn fma_rounds_once() {
         triples.push([number(0, 1), number(969, 56), number(0, 1)]);
         triples.push([number(1523, 20), number(1523, 30), number(2039, 8)]);
     }
-    for [x, y, z] in triples {
+    triples
+}
+
+#[test]
+fn fma_rounds_once() {
+    let double = Lowered::new(&plain(), Std::fma, &[Type::F64; 3], &[Type::F64]);
+    let single = Lowered::new(&plain(), Std::fma, &[Type::F32; 3], &[Type::F32]);
+    let half = Lowered::new(&plain(), Std::fma, &[Type::F16; 3], &[Type::F16]);
+    let no_doubles = Capabilities {
+        float64: false,
+        ..plain()
+    };
+    let alone = Lowered::new(&no_doubles, Std::fma, &[Type::F32; 3], &[Type::F32]);
+    let mut bits = Bits(11);
+    for [x, y, z] in triples(&mut bits) {
         let actual = double.run(&[x, y, z].map(f64::to_bits))[0];
         let expected = x.mul_add(y, z);
         assert!(
