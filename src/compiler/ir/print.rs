@@ -153,6 +153,7 @@ impl<T: fmt::Debug> Display for Snake<T> {
 }
 
 impl Display for Op {
+    #[expect(clippy::too_many_lines, reason = "a table: the text of each operation")]
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let list = |values: &Values| List(values).to_string();
         match self {

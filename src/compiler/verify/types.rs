@@ -13,6 +13,10 @@ pub(super) struct Types<'a> {
 
 impl Types<'_> {
     /// Whether the types of operands and results are those of the operation.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: what the types of each operation are"
+    )]
     pub fn fit(&self, op: &Op, operands: &[Type], results: &[Type]) -> bool {
         let int = Type::is_int;
         let float = Type::is_float;
