@@ -2,7 +2,7 @@
 //!
 //! Inlined whole they grow threefold with each level; none may take long to build or launch.
 
-use super::harness::{Launch, assert_equal, session};
+use super::harness::{Launch, assert_equal, session, skip};
 use super::random::Random;
 use std::fmt::Write;
 
@@ -201,9 +201,23 @@ fn divergent() {
     });
 }
 
+/// Whether the driver's LLVM is one that may end the process over masks in AVX-512's registers, on this processor.
+fn coalesces_masks(device: &str) -> bool {
+    let llvm = device.split("llvmpipe (LLVM ").nth(1);
+    let major = llvm.and_then(|it| it.split('.').next()?.parse::<u32>().ok());
+    #[cfg(target_arch = "x86_64")]
+    let has_masks = is_x86_feature_detected!("avx512bw");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_masks = false;
+    has_masks && major == Some(19)
+}
+
 /// Every work-item of a group meets every barrier, whether it has called before or not.
 #[test]
 fn around_barriers() {
+    if coalesces_masks(&session().name()) {
+        return skip("LLVM ends the process: see docs/guarantees.md, Private arrays on lavapipe");
+    }
     let functions = functions(6, [1; 3], "", PRIVATE);
     let body = "
         uint l = get_local_id(0); local uint *words = (local uint *)shared;
