@@ -9,9 +9,11 @@
 //! too, that the group does not have, and loads nothing for them. Where a branch depends on such a value work-items part,
 //! until all its ways meet. Then parameters of blocks differ where ways of it join, and where only some work-items leave a
 //! loop, all that the loop defines does.
+//!
+//! What is compared is the work-items of a work-group, or those of a sub-group ([`Scope`]).
 
 use super::{Dominators, Loops, PostDominators, defined_values};
-use crate::compiler::ir::{Block, BuiltIn, Function, Inst, Op, Terminator, Value};
+use crate::compiler::ir::{Binary, Block, BuiltIn, Function, Inst, Op, Place, Terminator, Value};
 use std::collections::HashSet;
 
 /// Steps on the ways on which work-items have parted, for each block of the function.
@@ -26,7 +28,7 @@ pub fn loops_left_together(
 ) -> Vec<bool> {
     let count = loops.all().len();
     let divergence = (count > 0 && !loops.is_irreducible())
-        .then(|| Divergence::new(function, dominators, loops))
+        .then(|| Divergence::new(function, dominators, loops, Scope::WorkGroup))
         .flatten();
     match divergence {
         Some(mut it) => (0..count).map(|at| it.leaves_together(at)).collect(),
@@ -34,7 +36,19 @@ pub fn loops_left_together(
     }
 }
 
-struct Divergence<'a> {
+/// Which work-items are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Those of a work-group, in a function that may be called.
+    WorkGroup,
+    /// Those of a sub-group that is full and lies along the first dimension, in a function that all enter together, with the
+    /// same parameters. A value that only some of them compute differs: the others have none.
+    SubGroup { size: u32 },
+}
+
+/// The facts about a function.
+pub(super) struct Divergence<'a> {
+    scope: Scope,
     function: &'a Function,
     dominators: &'a Dominators,
     loops: &'a Loops,
@@ -44,6 +58,8 @@ struct Divergence<'a> {
     differs: Vec<bool>,
     /// By block: work-items part at its end.
     parts: Vec<bool>,
+    /// By block: it is on a way on which work-items have parted.
+    is_apart: Vec<bool>,
     /// By loop: some work-items may leave it before others.
     is_left_apart: Vec<bool>,
     /// By block: the last of the walks that came to it.
@@ -54,8 +70,15 @@ struct Divergence<'a> {
 }
 
 impl<'a> Divergence<'a> {
-    fn new(function: &'a Function, dominators: &'a Dominators, loops: &'a Loops) -> Option<Self> {
+    /// The facts about a function without cycles that are no loops; `None` where there are too many ways to follow.
+    pub(super) fn new(
+        function: &'a Function,
+        dominators: &'a Dominators,
+        loops: &'a Loops,
+        scope: Scope,
+    ) -> Option<Self> {
         let mut this = Self {
+            scope,
             function,
             dominators,
             loops,
@@ -63,16 +86,24 @@ impl<'a> Divergence<'a> {
             frontiers: dominators.frontiers(function, MOST_STEPS * function.block_count())?,
             differs: vec![false; function.value_count()],
             parts: vec![false; function.block_count()],
+            is_apart: vec![false; function.block_count()],
             is_left_apart: vec![false; loops.all().len()],
             seen: vec![0; function.block_count()],
             walks: 0,
             steps: MOST_STEPS * function.block_count(),
         };
-        // Who calls may give each another value.
-        this.set(&function.block(function.entry()).params);
+        if scope == Scope::WorkGroup {
+            // Who calls may give each another value.
+            this.set(&function.block(function.entry()).params);
+        }
         // Nothing that differs ever does not: this ends.
         while this.look()? {}
         Some(this)
+    }
+
+    /// By value whether it differs, and by block whether only some work-items may come there together.
+    pub(super) fn into_facts(self) -> (Vec<bool>, Vec<bool>) {
+        (self.differs, self.is_apart)
     }
 
     /// Goes over the function once; whether anything has changed, if it could be found out.
@@ -81,8 +112,12 @@ impl<'a> Divergence<'a> {
         let mut changed = false;
         for &block in self.dominators.reverse_postorder() {
             let data = function.block(block);
+            let is_for_some = self.scope != Scope::WorkGroup && self.is_apart[block.index()];
+            if is_for_some {
+                changed |= self.set(&data.params);
+            }
             for &inst in &data.insts {
-                if !self.gives_the_same(inst) {
+                if is_for_some || !self.gives_the_same(inst) {
                     changed |= self.set(&function.inst(inst).results);
                 }
             }
@@ -116,16 +151,40 @@ impl<'a> Divergence<'a> {
         changed
     }
 
+    /// Whether an instruction gives the same to all that execute it, as far as its operands are.
     fn gives_the_same(&self, inst: Inst) -> bool {
-        match &self.function.inst(inst).op {
-            Op::Undef | Op::VariableAddress(_) | Op::WorkItem(_) => false,
-            Op::BuiltIn(built_in) => matches!(
+        let op = &self.function.inst(inst).op;
+        let operands = || op.operands().iter().all(|it| !self.differs[it.index()]);
+        match (op, self.scope) {
+            (Op::Undef | Op::VariableAddress(_) | Op::WorkItem(_), _) => false,
+            (Op::BuiltIn(built_in), Scope::WorkGroup) => matches!(
                 built_in,
                 BuiltIn::WorkgroupId(_) | BuiltIn::NumWorkgroups(_)
             ),
+            (Op::BuiltIn(built_in), Scope::SubGroup { .. }) => !matches!(
+                built_in,
+                BuiltIn::LocalInvocationId(0) | BuiltIn::SubgroupLocalInvocationId
+            ),
+            (&Op::Binary(Binary::LShr, x, amount), Scope::SubGroup { size }) => {
+                self.is_number_of_row(x, amount, size) || operands()
+            }
+            (Op::Load(place, access), Scope::SubGroup { .. }) => {
+                let is_constant = access.read_only || matches!(place, Place::Argument { .. });
+                is_constant && !access.volatile && operands()
+            }
             // Loads are not pure, but for those of arguments.
-            op => op.is_pure() && op.operands().iter().all(|it| !self.differs[it.index()]),
+            (op, _) => op.is_pure() && operands(),
         }
+    }
+
+    /// Whether a shift makes of a work-item's place in its row the number of its sub-group there.
+    fn is_number_of_row(&self, x: Value, amount: Value, size: u32) -> bool {
+        let is_x = matches!(
+            self.function.op_of(x),
+            Some(Op::BuiltIn(BuiltIn::LocalInvocationId(0)))
+        );
+        let least = u64::from(size.trailing_zeros());
+        is_x && self.function.constant(amount).is_some_and(|by| by >= least)
     }
 
     /// Work-items part at the end of a block.
@@ -133,9 +192,17 @@ impl<'a> Divergence<'a> {
         let function = self.function;
         let meet = self.post_dominators.immediate(from);
         self.follow_ways(from, |_| true)?;
-        // Where ways join: the iterated dominance frontier of their beginnings, as far as all have met.
-        let mut joins = HashSet::new();
+        for (is_apart, &seen) in self.is_apart.iter_mut().zip(&self.seen) {
+            *is_apart |= seen == self.walks;
+        }
+        // Where ways join: where several begin, and the iterated dominance frontier of their beginnings, as far as all have met.
         let mut ways = function.successors(from).to_vec();
+        let mut begun = HashSet::new();
+        let mut joins: HashSet<Block> = ways
+            .iter()
+            .copied()
+            .filter(|&way| !begun.insert(way))
+            .collect();
         while let Some(way) = ways.pop() {
             if Some(way) != meet {
                 let frontier = self.frontiers[way.index()].iter();
@@ -355,6 +422,39 @@ mod tests {
                 end(b, (iterations.0, count, iterations.2));
             });
             assert_eq!(facts, [together]);
+        }
+    }
+
+    /// A branch whose edges go to one block, and a switch of which two do: what they pass there differs.
+    #[test]
+    fn a_number_differs_where_edges_of_one_branch_join() {
+        for (decision, together) in [(Same, true), (Differs, false)] {
+            let by_branch = facts(|b| {
+                let meet = b.function.add_block();
+                let last = b.function.add_param(meet, Type::I32);
+                let (seven, four, five) = (is_seven(b, decision), b.i32(4), b.i32(5));
+                b.branch(seven, Edge::new(meet, [four]), Edge::new(meet, [five]));
+                b.switch_to(meet);
+                let iterations = begin(b, last);
+                end(b, iterations);
+            });
+            assert_eq!(by_branch, [together]);
+            let by_switch = facts(|b| {
+                let [some, done] = [0; 2].map(|_| b.function.add_block());
+                let last = b.function.add_param(some, Type::I32);
+                let (value, four, five) = (number(b, decision), b.i32(4), b.i32(5));
+                b.terminate(Terminator::Switch {
+                    value,
+                    cases: vec![(0, Edge::new(some, [four])), (1, Edge::new(some, [five]))],
+                    default: done.into(),
+                });
+                b.switch_to(some);
+                let iterations = begin(b, last);
+                end(b, iterations);
+                b.jump(done);
+                b.switch_to(done);
+            });
+            assert_eq!(by_switch, [together]);
         }
     }
 

@@ -1,33 +1,37 @@
 //! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
 
 mod access_widths;
+mod affine;
 mod calls;
 mod cycles;
 mod divergence;
 mod dominators;
 mod immediate_dominators;
+mod induction;
+mod invariance;
 mod known_bits;
 mod loop_results;
 mod loops;
 mod made_of_arguments;
 mod post_dominators;
-mod sum;
 #[cfg(test)]
 mod testing;
 mod uniformity;
 mod uses;
 
 pub use access_widths::{AccessWidths, Elements, aligned};
+pub use affine::{Affine, Linear, Offset, Terms};
 pub use calls::{callees, callees_first, copies_by_function};
 pub use cycles::cycles;
 pub use divergence::loops_left_together;
 pub use dominators::Dominators;
 pub use immediate_dominators::immediate_dominators;
+pub use induction::{Amount, Induction, Step};
+pub use invariance::Invariance;
 pub use known_bits::KnownBits;
 pub use loop_results::LoopResults;
 pub use loops::{Loop, Loops, are_too_deep, defined_values};
 pub use made_of_arguments::MadeOfArguments;
 pub use post_dominators::PostDominators;
-pub use sum::{Sum, Terms};
 pub use uniformity::Uniformity;
 pub use uses::Uses;

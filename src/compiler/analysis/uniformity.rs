@@ -4,9 +4,10 @@
 //! sub-group as one vector. Where the condition of a branch is not the same for all, everything up to the block where its
 //! ways meet is for some of them only, and so are the values computed there.
 
-use super::PostDominators;
+use super::divergence::{Divergence, Scope};
+use super::{Dominators, Loops};
 use crate::compiler::Context;
-use crate::compiler::ir::{Binary, Block, BuiltIn, Function, Module, Op, Place, Terminator, Value};
+use crate::compiler::ir::{Block, Function, Module, Value};
 
 /// Facts about the function of a kernel.
 #[derive(Clone, Debug)]
@@ -31,20 +32,26 @@ impl Uniformity {
         let is_full = cx.options.uniform_work_groups && row.is_multiple_of(sub_group_size);
         (rows_are_known && is_full && sub_group_size.is_power_of_two())
             .then(|| Self::new(module.function(kernel.function), sub_group_size))
+            .flatten()
     }
 
-    /// The facts about a function that all work-items enter together, with the same parameters.
-    pub fn new(function: &Function, sub_group_size: u32) -> Self {
-        let mut this = Self {
-            differs: vec![false; function.value_count()],
-            apart: vec![false; function.block_count()],
+    /// The facts about a function that all work-items enter together, with the same parameters; none where it has cycles that are
+    /// no loops, or too many ways to follow.
+    pub fn new(function: &Function, sub_group_size: u32) -> Option<Self> {
+        let dominators = Dominators::new(function);
+        let loops = Loops::new(function, &dominators);
+        if loops.is_irreducible() {
+            return None;
+        }
+        let size = sub_group_size;
+        let scope = Scope::SubGroup { size };
+        let divergence = Divergence::new(function, &dominators, &loops, scope)?;
+        let (differs, apart) = divergence.into_facts();
+        Some(Self {
+            differs,
+            apart,
             sub_group_size,
-        };
-        let post_dominators = PostDominators::new(function);
-        let order = function.reverse_postorder();
-        // Facts only change from "the same" to "differs": this ends.
-        while this.look(function, &order, &post_dominators) {}
-        this
+        })
     }
 
     /// Work-items in a sub-group.
@@ -61,96 +68,12 @@ impl Uniformity {
     pub fn is_converged(&self, block: Block) -> bool {
         self.apart.get(block.index()) == Some(&false)
     }
-
-    /// Goes over the function once; whether anything has changed.
-    fn look(&mut self, function: &Function, order: &[Block], post: &PostDominators) -> bool {
-        let mut changed = false;
-        for &block in order {
-            let data = function.block(block);
-            for &inst in &data.insts {
-                let inst = function.inst(inst);
-                let same = !self.apart[block.index()] && self.gives_the_same(function, &inst.op);
-                if !same {
-                    changed |= self.set(&inst.results);
-                }
-            }
-            for edge in data.terminator.edges() {
-                let params = &function.block(edge.block).params;
-                for (&param, &arg) in params.iter().zip(&edge.args) {
-                    if !self.is_uniform(arg) {
-                        changed |= self.set(&[param]);
-                    }
-                }
-            }
-            let decides = match data.terminator {
-                Terminator::Branch { condition, .. } => Some(condition),
-                Terminator::Switch { value, .. } => Some(value),
-                _ => None,
-            };
-            if decides.is_some_and(|value| !self.is_uniform(value)) {
-                changed |= self.part(function, block, post.immediate(block));
-            }
-        }
-        changed
-    }
-
-    fn set(&mut self, values: &[Value]) -> bool {
-        let mut changed = false;
-        for &value in values {
-            changed |= !std::mem::replace(&mut self.differs[value.index()], true);
-        }
-        changed
-    }
-
-    /// The work-items part at the end of `from` and come together at `meet`, if anywhere.
-    fn part(&mut self, function: &Function, from: Block, meet: Option<Block>) -> bool {
-        let mut changed = false;
-        let mut work: Vec<Block> = function.successors(from).to_vec();
-        let mut seen = vec![false; function.block_count()];
-        while let Some(block) = work.pop() {
-            if Some(block) == meet || std::mem::replace(&mut seen[block.index()], true) {
-                continue;
-            }
-            changed |= !std::mem::replace(&mut self.apart[block.index()], true);
-            changed |= self.set(&function.block(block).params);
-            work.extend(function.successors(block));
-        }
-        if let Some(meet) = meet {
-            changed |= self.set(&function.block(meet).params);
-        }
-        changed
-    }
-
-    fn gives_the_same(&self, function: &Function, op: &Op) -> bool {
-        let all_operands = || op.operands().iter().all(|&value| self.is_uniform(value));
-        match *op {
-            Op::Undef | Op::VariableAddress(_) => false,
-            Op::BuiltIn(BuiltIn::LocalInvocationId(0) | BuiltIn::SubgroupLocalInvocationId) => {
-                false
-            }
-            Op::Binary(Binary::LShr, x, amount) => {
-                // The number of the sub-group in its row.
-                let is_x = matches!(
-                    function.op_of(x),
-                    Some(Op::BuiltIn(BuiltIn::LocalInvocationId(0)))
-                );
-                let least = u64::from(self.sub_group_size.trailing_zeros());
-                let drops_lane = function.constant(amount).is_some_and(|by| by >= least);
-                is_x && drops_lane || all_operands()
-            }
-            Op::Load(place, access) => {
-                let is_constant = access.read_only || matches!(place, Place::Argument { .. });
-                is_constant && !access.volatile && all_operands()
-            }
-            _ => op.is_pure() && all_operands(),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Builder, Compare, Edge, Type};
+    use crate::compiler::ir::{Binary, Builder, BuiltIn, Compare, Edge, Op, Terminator, Type};
 
     fn built_in(b: &mut Builder<'_>, built_in: BuiltIn) -> Value {
         b.op1(Op::BuiltIn(built_in), Type::I32)
@@ -169,7 +92,7 @@ mod tests {
         let row = b.binary_const(Binary::LShr, x, 3);
         let half_row = b.binary_const(Binary::LShr, x, 2);
         b.terminate(Terminator::Return(Default::default()));
-        let facts = Uniformity::new(&function, 8);
+        let facts = Uniformity::new(&function, 8).unwrap();
         for value in [y, group, same, row] {
             assert!(facts.is_uniform(value));
         }
@@ -197,7 +120,7 @@ mod tests {
             b.jump(Edge::new(meet, [six]));
             b.switch_to(meet);
             b.terminate(Terminator::Return(Default::default()));
-            let facts = Uniformity::new(&function, 8);
+            let facts = Uniformity::new(&function, 8).unwrap();
             assert_eq!(facts.is_converged(some), together);
             assert_eq!(facts.is_uniform(six), together);
             assert_eq!(facts.is_uniform(merged), together);
@@ -222,7 +145,7 @@ mod tests {
             b.branch(more, Edge::new(iteration, [next]), done);
             b.switch_to(done);
             b.terminate(Terminator::Return(Default::default()));
-            let facts = Uniformity::new(&function, 8);
+            let facts = Uniformity::new(&function, 8).unwrap();
             assert_eq!(facts.is_converged(iteration), together);
             assert_eq!(facts.is_uniform(counter), together);
             assert_eq!(facts.is_uniform(next), together);

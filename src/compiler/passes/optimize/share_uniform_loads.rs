@@ -11,7 +11,7 @@
 //! **Needs** pointers lowered, and sub-groups that are full ([`Uniformity::of_kernel`]). Loads move up to the first of
 //! them, past nothing that may write what they read.
 
-use crate::compiler::analysis::{Sum, Terms, Uniformity};
+use crate::compiler::analysis::{Affine, Terms, Uniformity};
 use crate::compiler::ir::{
     Access, ArrayId, Binary, Block, Builder, BuiltIn, Function, Group, GroupOp, Inst, Module, Op,
     Place, Scope, Type, Value, Values,
@@ -155,7 +155,7 @@ fn key_of(
         Place::Element { array, .. } => Some(array),
         _ => None,
     };
-    let mut sum = Sum::of(function, address_of(place)?, DEPTH);
+    let mut sum = Affine::of(function, address_of(place)?, DEPTH);
     sum.terms.sort_unstable();
     let key = Key {
         array,
@@ -297,7 +297,7 @@ mod tests {
             between(&mut b);
         }
         b.terminate(Terminator::Return(loaded));
-        let uniformity = Uniformity::new(&function, 8);
+        let uniformity = Uniformity::new(&function, 8).unwrap();
         share(&mut function, &uniformity);
         let insts = function.block(entry).insts.iter();
         let ops: Vec<&Op> = insts.map(|&inst| &function.inst(inst).op).collect();

@@ -17,7 +17,7 @@
 //! **Needs** pointers lowered and 64-bit integers, and arguments in push constants. Arguments in memory are those of
 //! launches that are updated in place, with pipelines that stay.
 
-use crate::compiler::analysis::{KnownBits, MadeOfArguments, Sum, Terms};
+use crate::compiler::analysis::{Affine, KnownBits, MadeOfArguments, Terms};
 use crate::compiler::ir::{
     Binary, Block, Builder, BuiltIn, Compare, Convert, Function, InstFlags, Kernel, Module, Op,
     Place, Rewrite, Type, Value, rewrite_instructions,
@@ -197,7 +197,7 @@ impl ShortSum {
         made: &MadeOfArguments,
         address: Value,
     ) -> Option<Self> {
-        let Sum { terms, constant } = Sum::of(function, address, DEPTH);
+        let Affine { terms, constant } = Affine::of(function, address, DEPTH);
         let mut sum = Self {
             constant,
             ..Self::default()

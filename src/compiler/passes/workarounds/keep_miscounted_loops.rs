@@ -18,8 +18,9 @@
 //! **Needs** structured control flow, and keeps it. Does nothing unless the device asks for it
 //! ([`Defects::MISCOUNTS_ITERATIONS`]).
 
+use crate::compiler::analysis::Induction;
 use crate::compiler::evaluate;
-use crate::compiler::ir::{Binary, Block, Compare, Function, Merge, Module, Op, Type, Value};
+use crate::compiler::ir::{Block, Compare, Function, Merge, Module, Op, Type, Value};
 use crate::compiler::passes::optimize::simplify::fold;
 use crate::compiler::{CompileError, Context, Defects};
 use std::collections::HashMap;
@@ -100,7 +101,7 @@ fn counters(function: &Function, header: Block, continues: Block) -> Vec<Counter
                 next,
                 ty,
                 first: function.constant(first)?,
-                step: step(function, value, next, ty)?,
+                step: step(function, value, next)?,
             })
         })
         .collect()
@@ -114,22 +115,11 @@ fn argument(function: &Function, from: Block, to: Block, at: usize) -> Option<Va
 }
 
 /// The step between a value and the next one, if that is a constant.
-fn step(function: &Function, value: Value, next: Value, ty: Type) -> Option<Step> {
-    let &Op::Binary(op, a, b) = function.op_of(next)? else {
-        return None;
-    };
-    let other = match (a == value, b == value) {
-        (true, false) => b,
-        (false, true) if op != Binary::Sub => a,
-        _ => return None,
-    };
-    let by = function.constant(other)?;
-    match op {
-        Binary::Add => Some(Step::Integer(evaluate::signed(ty, by))),
-        Binary::Sub => Some(Step::Integer(evaluate::signed(ty, by).wrapping_neg())),
-        Binary::FAdd | Binary::FSub => Some(Step::Float),
-        _ => None,
-    }
+fn step(function: &Function, value: Value, next: Value) -> Option<Step> {
+    let induction = Induction::of(function, value, next)?;
+    function.constant(induction.by)?;
+    let integer = induction.signed_step(function).map(Step::Integer);
+    Some(integer.unwrap_or(Step::Float))
 }
 
 /// The comparisons of a function, by operand.
@@ -207,7 +197,7 @@ fn wraps_around(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::ir::{Builder, Edge, Terminator};
+    use crate::compiler::ir::{Binary, Builder, Edge, Terminator};
 
     /// `for (n = first; n < limit; n += step)` with other operators, or with the next value for what is compared.
     struct Case {

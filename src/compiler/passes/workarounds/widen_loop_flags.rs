@@ -9,11 +9,11 @@
 //! **Needs** loops before they are structured, and a buffer among the kernel's arguments. Does nothing unless the device asks
 //! for it ([`crate::compiler::Defects::BREAKS_ON_LOOP_FLAGS`]).
 
-use crate::compiler::analysis::{Dominators, Loop, Loops, defined_values};
+use crate::compiler::analysis::{Dominators, Invariance, Loop, Loops};
 use crate::compiler::ir::{Block, Builder, Compare, Function, Module, Type, Value};
 use crate::compiler::passes::helpers::hidden_zero::HiddenZero;
 use crate::compiler::{CompileError, Context, Defects};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How far what a flag is set to is followed.
 const DEPTH: u32 = 6;
@@ -78,7 +78,7 @@ fn widen(function: &mut Function, zero: HiddenZero) {
 /// The loop's boolean variables that every way back sets to something that is the same in all iterations, with their places among
 /// the header's parameters.
 fn flags(function: &Function, found: &Loop) -> Vec<(usize, Value)> {
-    let inside = defined_values(function, &found.blocks);
+    let invariance = Invariance::of(function, &found.blocks);
     let params = &function.block(found.header).params;
     let is_flag = |at: usize| {
         found.latches.iter().all(|&latch| {
@@ -86,7 +86,7 @@ fn flags(function: &Function, found: &Loop) -> Vec<(usize, Value)> {
             let mut back = edges.filter(|edge| edge.block == found.header);
             back.all(|edge| {
                 let next = edge.args.get(at);
-                next.is_some_and(|&next| is_same(function, &inside, next, DEPTH))
+                next.is_some_and(|&next| invariance.is_invariant(function, next, DEPTH))
             })
         })
     };
@@ -94,18 +94,6 @@ fn flags(function: &Function, found: &Loop) -> Vec<(usize, Value)> {
     params
         .filter(|&(at, param)| function.ty(param) == Type::Bool && is_flag(at))
         .collect()
-}
-
-/// Whether a value is the same in all iterations, wherever it is computed.
-fn is_same(function: &Function, inside: &HashSet<Value>, value: Value, depth: u32) -> bool {
-    if !inside.contains(&value) {
-        return true;
-    }
-    let Some(op) = function.op_of(value).filter(|op| op.is_pure()) else {
-        return false;
-    };
-    let mut operands = op.operands().into_iter();
-    depth > 0 && operands.all(|operand| is_same(function, inside, operand, depth - 1))
 }
 
 /// Has a block's edges to the header give it a word in place of a boolean; one that enters the loop adds a zero.

@@ -4,7 +4,7 @@
 //! to and extended in either order. Numbers are given to what the low 32 bits are made of, as in value numbering.
 
 use super::{DEPTH, Pointer, extended_word};
-use crate::compiler::analysis::Sum;
+use crate::compiler::analysis::Affine;
 use crate::compiler::ir::{Binary, Convert, Function, Op, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -99,7 +99,7 @@ impl<'a> LowWords<'a> {
     }
 
     fn form(&mut self, value: Value, depth: u32) -> Form {
-        let sum = Sum::of(self.function, value, DEPTH);
+        let sum = Affine::of(self.function, value, DEPTH);
         if sum.terms.as_slice() != [(value, 1)] {
             return Form::Sum(self.sum(&sum.terms, sum.constant, depth));
         }

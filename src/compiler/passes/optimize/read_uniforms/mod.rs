@@ -21,7 +21,7 @@
 mod copies;
 mod low_words;
 
-use crate::compiler::analysis::{KnownBits, Sum};
+use crate::compiler::analysis::{Affine, KnownBits};
 use crate::compiler::ir::{
     Access, AddressSpace, Binary, Builder, Convert, Function, GlobalId, Module, Op, Place, Rewrite,
     Type, Value, Values, rewrite_instructions,
@@ -130,7 +130,7 @@ impl Pointer {
                     });
                 }
                 Op::PtrAdd(base, offset) if function.ty(offset).bits() >= 32 => {
-                    let sum = Sum::of(function, offset, DEPTH);
+                    let sum = Affine::of(function, offset, DEPTH);
                     terms.extend(sum.terms);
                     constant = constant.wrapping_add(sum.constant);
                     is_narrow |= function.ty(offset) == Type::I32;

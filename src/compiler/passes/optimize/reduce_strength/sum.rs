@@ -1,12 +1,11 @@
 //! Places in device memory as sums, as far as a loop is concerned: what is the same in all iterations, counters, and the rest.
 
-use crate::compiler::analysis::{Loop, defined_values};
+use crate::compiler::analysis::{Induction, Invariance, Linear, Loop};
 use crate::compiler::evaluate;
 use crate::compiler::ir::{
     Binary, Block, Builder, Convert, Function, Inst, InstFlags, Op, Type, Value, ValueDef,
 };
 use smallvec::SmallVec;
-use std::collections::HashSet;
 
 /// How deep a place is followed.
 const DEPTH: u32 = 12;
@@ -83,32 +82,27 @@ pub struct Counted {
     pub blocks: Vec<Block>,
     pub before: Block,
     pub latch: Block,
-    pub defined: HashSet<Value>,
+    pub invariance: Invariance,
     pub counters: Vec<Counter>,
 }
 
 impl Counted {
     pub fn new(function: &Function, found: &Loop) -> Option<Self> {
         let [(before, first), (latch, next)] = found.entry_and_back(function)?;
-        let defined = defined_values(function, &found.blocks);
+        let invariance = Invariance::of(function, &found.blocks);
         let params = &function.block(found.header).params;
         let counters = params
             .iter()
             .zip(&first.args)
             .zip(&next.args)
             .filter_map(|((&param, &first), &next)| {
-                let (inst, op) = definition(function, next)?;
-                let step = match *op {
-                    Op::Binary(Binary::Add, a, b) if a == param => b,
-                    Op::Binary(Binary::Add, a, b) if b == param => a,
-                    _ => return None,
-                };
-                let is_same = function.constant(step).is_some() || !defined.contains(&step);
-                is_same.then(|| Counter {
+                let found = Induction::of(function, param, next)?;
+                let counts = found.op == Binary::Add && invariance.is_given(function, found.by);
+                counts.then_some(Counter {
                     param,
                     first,
-                    step,
-                    flags: function.inst(inst).flags,
+                    step: found.by,
+                    flags: found.flags,
                 })
             })
             .collect();
@@ -117,13 +111,13 @@ impl Counted {
             blocks: found.blocks.clone(),
             before,
             latch,
-            defined,
+            invariance,
             counters,
         })
     }
 
     fn is_same(&self, function: &Function, value: Value) -> bool {
-        !self.defined.contains(&value) || function.constant(value).is_some()
+        self.invariance.is_given(function, value)
     }
 }
 
@@ -152,7 +146,7 @@ impl Sum {
             terms: Terms::new(),
             constant: 0,
         };
-        while counted.defined.contains(&sum.base) {
+        while counted.invariance.is_defined_inside(sum.base) {
             let &Op::PtrAdd(base, offset) = function.op_of(sum.base)? else {
                 return None;
             };
@@ -210,41 +204,38 @@ impl Sum {
         };
         let depth = depth - 1;
         let widens = does_not_wrap(function.inst(inst).flags, extension);
-        match *op {
-            Op::Binary(Binary::Add, a, b) if widens => {
+        match Linear::of(function, value).filter(|_| widens) {
+            Some(Linear::Sum(a, b)) => {
                 self.add(function, counted, of(a), (factor, by), depth);
-                self.add(function, counted, of(b), (factor, by), depth);
+                return self.add(function, counted, of(b), (factor, by), depth);
             }
-            Op::Binary(Binary::Sub, a, b) if widens => {
+            Some(Linear::Difference(a, b)) => {
                 self.add(function, counted, of(a), (factor, by), depth);
                 let less = factor.wrapping_neg();
-                self.add(function, counted, of(b), (less, by), depth);
+                return self.add(function, counted, of(b), (less, by), depth);
             }
-            Op::Binary(Binary::Shl, a, amount)
-                if widens
-                    && let Some(amount) = function.constant(amount)
-                    && amount < u64::from(function.ty(value).bits()) =>
-            {
+            Some(Linear::Shifted(a, amount)) => {
                 let factor = factor.wrapping_mul(1 << amount);
-                self.add(function, counted, of(a), (factor, by), depth);
+                return self.add(function, counted, of(a), (factor, by), depth);
             }
-            Op::Binary(Binary::Mul, a, b) if widens => {
-                let is_constant = |value| function.constant(value).is_some();
-                let (a, b) = if is_constant(a) || !is_constant(b) && counted.is_same(function, a) {
+            Some(Linear::Product(a, b)) => {
+                if let Some(bits) = function.constant(b) {
+                    let bits = extended(bits, function.ty(b), extension);
+                    let factor = factor.wrapping_mul(bits);
+                    return self.add(function, counted, of(a), (factor, by), depth);
+                }
+                let (a, b) = if counted.is_same(function, a) {
                     (b, a)
                 } else {
                     (a, b)
                 };
-                if let Some(bits) = function.constant(b) {
-                    let bits = extended(bits, function.ty(b), extension);
-                    let factor = factor.wrapping_mul(bits);
-                    self.add(function, counted, of(a), (factor, by), depth);
-                } else if by.is_none() && counted.is_same(function, b) {
-                    self.add(function, counted, of(a), (factor, Some(of(b))), depth);
-                } else {
-                    self.push(Part::Other(of(value)), by, factor);
+                if by.is_none() && counted.is_same(function, b) {
+                    return self.add(function, counted, of(a), (factor, Some(of(b))), depth);
                 }
             }
+            Some(Linear::Truncated(_)) | None => {}
+        }
+        match *op {
             Op::Convert(convert @ (Convert::ZeroExtend | Convert::SignExtend), from)
                 if extension == Extension::None && function.ty(from) == Type::I32 =>
             {

@@ -12,11 +12,8 @@
 //! loops in loops, over the window of a filter, lose less time so. That takes a count that is known exactly.
 
 use super::copy::{Iteration, block_before, block_like, redirect};
-use crate::compiler::analysis::{Loop, Uses, defined_values};
-use crate::compiler::ir::{
-    Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value, ValueDef,
-};
-use std::collections::HashSet;
+use crate::compiler::analysis::{Amount, Induction, Invariance, Loop, Step, Uses};
+use crate::compiler::ir::{Binary, Block, Builder, Compare, Edge, Function, Op, Terminator, Value};
 
 /// Which loops it is done to, and how.
 pub struct Plan {
@@ -110,8 +107,7 @@ struct Counted {
     ends: Ends,
     limit: Value,
     rest: Rest,
-    /// What the loop defines.
-    defined: HashSet<Value>,
+    invariance: Invariance,
     /// Where the count is compared, and where it goes on.
     leaving: Block,
     inside: Edge,
@@ -124,20 +120,6 @@ enum Rest {
     /// Copies of it: how many is known exactly, as the loop ends with its iteration, by nothing but the count. That is compared
     /// before it has gone on, or after. `exit` is the way out.
     StraightLine { counts_next: bool, exit: Edge },
-}
-
-/// What a counter changes by in an iteration.
-#[derive(Clone, Copy)]
-struct Step {
-    goes_up: bool,
-    by: Amount,
-}
-
-#[derive(Clone, Copy)]
-enum Amount {
-    Constant(u64),
-    /// A value that is the same in all iterations.
-    Variable(Value),
 }
 
 /// When a counter has reached its limit.
@@ -227,7 +209,7 @@ fn left_after_this(
     counted: &Counted,
     counts_next: bool,
 ) -> Value {
-    let limit = outside(b, &counted.defined, counted.limit);
+    let limit = counted.invariance.hoisted(b, counted.limit);
     let count = match (counts_next, counted.step.goes_up) {
         (false, _) => counter,
         (true, true) => b.binary_const(Binary::Add, counter, 1),
@@ -252,8 +234,7 @@ fn left_after_this(
 /// Whether more iterations than the factor are left.
 fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value {
     let factor = counted.factor as u64;
-    let outside = |b: &mut Builder<'_>, value| outside(b, &counted.defined, value);
-    let limit = outside(b, counted.limit);
+    let limit = counted.invariance.hoisted(b, counted.limit);
     let ty = b.ty(counter);
     if let Rest::StraightLine { counts_next, .. } = counted.rest {
         let left = left_after_this(b, counter, counted, counts_next);
@@ -275,7 +256,7 @@ fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value 
     let left = b.binary(Binary::Sub, greater, lesser);
     let step = match counted.step.by {
         Amount::Constant(bits) => b.constant(ty, bits),
-        Amount::Variable(value) => outside(b, value),
+        Amount::Variable(value) => counted.invariance.hoisted(b, value),
     };
     let iterations = b.binary_const(Binary::Mul, step, factor);
     let is_far = b.compare(Compare::ULess, iterations, left);
@@ -283,37 +264,6 @@ fn enough_left(b: &mut Builder<'_>, counter: Value, counted: &Counted) -> Value 
     let is_small = b.compare(Compare::ULess, step, most);
     let far = b.binary(Binary::And, is_far, is_small);
     b.binary(Binary::And, is_before, far)
-}
-
-/// Computes before the loop what is [the same in all iterations](is_same).
-fn outside(b: &mut Builder<'_>, defined: &HashSet<Value>, value: Value) -> Value {
-    if !defined.contains(&value) {
-        return value;
-    }
-    let Some(mut op) = b.function.op_of(value).cloned() else {
-        return value;
-    };
-    op.for_each_operand_mut(|operand| *operand = outside(b, defined, *operand));
-    let ty = b.ty(value);
-    b.op1(op, ty)
-}
-
-/// Whether a value is computed, in the loop, from what comes before it alone, in a few steps.
-fn is_same(function: &Function, defined: &HashSet<Value>, value: Value, steps: u32) -> bool {
-    if !defined.contains(&value) {
-        return true;
-    }
-    function.op_of(value).is_some_and(|op| {
-        let mut operands = op.operands().into_iter();
-        let is_single = match function.value(value).def {
-            ValueDef::Result { inst, .. } => function.inst(inst).results.len() == 1,
-            ValueDef::Parameter(_) => false,
-        };
-        steps > 0
-            && op.is_pure()
-            && is_single
-            && operands.all(|operand| is_same(function, defined, operand, steps - 1))
-    })
 }
 
 fn counted(
@@ -345,11 +295,18 @@ fn counted(
         return None;
     }
     let [(before, first), (latch, next)] = found.entry_and_back(function)?;
-    let defined = defined_values(function, &found.blocks);
+    let invariance = Invariance::of(function, &found.blocks);
     let mut leaving = found.blocks.iter();
     let (way_out, count) = leaving.find_map(|&leaving| {
         let way_out = WayOut::of(function, found, leaving)?;
-        let count = Count::of(function, found.header, &next.args, plan, &defined, &way_out)?;
+        let count = Count::of(
+            function,
+            found.header,
+            &next.args,
+            plan,
+            &invariance,
+            &way_out,
+        )?;
         Some((way_out, count))
     })?;
     let WayOut {
@@ -381,7 +338,7 @@ fn counted(
         ends: count.ends,
         limit: count.limit,
         rest,
-        defined,
+        invariance,
         leaving,
         inside,
     })
@@ -440,14 +397,13 @@ struct Count {
 }
 
 impl Count {
-    /// The count that a way out compares, if it does. `next` are the values of the header's parameters in the next iteration,
-    /// `defined` what the loop defines.
+    /// The count that a way out compares, if it does. `next` are the values of the header's parameters in the next iteration.
     fn of(
         function: &Function,
         header: Block,
         next: &[Value],
         plan: &Plan,
-        defined: &HashSet<Value>,
+        invariance: &Invariance,
         way_out: &WayOut,
     ) -> Option<Self> {
         let &WayOut {
@@ -459,7 +415,7 @@ impl Count {
         let params = &function.block(header).params;
         let is_outside = |value| {
             let steps = if plan.with_steps { STEPS } else { 0 };
-            is_same(function, defined, value, steps)
+            invariance.is_invariant(function, value, steps)
         };
         [(a, b), (b, a)].into_iter().find_map(|(count, limit)| {
             let (counter, step) = counter_of(function, params, next, count)?;
@@ -510,29 +466,10 @@ fn counter_of(
     count: Value,
 ) -> Option<(usize, Step)> {
     let at = (0..params.len()).find(|&at| [params[at], next[at]].contains(&count))?;
-    let (by, goes_up) = match *function.op_of(next[at])? {
-        Op::Binary(Binary::Add, a, b) if a == params[at] => (b, true),
-        Op::Binary(Binary::Add, a, b) if b == params[at] => (a, true),
-        Op::Binary(Binary::Sub, a, b) if a == params[at] => (b, false),
-        _ => return None,
-    };
-    let ty = function.ty(by);
-    let step = match function.constant(by) {
-        // A sum with a negative number goes down.
-        Some(bits) if bits > ty.mask() >> 1 => Step {
-            goes_up: !goes_up,
-            by: Amount::Constant(bits.wrapping_neg() & ty.mask()),
-        },
-        Some(bits) => Step {
-            goes_up,
-            by: Amount::Constant(bits),
-        },
-        None => Step {
-            goes_up,
-            by: Amount::Variable(by),
-        },
-    };
-    Some((at, step))
+    Some((
+        at,
+        Induction::of(function, params[at], next[at])?.step(function)?,
+    ))
 }
 
 /// How many edges leave the loop. If one does, the loop that makes what is left is where later code comes from.

@@ -5,8 +5,8 @@
 
 use super::candidate::Candidate;
 use super::trip_count;
-use crate::compiler::analysis::{Uses, defined_values};
-use crate::compiler::ir::{Block, Function, InstFlags, Op, Value};
+use crate::compiler::analysis::{Invariance, Uses};
+use crate::compiler::ir::{Block, Builder, Function, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Iterations of a loop of which nothing is used, at most.
@@ -20,11 +20,11 @@ pub fn run(
     local_sizes: [u32; 3],
     uses: &mut Option<Uses>,
 ) -> bool {
-    let defined = defined_values(function, candidate.blocks);
+    let invariance = Invariance::of(function, candidate.blocks);
     let mut this = Settling {
         function,
         candidate,
-        defined,
+        invariance,
         local_sizes,
         uses,
     };
@@ -39,8 +39,7 @@ pub fn run(
 struct Settling<'a> {
     function: &'a mut Function,
     candidate: &'a Candidate<'a>,
-    /// What the loop defines.
-    defined: HashSet<Value>,
+    invariance: Invariance,
     local_sizes: [u32; 3],
     uses: &'a mut Option<Uses>,
 }
@@ -52,20 +51,19 @@ impl Settling<'_> {
         let params = &self.function.block(candidate.header).params;
         let nexts = candidate.next.iter().copied();
         let mut settled: Vec<(Value, Value)> = params.iter().copied().zip(nexts).collect();
-        settled.retain(|(_, next)| {
-            !self.defined.contains(next) || self.function.constant(*next).is_some()
-        });
+        settled.retain(|&(_, next)| self.invariance.is_given(self.function, next));
         let has_a_second = || trip_count::has_a_second(self.function, candidate, self.local_sizes);
         if settled.is_empty() || !has_a_second() {
             return false;
         }
         let used = self.used_behind();
         settled.retain(|(param, _)| used.contains(param));
+        let function = &mut *self.function;
+        let mut b = Builder::new(function, candidate.before);
         let replacements: HashMap<Value, Value> = settled
             .into_iter()
-            .map(|(param, next)| (param, self.outside_of(next)))
+            .map(|(param, next)| (param, self.invariance.hoisted(&mut b, next)))
             .collect();
-        let function = &mut *self.function;
         let uses = self.uses.get_or_insert_with(|| Uses::new(function));
         for (&param, &next) in &replacements {
             uses.replace_outside(function, param, next, &candidate.inside);
@@ -108,20 +106,6 @@ impl Settling<'_> {
         }
     }
 
-    /// The value, if it is a constant of the loop one of before it.
-    fn outside_of(&mut self, value: Value) -> Value {
-        let function = &mut *self.function;
-        match function.constant(value) {
-            Some(bits) if self.defined.contains(&value) => {
-                let ty = function.ty(value);
-                let inst = function.make_inst(Op::Const(bits), [ty], InstFlags::default());
-                function.block_mut(self.candidate.before).insts.push(inst);
-                function.inst(inst).results[0]
-            }
-            _ => value,
-        }
-    }
-
     /// What other blocks use of the loop, and what its ways out take along.
     fn used_behind(&mut self) -> HashSet<Value> {
         let function = &*self.function;
@@ -133,7 +117,7 @@ impl Settling<'_> {
             let exits = edges.filter(|edge| !inside.contains(&edge.block));
             used.extend(exits.flat_map(|edge| edge.args.iter().copied()));
         }
-        used.retain(|value| self.defined.contains(value));
+        used.retain(|&value| self.invariance.is_defined_inside(value));
         used.into_iter().collect()
     }
 }

@@ -1,19 +1,12 @@
 //! How often a loop runs.
 
 use super::candidate::Candidate;
-use crate::compiler::analysis::{Dominators, KnownBits, Loop};
+use crate::compiler::analysis::{Dominators, KnownBits, Loop, Offset};
 use crate::compiler::ir::{Binary, Block, Compare, Edge, Function, Op, Terminator, Unary, Value};
 use crate::compiler::passes::optimize::simplify::fold;
 
 /// How deep an expression is followed.
 const DEPTH: u32 = 8;
-
-/// A sum of a value and a constant. Wrap-around is not part of it: who uses it checks the range.
-#[derive(Clone, Copy)]
-struct Sum {
-    base: Option<Value>,
-    plus: i128,
-}
 
 /// Iterations that are computed one after the other at most.
 const FOLLOWED: usize = 64;
@@ -247,17 +240,17 @@ impl Side {
         local_sizes: [u32; 3],
         value: Value,
     ) -> Option<Self> {
-        let sum = sum(function, value, DEPTH);
+        let sum = Offset::of(function, value, DEPTH);
         let params = &function.block(counters.header).params;
         let counter = params.iter().position(|&param| sum.base == Some(param));
         let (start, step) = match counter {
             Some(at) => {
-                let next = self::sum(function, *counters.next.get(at)?, DEPTH);
+                let next = Offset::of(function, *counters.next.get(at)?, DEPTH);
                 if next.base != sum.base {
                     return None;
                 }
-                let first = self::sum(function, *counters.first.get(at)?, DEPTH);
-                let start = Sum {
+                let first = Offset::of(function, *counters.first.get(at)?, DEPTH);
+                let start = Offset {
                     plus: first.plus + sum.plus,
                     ..first
                 };
@@ -282,42 +275,6 @@ impl Side {
     fn range(&self, iteration: usize) -> (i128, i128) {
         let moved = self.step * iteration as i128;
         (self.low + moved, self.high + moved)
-    }
-}
-
-/// A value as a sum, constants read as signed.
-fn sum(function: &Function, value: Value, depth: u32) -> Sum {
-    let unknown = Sum {
-        base: Some(value),
-        plus: 0,
-    };
-    let signed = |value: Value| {
-        let unused = 64 - function.ty(value).bits();
-        let bits = function.constant(value)?;
-        Some(i128::from((bits << unused) as i64 >> unused))
-    };
-    if let Some(plus) = signed(value) {
-        return Sum { base: None, plus };
-    }
-    match function.op_of(value) {
-        Some(&Op::Binary(Binary::Add, a, b)) if depth > 0 => match (signed(a), signed(b)) {
-            (_, Some(plus)) => {
-                let inner = sum(function, a, depth - 1);
-                Sum {
-                    plus: inner.plus + plus,
-                    ..inner
-                }
-            }
-            (Some(plus), None) => {
-                let inner = sum(function, b, depth - 1);
-                Sum {
-                    plus: inner.plus + plus,
-                    ..inner
-                }
-            }
-            _ => unknown,
-        },
-        _ => unknown,
     }
 }
 

@@ -1,4 +1,4 @@
-//! An integer as a sum: its terms, each times a constant, and a constant.
+//! Affine integers: a sum of terms, each times a constant, and of a constant.
 //!
 //! Taken apart are additions, shifts and products by constants, and truncations. All of these keep what the integer is
 //! modulo 2 to the power of its width, which is what the sum tells, though it is kept modulo 2⁶⁴. A term may so be wider
@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// An integer, modulo 2 to the power of its width.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct Affine {
     /// What is added up, in order, and what each is multiplied by, modulo 2⁶⁴.
     pub terms: Terms,
     /// Modulo 2⁶⁴. Constants of narrower integers are read signed: -1 is one less, not 2³² - 1 more.
@@ -19,7 +19,7 @@ pub struct Sum {
 /// Numbers, and what each is multiplied by.
 pub type Terms = SmallVec<[(Value, u64); 4]>;
 
-impl Sum {
+impl Affine {
     /// The sum that an integer is; its terms are no more than `depth` operations away.
     pub fn of(function: &Function, value: Value, depth: u32) -> Self {
         let mut sum = Self::default();
@@ -42,26 +42,90 @@ impl Sum {
     }
 }
 
+/// An operation of integers that is linear in its operands, or is where one is a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linear {
+    Sum(Value, Value),
+    /// The first less the second.
+    Difference(Value, Value),
+    /// Two to the power of so much, less than the type has bits, times a value.
+    Shifted(Value, u32),
+    /// A constant is the second.
+    Product(Value, Value),
+    /// The low bits of a wider integer.
+    Truncated(Value),
+}
+
+impl Linear {
+    /// The operation that defines a value, if it is one of these.
+    pub fn of(function: &Function, value: Value) -> Option<Self> {
+        Some(match *function.op_of(value)? {
+            Op::Binary(Binary::Add, a, b) => Self::Sum(a, b),
+            Op::Binary(Binary::Sub, a, b) => Self::Difference(a, b),
+            Op::Binary(Binary::Shl, a, by) => {
+                let width = function.ty(value).bits();
+                let by = function.constant(by).filter(|&by| by < width.into())?;
+                Self::Shifted(a, by as u32)
+            }
+            Op::Binary(Binary::Mul, a, b) if function.constant(a).is_some() => Self::Product(b, a),
+            Op::Binary(Binary::Mul, a, b) => Self::Product(a, b),
+            Op::Convert(Convert::Truncate, from) => Self::Truncated(from),
+            _ => return None,
+        })
+    }
+}
+
+/// A value and a constant that an integer is the sum of. Whether the sum wraps around is for its user to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offset {
+    pub base: Option<Value>,
+    /// Constants are read signed.
+    pub plus: i128,
+}
+
+impl Offset {
+    /// The sum that an integer is; its value is no more than `depth` additions away.
+    pub fn of(function: &Function, value: Value, depth: u32) -> Self {
+        let constant = |value| function.signed_constant(value).map(i128::from);
+        let (mut base, mut plus) = (value, 0);
+        for _ in 0..depth {
+            let Some(Linear::Sum(a, b)) = Linear::of(function, base) else {
+                break;
+            };
+            let (next, more) = match (constant(a), constant(b)) {
+                (_, Some(more)) => (a, more),
+                (Some(more), None) => (b, more),
+                (None, None) => break,
+            };
+            (base, plus) = (next, plus + more);
+        }
+        match constant(base) {
+            Some(more) => Self {
+                base: None,
+                plus: plus + more,
+            },
+            None => Self {
+                base: Some(base),
+                plus,
+            },
+        }
+    }
+}
+
 /// What an operation adds up, and what it multiplies that by.
 fn parts(function: &Function, value: Value) -> Option<(SmallVec<[Value; 2]>, u64)> {
-    Some(match *function.op_of(value)? {
-        Op::Binary(Binary::Add, a, b) => (smallvec![a, b], 1),
-        Op::Binary(Binary::Shl, a, by) => {
-            let width = function.ty(value).bits();
-            let by = function.constant(by).filter(|&by| by < width.into())?;
-            (smallvec![a], 1 << by)
-        }
-        Op::Binary(Binary::Mul, a, by) => (smallvec![a], signed(function, by)?),
-        Op::Convert(Convert::Truncate, from) => (smallvec![from], 1),
-        _ => return None,
+    Some(match Linear::of(function, value)? {
+        Linear::Sum(a, b) => (smallvec![a, b], 1),
+        Linear::Shifted(a, by) => (smallvec![a], 1 << by),
+        Linear::Product(a, by) => (smallvec![a], signed(function, by)?),
+        Linear::Truncated(from) => (smallvec![from], 1),
+        Linear::Difference(..) => return None,
     })
 }
 
 /// The bits of a constant with copies of its sign above.
 fn signed(function: &Function, constant: Value) -> Option<u64> {
-    let unused = 64 - function.ty(constant).bits();
-    let bits = function.constant(constant)?;
-    Some(((bits << unused) as i64 >> unused) as u64)
+    function.signed_constant(constant).map(|it| it as u64)
 }
 
 #[cfg(test)]
@@ -76,13 +140,13 @@ mod tests {
     fn sum_of(
         depth: u32,
         build: impl FnOnce(&mut Builder<'_>, Value, Value) -> Value,
-    ) -> (Sum, [Value; 2], Value) {
+    ) -> (Affine, [Value; 2], Value) {
         let mut function = Function::new("f");
         let entry = function.entry();
         let params = [Type::I32, Type::I64].map(|ty| function.add_param(entry, ty));
         let mut b = Builder::new(&mut function, entry);
         let value = build(&mut b, params[0], params[1]);
-        (Sum::of(&function, value, depth), params, value)
+        (Affine::of(&function, value, depth), params, value)
     }
 
     #[test]
@@ -149,6 +213,29 @@ mod tests {
     }
 
     #[test]
+    fn an_offset_is_one_value_and_the_constants_around_it() {
+        let (function, values) = {
+            let mut function = Function::new("f");
+            let entry = function.entry();
+            let params = [0; 2].map(|_| function.add_param(entry, Type::I32));
+            let mut b = Builder::new(&mut function, entry);
+            let less = b.binary_const(Binary::Add, params[0], u64::from(u32::MAX));
+            let three = b.i32(3);
+            let more = b.binary(Binary::Add, three, less);
+            let both = b.binary(Binary::Add, more, params[1]);
+            (function, [params[0], less, more, both, three])
+        };
+        let [param, less, more, both, three] = values;
+        let offset = |value, depth| Offset::of(&function, value, depth);
+        let of = |base, plus| Offset { base, plus };
+        assert_eq!(offset(less, 8), of(Some(param), -1));
+        assert_eq!(offset(more, 8), of(Some(param), 2));
+        assert_eq!(offset(more, 1), of(Some(less), 3));
+        assert_eq!(offset(both, 8), of(Some(both), 0));
+        assert_eq!(offset(three, 8), of(None, 3));
+    }
+
+    #[test]
     fn it_goes_no_deeper_than_asked() {
         let twice_moved = |b: &mut Builder<'_>, _, long| {
             let moved = b.binary_const(Binary::Add, long, 1);
@@ -171,9 +258,9 @@ mod tests {
         for _ in 0..200 {
             let (module, values) = random_function(random);
             let function = module.function(FuncId(0));
-            let sums: Vec<Sum> = values
+            let sums: Vec<Affine> = values
                 .iter()
-                .map(|&value| Sum::of(function, value, 6))
+                .map(|&value| Affine::of(function, value, 6))
                 .collect();
             apart += sums.iter().filter(|sum| sum.terms.len() > 1).count();
             for _ in 0..10 {
