@@ -7,7 +7,8 @@
 //!
 //! Programs of several shapes are made in growing sizes and compiled without any cache. The columns: clang's front end
 //! (source to OpenCL SPIR-V), our passes (to Vulkan SPIR-V) and their ratio to clang, with `--driver` the Vulkan
-//! driver's pipelines (one for each kernel). `clBuildProgram` is that of the first platform named Pumice: with `--cold`
+//! driver's pipelines (one for each kernel), and the bytes of the compiled program as memory and the disk cache keep it:
+//! packed SPIR-V and what a launch wants to know of each kernel. `clBuildProgram` is that of the first platform named Pumice: with `--cold`
 //! of a program that no cache knows, beside one run of clang alone, by a command line as one would write it to get
 //! SPIR-V; with `--warm` the first one of a process whose disk cache knows the program. Growth is the exponent between
 //! a size and the one before: 1 is linear, 2 quadratic. `--device-like` compiles for another device than the first, as
@@ -469,7 +470,7 @@ fn main() -> Result<()> {
     let mut curves = Curves::new("Compile time", "lines", "milliseconds");
     let (mut worst, mut worst_cold): (f64, f64) = (0.0, 0.0);
     println!(
-        "{:14}{:>7}{:>11}{:>7}{:>11}{:>7}{:>8}{:>11}{:>10}{:>10}{:>8}{:>11}",
+        "{:14}{:>7}{:>11}{:>7}{:>11}{:>7}{:>8}{:>10}{:>11}{:>10}{:>10}{:>8}{:>11}",
         "program",
         "lines",
         "clang ms",
@@ -477,6 +478,7 @@ fn main() -> Result<()> {
         "passes ms",
         "growth",
         "ratio",
+        "kept KiB",
         "driver ms",
         "alone ms",
         "cold ms",
@@ -500,6 +502,7 @@ fn main() -> Result<()> {
             clang.push((size, front));
             ours.push((size, back));
             worst = worst.max(back / front);
+            let kept = postcard::to_allocvec(&program)?.len() as f64 / 1024.0;
             let driver = if arguments.driver {
                 format!("{:.1}", least(|| bench.pipelines(&program))?.0 * 1e3)
             } else {
@@ -520,7 +523,7 @@ fn main() -> Result<()> {
                 String::new()
             };
             println!(
-                "{name:14}{size:>7}{:>11.1}{:>7}{:>11.1}{:>7}{:>8.2}{driver:>11}{alone:>10}{cold:>10}{ratio:>8}{warm:>11}",
+                "{name:14}{size:>7}{:>11.1}{:>7}{:>11.1}{:>7}{:>8.2}{kept:>10.1}{driver:>11}{alone:>10}{cold:>10}{ratio:>8}{warm:>11}",
                 front * 1e3,
                 growth(&clang),
                 back * 1e3,

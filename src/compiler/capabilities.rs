@@ -2,7 +2,7 @@
 
 use super::Defects;
 use super::program::KernelAttributes;
-use crate::drivers::{FrameLimit, llvmpipe, nvidia, swiftshader};
+use crate::drivers::{FrameLimit, llvmpipe, nvidia, radv, swiftshader};
 use serde::{Deserialize, Serialize};
 
 /// Float behaviour that the device can be told to follow (`SPV_KHR_float_controls`).
@@ -210,6 +210,7 @@ impl Capabilities {
             "minimal" | "swiftshader" => Self::minimal(),
             "lavapipe" => Self::lavapipe(),
             "nvidia" => Self::nvidia(),
+            "radv" => Self::radv(),
             _ => return None,
         })
     }
@@ -329,6 +330,24 @@ impl Capabilities {
             indexes_addresses: true,
             extracts_fields: true,
             ..Self::full()
+        }
+    }
+
+    /// Mesa's driver for AMD's GPUs, version 22.3, on one of GFX11.
+    pub fn radv() -> Self {
+        let full = Self::full();
+        Self {
+            defects: radv::DEFECTS_IN_DEBIAN_12,
+            float_atomics: FloatAtomics::default(),
+            widens_denormals: false,
+            precise_exp2: false,
+            subgroup: SubgroupOperations {
+                rotate: false,
+                ..full.subgroup
+            },
+            subgroup_size: 64,
+            shared_memory_bytes: 64 << 10,
+            ..full
         }
     }
 

@@ -11,7 +11,7 @@ mod hardware;
 pub mod llvmpipe;
 mod mesa;
 pub mod nvidia;
-mod radv;
+pub mod radv;
 pub mod swiftshader;
 mod version;
 
@@ -61,6 +61,14 @@ mod tests {
             let driver = driver(id, "");
             assert!(!(driver.arithmetic.fuses || driver.execution.sub_groups_progress));
         }
+    }
+
+    #[test]
+    fn what_is_said_of_radv_is_what_it_reports() {
+        assert_eq!(
+            driver(radv::ID, "Mesa 22.3.6").defects,
+            radv::DEFECTS_IN_DEBIAN_12
+        );
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Request, Failure> {
                 let name = arguments.value()?.string()?;
                 capabilities = Capabilities::named(&name).ok_or_else(|| {
                     format!(
-                        "--device-like {name}: not full, lavapipe, nvidia, swiftshader or minimal"
+                        "--device-like {name}: not full, lavapipe, nvidia, radv, swiftshader or minimal"
                     )
                 })?;
             }

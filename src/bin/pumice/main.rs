@@ -18,7 +18,7 @@ pumice info
 pumice run PROGRAM [ARGUMENT...]
     Runs an OpenCL program with Pumice as its only platform. Nothing needs to be installed.
 pumice compile FILE.cl|FILE.spv [-o FILE] [--emit spirv|asm|ir|il] [--kernel NAME]
-        [--options 'BUILD OPTIONS'] [--device-like full|lavapipe|nvidia|swiftshader|minimal]
+        [--options 'BUILD OPTIONS'] [--device-like full|lavapipe|nvidia|radv|swiftshader|minimal]
     Compiles OpenCL C or OpenCL SPIR-V as the driver does. spirv: Vulkan SPIR-V, one module for each
     kernel; asm: the same as text (the default); ir: the kernels' reflection and argument blocks;
     il: the OpenCL SPIR-V that clang makes. Several modules are written to FILE.KERNEL each.
