@@ -50,7 +50,7 @@ pub enum Linear {
     Difference(Value, Value),
     /// Two to the power of so much, less than the type has bits, times a value.
     Shifted(Value, u32),
-    /// A constant is the second.
+    /// Two factors; a constant is the second.
     Product(Value, Value),
     /// The low bits of a wider integer.
     Truncated(Value),
