@@ -80,8 +80,15 @@ impl<'a> FunctionParser<'_, 'a> {
             .flat_map(|list| list.iter())
             .copied()
             .collect();
+        let types: Vec<Type> = slots.iter().map(|slot| slot.ty).collect();
+        let lists: Vec<usize> = arguments.iter().map(|list| list.len()).collect();
+        let has_types = flat
+            .iter()
+            .all(|&value| Some(&self.ty(value)) == types.first());
+        if !has_types || !ext_inst_types::fits_vectors(function, &lists, &types) {
+            return Err(inst.invalid("the function does not take operands of these types"));
+        }
         let number = OpenClStd(function as u32);
-        let types = slots.iter().map(|slot| slot.ty);
         let results = self.build().op(IrOp::OpenClStd(number, flat), types);
         self.define(inst, &results)
     }

@@ -50,6 +50,21 @@ pub(super) fn fits(function: Std, operands: &[Type], result: Type) -> bool {
     kind_fits && operands.len() == expected.len() && operands.iter().zip(expected).all(operand_fits)
 }
 
+/// Whether a geometric function takes vectors of so many components, all of the type of the first result, for these results:
+/// one or two vectors (section 2.4), of which a scalar is one.
+pub(super) fn fits_vectors(function: Std, operands: &[usize], results: &[Type]) -> bool {
+    let is_of_floats = results.first().is_some_and(|ty| ty.is_float());
+    let is_of_one_type = results.windows(2).all(|pair| pair[0] == pair[1]);
+    let count_fits = matches!(*operands, [1..=4] | [1, 1] | [2, 2] | [3, 3] | [4, 4]);
+    let fits = match function {
+        Std::cross => matches!(*operands, [a, b] if a == b && a == results.len() && a > 2),
+        Std::distance | Std::fast_distance => operands.len() == 2 && results.len() == 1,
+        Std::length | Std::fast_length => operands.len() == 1 && results.len() == 1,
+        _ => *operands == [results.len()],
+    };
+    is_of_floats && is_of_one_type && count_fits && fits
+}
+
 fn signature(function: Std) -> Option<(Kind, &'static [Operand])> {
     use Operand::{Float, Int32, IntOfHalfWidth, IntOfWidth, Pointer, Same};
     const ONE: &[Operand] = &[Same];
@@ -128,6 +143,23 @@ fn signature(function: Std) -> Option<(Kind, &'static [Operand])> {
 mod tests {
     use super::*;
     use crate::compiler::ir::AddressSpace;
+
+    /// A damaged module had `distance` of one operand, which ended the compiler.
+    #[test]
+    fn geometric_functions_take_one_or_two_vectors() {
+        let fits = |function, operands: &[usize], results: usize| {
+            fits_vectors(function, operands, &vec![Type::F32; results])
+        };
+        for lanes in 1..=4 {
+            assert!(fits(Std::length, &[lanes], 1) && fits(Std::distance, &[lanes, lanes], 1));
+            assert!(fits(Std::normalize, &[lanes], lanes));
+            assert!(!fits(Std::distance, &[lanes], 1) && !fits(Std::length, &[lanes, lanes], 1));
+            assert_eq!(fits(Std::cross, &[lanes, lanes], lanes), lanes > 2);
+        }
+        assert!(!fits(Std::length, &[], 1) && !fits(Std::length, &[3], 0));
+        assert!(!fits(Std::distance, &[3, 4], 1) && !fits(Std::normalize, &[8], 8));
+        assert!(!fits_vectors(Std::length, &[3], &[Type::I32]));
+    }
 
     #[test]
     fn types_and_their_number_must_be_those_of_the_function() {
