@@ -28,11 +28,11 @@ enum Kind {
     Number,
 }
 
-/// Whether a component-wise function takes operands of these types for a result of that type. What the table
-/// does not know (other functions) is taken.
+/// Whether a component-wise function takes operands of these types for a result of that type. What the table does not know is
+/// no such function.
 pub(super) fn fits(function: Std, operands: &[Type], result: Type) -> bool {
     let Some((kind, expected)) = signature(function) else {
-        return true;
+        return false;
     };
     let kind_fits = match kind {
         Kind::Float => result.is_float(),

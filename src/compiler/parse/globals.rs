@@ -138,7 +138,7 @@ struct Symbol {
     export: Option<String>,
 }
 
-/// The names of a variable; the module is told of a name that others may define as well.
+/// The names of a variable; the module lists a name that others may define as well.
 fn symbol(source: &mut Source<'_>, variable: Id) -> Symbol {
     let (import, export) = match source.decorations.linkage(variable) {
         Some(Linkage::Import(name)) => (Some(name), None),

@@ -74,7 +74,7 @@ struct AtomicBuiltin<'n> {
     /// Without prefixes and suffixes: `add` of `atomic_fetch_add_explicit`.
     name: &'n str,
     is_float: bool,
-    /// C11's are sequentially consistent unless told, OpenCL 1.x's (section 6.12.11) are relaxed.
+    /// C11's are sequentially consistent without an argument for that, OpenCL 1.x's (section 6.12.11) are relaxed.
     is_c11: bool,
     /// Whether order and scope are arguments.
     is_explicit: bool,

@@ -225,7 +225,7 @@ impl Floats<'_, '_> {
         }
         let correction = self.binary(Binary::FMul, product, lost);
         let corrected = self.binary(Binary::FAdd, product, correction);
-        // Of an infinite product nothing is lost.
+        // Nothing is lost of an infinite product.
         let is_number = self.b.compare(Compare::FOrdEqual, corrected, corrected);
         self.b.select(is_number, corrected, product)
     }

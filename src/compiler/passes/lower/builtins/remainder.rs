@@ -182,7 +182,7 @@ impl Words<'_, '_> {
         Division { quotient, rest }
     }
 
-    /// Rounds to the nearest whole number, halves to the even one. Also a sign to turn the rest's by: where it was
+    /// Rounds to the nearest whole number, halves to the even one. Also a sign that flips the rest's where it was
     /// rounded up.
     fn round(&mut self, truncated: Division, divisor: Value) -> (Division, Value) {
         use Binary::{Add, And, Or, Shl, Sub};
