@@ -167,7 +167,7 @@ fn a_kernel_is_compiled_to_opencl_spirv_and_its_errors_are_shown() {
         paths.1,
     ]);
     let module = fs::read(&output).expect("module");
-    assert!(pumice::compiler::words::from_bytes(&module).is_some());
+    assert!(pumice::compiler::spirv::words::from_bytes(&module).is_some());
 }
 
 #[test]

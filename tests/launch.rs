@@ -39,7 +39,7 @@ fn iota() -> Vec<u32> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    pumice::compiler::words::from_bytes(&output.stdout).expect("spirv-as makes SPIR-V")
+    pumice::compiler::spirv::words::from_bytes(&output.stdout).expect("spirv-as makes SPIR-V")
 }
 
 /// `iota(global uint *out, uint n, local float *scratch, uint unused)`

@@ -3,7 +3,8 @@
 use super::error::{Error, Result};
 use super::out::{Info, Written};
 use super::{context, handle};
-use crate::compiler::{PackedModule, shape, words};
+use crate::compiler::PackedModule;
+use crate::compiler::spirv::{shape, words};
 use crate::runtime::code::binary::Binary;
 use crate::runtime::device::Device;
 use crate::runtime::host_memory;

@@ -16,7 +16,6 @@ pub mod ir;
 pub mod library;
 pub mod link;
 pub mod operations;
-pub mod packed;
 pub mod parse;
 pub mod passes;
 pub mod pipe;
@@ -24,21 +23,19 @@ mod pipeline;
 pub mod printf;
 pub mod program;
 mod requirements;
-pub mod shape;
 mod sharing;
-pub mod specialize;
+pub mod spirv;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod verify;
-pub mod words;
 
 pub use capabilities::Capabilities;
 pub use context::{Context, Options};
 pub use error::{CompileError, ErrorKind};
 pub use ir::{MAX_WORK_GROUP_SIZE, Sharing};
 pub use library::Library;
-pub use packed::PackedModule;
 pub use program::{CompiledKernel, CompiledProgram};
+pub use spirv::PackedModule;
 
 pub use crate::drivers::Defects;
 use pipeline::{run_pass, verify_after};

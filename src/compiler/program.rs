@@ -15,8 +15,8 @@
 //! Everything here is serializable: it is the body of `CL_PROGRAM_BINARIES` and of the disk cache.
 
 use super::image::{ImageDimension, ImageField};
-use super::packed::PackedModule;
 use super::printf::PrintfCall;
+use super::spirv::PackedModule;
 use serde::{Deserialize, Serialize};
 
 /// Size and alignment of the largest built-in types (`long16`, `double16`), bytes.

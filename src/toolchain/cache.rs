@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
-use crate::compiler::words;
+use crate::compiler::spirv::words;
 
 /// First bytes of every entry; the digit is the version of the layout.
 const MAGIC: &[u8; 8] = b"PUMICEC2";

@@ -10,7 +10,7 @@ use super::arguments::{EMIT_ARGUMENTS, SOURCE_THROUGH, TARGET_ARGUMENTS};
 use super::built_ins::BuiltIns;
 use super::cache::{DiskCache, KeyBuilder, file_identity};
 use super::process::{self, End};
-use crate::compiler::words;
+use crate::compiler::spirv::words;
 
 /// A compiler that was tried and makes SPIR-V.
 #[derive(Clone, Debug, PartialEq, Eq)]

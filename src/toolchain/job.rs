@@ -19,7 +19,8 @@ use super::process::{self, Finished};
 use super::request::{CompileRequest, Rest, SourceOutcome};
 use super::tables::{self, Tables};
 use super::{argument_info, instructions, internalize, intrinsics, local_sizes, zero_extensions};
-use crate::compiler::{PackedModule, words};
+use crate::compiler::PackedModule;
+use crate::compiler::spirv::words;
 
 /// How a source becomes a module, as long as nothing breaks down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

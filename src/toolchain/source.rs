@@ -79,7 +79,7 @@ mod tests {
     use super::super::clang::tests::machine_clang;
     use super::super::instructions;
     use super::*;
-    use crate::compiler::words;
+    use crate::compiler::spirv::words;
     use crate::toolchain::{BuildOptions, LanguageTarget};
     use std::ffi::OsStr;
 

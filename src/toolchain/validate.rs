@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::process::{self, End};
-use crate::compiler::words;
+use crate::compiler::spirv::words;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 

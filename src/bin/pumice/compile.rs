@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram, words};
+use pumice::compiler::spirv::words;
+use pumice::compiler::{self, Capabilities, CompiledKernel, CompiledProgram};
 use pumice::config::Config;
 use pumice::runtime::code::front_end::FrontEnd;
 use pumice::runtime::device::extensions::language_target;

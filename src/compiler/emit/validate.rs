@@ -1,6 +1,6 @@
 //! `spirv-val` on what tests emit.
 
-use crate::compiler::words;
+use crate::compiler::spirv::words;
 use std::io::Write;
 use std::process::{Command, Stdio};
 

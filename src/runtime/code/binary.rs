@@ -21,8 +21,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::modules::Modules;
+use crate::compiler::spirv::{shape, words};
 use crate::compiler::{Capabilities, CompiledProgram, PackedModule};
-use crate::compiler::{shape, words};
 use crate::toolchain::cache::DRIVER_IDENTITY;
 
 const MAGIC: &[u8; 8] = b"PUMICEBN";

@@ -10,7 +10,7 @@ use super::initializers;
 use super::pipeline_key::{Constants, PipelineKey};
 use crate::compiler::image::ImageField;
 use crate::compiler::program::{Argument, ArgumentKind, Placement};
-use crate::compiler::specialize::specialize;
+use crate::compiler::spirv::specialize::specialize;
 use crate::compiler::{CompiledKernel, CompiledProgram};
 use crate::runtime::allocation::Allocation;
 use crate::runtime::allocation::iterations_word::Word;

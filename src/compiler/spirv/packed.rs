@@ -4,7 +4,8 @@
 //! wants those of its kernel, once. Packed by LZ4 they take a fraction of the memory, of the disk cache, and above all of
 //! the time in which a build takes a program from the cache, most of which is what the system takes for new memory.
 
-use super::{CompileError, words};
+use super::words;
+use crate::compiler::CompileError;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::TryReserveError;
