@@ -38,8 +38,8 @@ pub fn extract_kernel(module: &Module, index: usize) -> Option<Module> {
 }
 
 fn forbid_contraction(function: &mut Function) {
-    for index in 0..function.layout.len() {
-        let block = function.layout[index];
+    for index in 0..function.layout().len() {
+        let block = function.layout()[index];
         for inst in function.block(block).insts.clone() {
             let data = function.inst_mut(inst);
             if matches!(data.op, Op::Binary(op, ..) if op.is_float()) {
@@ -75,7 +75,7 @@ mod tests {
             // clang asks for no contraction: multiplication and addition must stay apart.
             for function in &extracted.functions {
                 for &inst in function
-                    .layout
+                    .layout()
                     .iter()
                     .flat_map(|&b| &function.block(b).insts)
                 {

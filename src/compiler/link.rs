@@ -66,8 +66,8 @@ pub(super) fn renumber(
     map_function: impl Fn(FuncId) -> FuncId,
     map_global: impl Fn(GlobalId) -> GlobalId,
 ) {
-    for index in 0..function.layout.len() {
-        let block = function.layout[index];
+    for index in 0..function.layout().len() {
+        let block = function.layout()[index];
         for inst in function.block(block).insts.clone() {
             match &mut function.inst_mut(inst).op {
                 Op::Call(callee, _) => *callee = map_function(*callee),
@@ -200,7 +200,7 @@ fn is_absent(global: &Global) -> bool {
 
 /// The variables whose addresses a function takes, one for each time.
 fn globals_of(function: &Function) -> impl Iterator<Item = GlobalId> + '_ {
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let insts = blocks.flat_map(|&block| &function.block(block).insts);
     insts.filter_map(|&inst| match function.inst(inst).op {
         Op::GlobalAddress(global) => Some(global),

@@ -147,6 +147,9 @@ pub(super) fn run_pass(
     cx: &Context<'_>,
 ) -> Result<(), CompileError> {
     let result = pass(module, cx).map_err(|error| error.in_pass(name));
+    for function in &mut module.functions {
+        function.drop_stale_analyses();
+    }
     let mut functions = module.functions.iter();
     match functions.find(|function| function.is_too_large()) {
         Some(function) => {

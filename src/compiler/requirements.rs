@@ -33,7 +33,7 @@ pub fn check(module: &Module, capabilities: &Capabilities) -> Result<(), Compile
     // The library's functions are written for devices of all sorts.
     for function in module.functions.iter().filter(|f| !f.control.library) {
         for &inst in function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| &function.block(block).insts)
         {

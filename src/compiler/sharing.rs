@@ -89,7 +89,7 @@ fn cost(module: &Module) -> Result<u64, CompileError> {
 
 fn cost_of_function(function: &Function, arrays: &[Array]) -> u64 {
     let (mut insts, mut arguments, mut params, mut accesses) = (0, 0, 0, 0);
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         insts += data.insts.len() as u64;
         params += data.params.len() as u64;
@@ -101,7 +101,7 @@ fn cost_of_function(function: &Function, arrays: &[Array]) -> u64 {
             insts += ELEMENT * u64::from(is_computed_element(function, op));
         }
     }
-    let blocks = function.layout.len() as u64 + accesses * BLOCKS_OF_ACCESS;
+    let blocks = function.layout().len() as u64 + accesses * BLOCKS_OF_ACCESS;
     let variables = params + accesses * VARIABLES_OF_ACCESS;
     insts * INSTRUCTION + arguments * ARGUMENT + blocks * variables / PAIRS
 }

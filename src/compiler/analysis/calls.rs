@@ -6,7 +6,7 @@ use crate::compiler::ir::{FuncId, Function, Module, Op};
 /// The functions called by a function, one entry for each call.
 pub fn callees(function: &Function) -> impl Iterator<Item = FuncId> + '_ {
     let insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&block| &function.block(block).insts);
     insts.filter_map(|&inst| match function.inst(inst).op {

@@ -15,20 +15,17 @@
 use super::{Dominators, Loops, PostDominators, defined_values};
 use crate::compiler::ir::{Binary, Block, BuiltIn, Function, Inst, Op, Place, Terminator, Value};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Steps on the ways on which work-items have parted, for each block of the function.
 const MOST_STEPS: usize = 32;
 
 /// By loop of [`Loops::all`]: whether all work-items of a work-group that enter it together leave it in the same iteration. Of
 /// functions with cycles that are no loops nothing is known, nor of those with too many ways to follow.
-pub fn loops_left_together(
-    function: &Function,
-    dominators: &Dominators,
-    loops: &Loops,
-) -> Vec<bool> {
-    let count = loops.all().len();
-    let divergence = (count > 0 && !loops.is_irreducible())
-        .then(|| Divergence::new(function, dominators, loops, Scope::WorkGroup))
+pub fn loops_left_together(function: &Function) -> Vec<bool> {
+    let count = function.analysis::<Loops>().all().len();
+    let divergence = (count > 0)
+        .then(|| Divergence::new(function, Scope::WorkGroup))
         .flatten();
     match divergence {
         Some(mut it) => (0..count).map(|at| it.leaves_together(at)).collect(),
@@ -50,9 +47,9 @@ pub(super) enum Scope {
 pub(super) struct Divergence<'a> {
     scope: Scope,
     function: &'a Function,
-    dominators: &'a Dominators,
-    loops: &'a Loops,
-    post_dominators: PostDominators,
+    dominators: Arc<Dominators>,
+    loops: Arc<Loops>,
+    post_dominators: Arc<PostDominators>,
     frontiers: Vec<Vec<Block>>,
     /// By value.
     differs: Vec<bool>,
@@ -70,24 +67,25 @@ pub(super) struct Divergence<'a> {
 }
 
 impl<'a> Divergence<'a> {
-    /// The facts about a function without cycles that are no loops; `None` where there are too many ways to follow.
-    pub(super) fn new(
-        function: &'a Function,
-        dominators: &'a Dominators,
-        loops: &'a Loops,
-        scope: Scope,
-    ) -> Option<Self> {
+    /// The facts about a function; `None` where it has cycles that are no loops, or too many ways to follow.
+    pub(super) fn new(function: &'a Function, scope: Scope) -> Option<Self> {
+        let dominators = function.analysis::<Dominators>();
+        let loops = function.analysis::<Loops>();
+        if loops.is_irreducible() {
+            return None;
+        }
+        let frontiers = dominators.frontiers(function, MOST_STEPS * function.block_count())?;
         let mut this = Self {
             scope,
             function,
-            dominators,
-            loops,
-            post_dominators: PostDominators::new(function),
-            frontiers: dominators.frontiers(function, MOST_STEPS * function.block_count())?,
+            post_dominators: function.analysis(),
+            frontiers,
             differs: vec![false; function.value_count()],
             parts: vec![false; function.block_count()],
             is_apart: vec![false; function.block_count()],
             is_left_apart: vec![false; loops.all().len()],
+            dominators,
+            loops,
             seen: vec![0; function.block_count()],
             walks: 0,
             steps: MOST_STEPS * function.block_count(),
@@ -110,7 +108,8 @@ impl<'a> Divergence<'a> {
     fn look(&mut self) -> Option<bool> {
         let function = self.function;
         let mut changed = false;
-        for &block in self.dominators.reverse_postorder() {
+        let dominators = self.dominators.clone();
+        for &block in dominators.reverse_postorder() {
             let data = function.block(block);
             let is_for_some = self.scope != Scope::WorkGroup && self.is_apart[block.index()];
             if is_for_some {
@@ -262,7 +261,7 @@ impl<'a> Divergence<'a> {
         if self.is_left_apart[at] {
             return false;
         }
-        let (function, loops) = (self.function, self.loops);
+        let (function, loops) = (self.function, self.loops.clone());
         let is_inside = |block| loops.around(block).any(|it| it == at);
         let leaves = |block| !function.successors(block).iter().copied().all(is_inside);
         loops.all()[at].blocks.iter().all(|&from| {
@@ -304,8 +303,7 @@ mod tests {
 
     /// By loop, whether it is left together.
     fn left_together(function: &Function) -> Vec<bool> {
-        let dominators = Dominators::new(function);
-        loops_left_together(function, &dominators, &Loops::new(function, &dominators))
+        loops_left_together(function)
     }
 
     /// Begins `for (i = 0; i < end; i++)` where the builder is, and goes on within it; the loop's header, its counter and where

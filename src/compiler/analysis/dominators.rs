@@ -3,7 +3,8 @@
 //! Queries compare the intervals of a depth-first numbering.
 
 use super::immediate_dominators::{immediate_dominators, intersect};
-use crate::compiler::ir::{Block, Function};
+use crate::compiler::ir::{Analysis, Block, Function};
+use smallvec::SmallVec;
 use std::collections::HashSet;
 
 /// Which blocks every path from the entry passes through.
@@ -20,15 +21,27 @@ pub struct Dominators {
     leave: Vec<u32>,
     /// By position: the blocks it immediately dominates, in reverse postorder.
     children: Vec<Vec<Block>>,
+    /// By position: where the block goes.
+    successors: Vec<SmallVec<[Block; 2]>>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Dominators {
-    pub fn new(function: &Function) -> Self {
-        Self::of(function, function.reverse_postorder())
+impl Analysis for Dominators {
+    const OUTLASTS_EDITS: bool = true;
+
+    fn of(function: &Function) -> Self {
+        Self::among(function, function.reverse_postorder())
     }
 
+    fn holds(&self, function: &Function) -> bool {
+        let mut blocks = self.order.iter().zip(&self.successors);
+        self.order.first() == Some(&function.entry())
+            && blocks.all(|(&block, known)| function.successors(block) == *known)
+    }
+}
+
+impl Dominators {
     /// The dominators in a part of a function that is entered at `entry` alone: all other blocks count as unreachable.
     pub fn within(function: &Function, entry: Block, inside: &HashSet<Block>) -> Self {
         let mut order = Vec::with_capacity(inside.len());
@@ -49,18 +62,20 @@ impl Dominators {
             }
         }
         order.reverse();
-        Self::of(function, order)
+        Self::among(function, order)
     }
 
     /// The dominators among the blocks of `order`, which are in reverse postorder.
-    fn of(function: &Function, order: Vec<Block>) -> Self {
+    fn among(function: &Function, order: Vec<Block>) -> Self {
         let mut position = vec![NONE; function.block_count()];
         for (index, block) in order.iter().enumerate() {
             position[block.index()] = index as u32;
         }
         let mut predecessors = vec![Vec::new(); order.len()];
-        for (index, &block) in order.iter().enumerate() {
-            for successor in function.successors(block) {
+        let successors = order.iter().map(|&block| function.successors(block));
+        let successors: Vec<_> = successors.collect();
+        for (index, successors) in successors.iter().enumerate() {
+            for successor in successors {
                 if let Some(edges) = predecessors.get_mut(position[successor.index()] as usize) {
                     edges.push(index as u32);
                 }
@@ -79,6 +94,7 @@ impl Dominators {
             position,
             idom,
             children,
+            successors,
         };
         tree.number();
         tree
@@ -204,7 +220,7 @@ mod tests {
 
         let inside = HashSet::from([head, left, right, join]);
         let (whole, part) = (
-            Dominators::new(&function),
+            Dominators::of(&function),
             Dominators::within(&function, head, &inside),
         );
         for &a in &inside {
@@ -235,7 +251,7 @@ mod tests {
         b.switch_to(dead);
         b.jump(exit);
 
-        let tree = Dominators::new(&function);
+        let tree = Dominators::of(&function);
         assert_eq!(tree.immediate_dominator(entry), None);
         assert_eq!(tree.immediate_dominator(join), Some(head));
         assert_eq!(tree.immediate_dominator(exit), Some(join));

@@ -12,7 +12,7 @@
 //! A cycle with several ways in has no loops inside that are known here: there, whatever is used in another block of
 //! the cycle counts as leaving one.
 
-use super::{Dominators, Loops, cycles, loops_left_together};
+use super::{Loops, cycles, loops_left_together};
 use crate::compiler::ir::{Block, Function, Inst, Op, Place, Value, ValueDef, Values};
 use std::collections::HashSet;
 
@@ -29,28 +29,27 @@ pub struct LoopResults {
 impl LoopResults {
     /// Finds what values that leave the loops of a function, structured or not, are made of.
     pub fn of(function: &Function) -> Self {
-        let dominators = Dominators::new(function);
-        let loops = Loops::new(function, &dominators);
+        let loops = function.analysis::<Loops>();
         if loops.all().is_empty() && !loops.is_irreducible() {
             return Self::default();
         }
         let mut is_in_cycle = vec![false; function.block_count()];
         if loops.is_irreducible() {
-            for block in cycles(function, &function.layout).into_iter().flatten() {
+            for block in cycles(function, function.layout()).into_iter().flatten() {
                 is_in_cycle[block.index()] = true;
             }
         }
         let mut search = Search {
             function,
             home: homes(function),
-            is_left_together: loops_left_together(function, &dominators, &loops),
+            is_left_together: loops_left_together(function),
             is_in_cycle,
             headers: loops.all().iter().map(|it| it.header).collect(),
             arguments: arguments(function),
             seen: HashSet::new(),
             found: Self::default(),
         };
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             for &inst in &data.insts {
                 for value in function.inst(inst).op.operands() {
@@ -179,7 +178,7 @@ fn reads(op: &Op) -> bool {
 
 fn homes(function: &Function) -> Vec<Option<Block>> {
     let mut homes = vec![None; function.value_count()];
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         let results = data.insts.iter().flat_map(|&i| &function.inst(i).results);
         for &value in results.chain(&data.params) {
@@ -191,7 +190,7 @@ fn homes(function: &Function) -> Vec<Option<Block>> {
 
 fn arguments(function: &Function) -> Vec<Vec<Values>> {
     let mut arguments = vec![Vec::new(); function.block_count()];
-    for &block in &function.layout {
+    for &block in function.layout() {
         for edge in function.block(block).terminator.edges() {
             arguments[edge.block.index()].push(edge.args.clone());
         }

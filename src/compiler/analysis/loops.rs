@@ -3,8 +3,9 @@
 //! Cycles without such a header (irreducible ones) are reported by [`Loops::is_irreducible`], not as loops.
 
 use super::Dominators;
-use crate::compiler::ir::{Block, Edge, Function, Value};
+use crate::compiler::ir::{Analysis, Block, Edge, Function, Value};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A natural loop. Loops with one header are one loop.
 #[derive(Clone, Debug)]
@@ -65,9 +66,10 @@ const MOST_ANYWAY: usize = 1 << 20;
 
 /// Whether loops are nested so deeply that [`Loops`], and much else that goes over the blocks of each loop, would take memory
 /// and time as the square of a function's size. Needs little itself.
-pub fn are_too_deep(function: &Function, dominators: &Dominators) -> bool {
+pub fn are_too_deep(function: &Function) -> bool {
+    let dominators = function.analysis::<Dominators>();
     let predecessors = function.predecessors();
-    let mut left = MOST_AROUND * function.layout.len() + MOST_ANYWAY;
+    let mut left = MOST_AROUND * function.layout().len() + MOST_ANYWAY;
     let mut seen = vec![None; function.block_count()];
     for &header in dominators.reverse_postorder() {
         let from = predecessors[header.index()].iter().copied();
@@ -93,14 +95,19 @@ pub fn are_too_deep(function: &Function, dominators: &Dominators) -> bool {
 /// The loops of a function; inner loops come before the loops around them.
 #[derive(Clone, Debug)]
 pub struct Loops {
+    /// What they were found by.
+    dominators: Arc<Dominators>,
     all: Vec<Loop>,
     /// By block: the innermost loop it is in.
     innermost: Vec<Option<usize>>,
     irreducible: bool,
 }
 
-impl Loops {
-    pub fn new(function: &Function, dominators: &Dominators) -> Self {
+impl Analysis for Loops {
+    const OUTLASTS_EDITS: bool = true;
+
+    fn of(function: &Function) -> Self {
+        let dominators = function.analysis::<Dominators>();
         let predecessors = function.predecessors();
         let mut innermost: Vec<Option<usize>> = vec![None; function.block_count()];
         let mut all: Vec<Loop> = Vec::new();
@@ -161,12 +168,19 @@ impl Loops {
             });
         }
         Self {
+            dominators,
             all,
             innermost,
             irreducible,
         }
     }
 
+    fn holds(&self, function: &Function) -> bool {
+        Arc::ptr_eq(&self.dominators, &function.analysis())
+    }
+}
+
+impl Loops {
     /// Every loop, inner ones before those around them.
     pub fn all(&self) -> &[Loop] {
         &self.all
@@ -229,7 +243,7 @@ mod tests {
         b.switch_to(latch);
         b.branch(condition, outer, exit);
 
-        let loops = Loops::new(&function, &Dominators::new(&function));
+        let loops = function.analysis::<Loops>();
         let [first, second] = loops.all() else {
             panic!("two loops");
         };
@@ -253,7 +267,7 @@ mod tests {
 
         let mut b = Builder::new(&mut function, entry);
         b.branch(condition, outer, latch);
-        let loops = Loops::new(&function, &Dominators::new(&function));
+        let loops = function.analysis::<Loops>();
         assert!(loops.is_irreducible());
         assert_eq!(loops.all().len(), 1, "only the inner one has a header");
     }

@@ -118,7 +118,7 @@ struct Joins<'a> {
 
 impl<'a> Joins<'a> {
     fn new(function: &'a Function) -> Self {
-        let dominators = Dominators::new(function);
+        let dominators = function.analysis::<Dominators>();
         let order = dominators.reverse_postorder().to_vec();
         let mut forward: Vec<Vec<&Edge>> = vec![Vec::new(); function.block_count()];
         let mut back = forward.clone();

@@ -1,4 +1,9 @@
-//! Facts about a function, computed on demand. A pass that changes the control flow computes them anew.
+//! Facts about a function.
+//!
+//! What goes over the whole function is an [`Analysis`](super::ir::Analysis) where several ask for it: [`Dominators`],
+//! [`PostDominators`], [`Loops`], [`Uses`]. The function has it made once and keeps it until an edit makes it stale, however many
+//! passes that is. What is asked of a value or a loop is computed from the code as it is: [`Affine`], [`Induction`],
+//! [`Invariance`], [`KnownBits`].
 
 mod access_widths;
 mod affine;

@@ -2,12 +2,16 @@
 //!
 //! Post-dominators are dominators ([`super::Dominators`]) on the reversed edges, from one end that all returns lead to.
 
+use super::Dominators;
 use super::immediate_dominators::immediate_dominators;
-use crate::compiler::ir::{Block, Function};
+use crate::compiler::ir::{Analysis, Block, Function};
+use std::sync::Arc;
 
 /// Where ways that part meet again.
 #[derive(Clone, Debug)]
 pub struct PostDominators {
+    /// The dominators of the same graph. Blocks out of reach don't change what others have.
+    dominators: Arc<Dominators>,
     /// By block: its immediate post-dominator; none where that is the end, or the end is out of reach.
     immediate: Vec<Option<Block>>,
 }
@@ -15,8 +19,10 @@ pub struct PostDominators {
 /// The node that all returns lead to; block `order[n]` is node `n + 1`.
 const END: u32 = 0;
 
-impl PostDominators {
-    pub fn new(function: &Function) -> Self {
+impl Analysis for PostDominators {
+    const OUTLASTS_EDITS: bool = true;
+
+    fn of(function: &Function) -> Self {
         let order = order_from_the_end(function);
         let mut nodes = vec![None; function.block_count()];
         for (node, block) in (END + 1..).zip(&order) {
@@ -40,9 +46,18 @@ impl PostDominators {
                 node => order.get(node as usize - 1).copied(),
             };
         }
-        Self { immediate }
+        Self {
+            dominators: function.analysis(),
+            immediate,
+        }
     }
 
+    fn holds(&self, function: &Function) -> bool {
+        Arc::ptr_eq(&self.dominators, &function.analysis())
+    }
+}
+
+impl PostDominators {
     /// The closest block that all ways from `block` to the end pass; none if there is no such block.
     pub fn immediate(&self, block: Block) -> Option<Block> {
         self.immediate.get(block.index()).copied().flatten()
@@ -54,7 +69,7 @@ fn order_from_the_end(function: &Function) -> Vec<Block> {
     let predecessors = function.predecessors();
     let mut seen = vec![false; function.block_count()];
     let mut order = Vec::new();
-    for &last in &function.layout {
+    for &last in function.layout() {
         if !function.successors(last).is_empty() || seen[last.index()] {
             continue;
         }
@@ -103,7 +118,7 @@ mod tests {
         b.branch(condition, head, last);
         b.switch_to(last);
         b.terminate(Terminator::Return(Default::default()));
-        let post = PostDominators::new(&function);
+        let post = PostDominators::of(&function);
         assert_eq!(post.immediate(head), Some(join));
         assert_eq!(post.immediate(left), Some(join));
         assert_eq!(post.immediate(join), Some(last));
@@ -125,7 +140,7 @@ mod tests {
         b.jump(endless);
         b.switch_to(late);
         b.terminate(Terminator::Return(Default::default()));
-        let post = PostDominators::new(&function);
+        let post = PostDominators::of(&function);
         assert_eq!(post.immediate(endless), None);
         assert_eq!(post.immediate(early), Some(late));
         assert_eq!(post.immediate(late), None);

@@ -5,7 +5,6 @@
 //! ways meet is for some of them only, and so are the values computed there.
 
 use super::divergence::{Divergence, Scope};
-use super::{Dominators, Loops};
 use crate::compiler::Context;
 use crate::compiler::ir::{Block, Function, Module, Value};
 
@@ -38,14 +37,8 @@ impl Uniformity {
     /// The facts about a function that all work-items enter together, with the same parameters; none where it has cycles that are
     /// no loops, or too many ways to follow.
     pub fn new(function: &Function, sub_group_size: u32) -> Option<Self> {
-        let dominators = Dominators::new(function);
-        let loops = Loops::new(function, &dominators);
-        if loops.is_irreducible() {
-            return None;
-        }
         let size = sub_group_size;
-        let scope = Scope::SubGroup { size };
-        let divergence = Divergence::new(function, &dominators, &loops, scope)?;
+        let divergence = Divergence::new(function, Scope::SubGroup { size })?;
         let (differs, apart) = divergence.into_facts();
         Some(Self {
             differs,

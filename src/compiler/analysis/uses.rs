@@ -1,11 +1,12 @@
-//! Where values are defined and used, kept while the graph changes.
+//! Where values are defined and used.
 //!
-//! For passes that ask of many loops what is used behind them: a search of the function for each would be quadratic. Whoever
-//! changes how a block ends, or adds an instruction, tells it. What a block no longer uses may stay in the lists: it is
-//! asked again.
+//! For passes that ask of many loops what is used behind them: a search of the function for each would be quadratic. One that
+//! asks while it edits the function has its own, and adds what comes: instructions, and how blocks end. What a block no longer
+//! uses may stay in the lists: it is looked at again.
 
-use crate::compiler::ir::{Block, Function, Inst, Value, ValueDef};
+use crate::compiler::ir::{Analysis, Block, Function, Inst, Value, ValueDef};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Something that uses a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,24 +21,37 @@ pub struct Uses {
     homes: Vec<Option<Block>>,
     /// By value.
     sites: Vec<Vec<Site>>,
-    /// How many uses were looked at.
-    pub looked_at: usize,
+    looked_at: AtomicUsize,
+}
+
+impl Analysis for Uses {
+    const OUTLASTS_EDITS: bool = false;
+
+    fn of(function: &Function) -> Self {
+        Self::new(function)
+    }
 }
 
 impl Uses {
+    /// The uses as they are now, for a pass that adds to them what it adds to the function.
     pub fn new(function: &Function) -> Self {
         let mut this = Self {
             homes: Vec::new(),
             sites: Vec::new(),
-            looked_at: 0,
+            looked_at: AtomicUsize::new(0),
         };
-        for &block in &function.layout {
+        for &block in function.layout() {
             for &inst in &function.block(block).insts {
                 this.add_instruction(function, block, inst);
             }
             this.add_end(function, block);
         }
         this
+    }
+
+    /// How many uses were looked at.
+    pub fn looked_at(&self) -> usize {
+        self.looked_at.load(Ordering::Relaxed)
     }
 
     /// An instruction was added to a block.
@@ -72,7 +86,7 @@ impl Uses {
 
     /// The values of the blocks `inside` that others use, in the order of `blocks`, which are all that define any.
     pub fn left_behind(
-        &mut self,
+        &self,
         function: &Function,
         blocks: &[Block],
         inside: &HashSet<Block>,
@@ -93,14 +107,9 @@ impl Uses {
         left
     }
 
-    fn is_used_outside(
-        &mut self,
-        function: &Function,
-        value: Value,
-        inside: &HashSet<Block>,
-    ) -> bool {
+    fn is_used_outside(&self, function: &Function, value: Value, inside: &HashSet<Block>) -> bool {
         let sites = self.sites.get(value.index()).map_or(&[][..], Vec::as_slice);
-        self.looked_at += 1 + sites.len();
+        self.looked_at.fetch_add(1 + sites.len(), Ordering::Relaxed);
         sites
             .iter()
             .any(|site| !inside.contains(&site.block()) && site.uses(function, value))
@@ -115,7 +124,7 @@ impl Uses {
         inside: &HashSet<Block>,
     ) {
         let sites = std::mem::take(entry(&mut self.sites, old.index()));
-        self.looked_at += sites.len();
+        *self.looked_at.get_mut() += sites.len();
         let (kept, moved): (Vec<_>, _) = sites
             .into_iter()
             .partition(|site| inside.contains(&site.block()));

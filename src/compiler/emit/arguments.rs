@@ -19,7 +19,7 @@ pub struct ArgumentReads {
 impl ArgumentReads {
     /// Adds what a function reads.
     pub fn add(&mut self, function: &Function) {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         for &inst in blocks.flat_map(|&block| &function.block(block).insts) {
             let data = function.inst(inst);
             let IrOp::Load(Place::Argument { offset_bytes }, _) = data.op else {

@@ -22,7 +22,7 @@ impl ArrayVectors {
         let functions = reached.iter().map(|&id| module.function(id));
         let insts = functions.flat_map(|function| {
             let insts = function
-                .layout
+                .layout()
                 .iter()
                 .flat_map(|&block| &function.block(block).insts);
             insts.map(|&inst| function.inst(inst))

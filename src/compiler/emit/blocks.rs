@@ -7,7 +7,7 @@ use crate::compiler::ir::{Block, Function, Merge};
 /// nothing jumps to are included.
 pub fn emission_order(function: &Function) -> Vec<Block> {
     let mut seen = vec![false; function.block_count()];
-    let mut postorder = Vec::with_capacity(function.layout.len());
+    let mut postorder = Vec::with_capacity(function.layout().len());
     let mut stack = vec![(function.entry(), targets(function, function.entry()), 0)];
     seen[function.entry().index()] = true;
     while let Some((block, targets_of, next)) = stack.last_mut() {

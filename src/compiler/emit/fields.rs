@@ -18,7 +18,7 @@ pub struct Field {
 /// The values of a function that are fields, by themselves.
 pub fn fields(function: &Function) -> HashMap<Value, Field> {
     let insts = || {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         let insts = blocks.flat_map(|&block| &function.block(block).insts);
         insts.map(|&inst| function.inst(inst))
     };

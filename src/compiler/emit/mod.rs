@@ -175,7 +175,7 @@ fn reached_functions(module: &Module, entry: FuncId) -> Result<Vec<FuncId>, Comp
 /// Every operation of a function, in layout order.
 fn ops_of(function: &Function) -> impl Iterator<Item = &Op> {
     let insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&b| &function.block(b).insts);
     insts.map(|&inst| &function.inst(inst).op)

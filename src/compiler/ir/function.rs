@@ -1,5 +1,6 @@
 //! Functions: blocks, instructions and values, and how they are changed.
 
+use super::facts::Facts;
 use super::{AddressSpace, Block, Inst, Op, Type, Value, Values, VariableId};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -193,12 +194,13 @@ pub struct Function {
     pub return_types: Vec<Type>,
     pub control: FunctionControl,
     pub variables: Vec<PrivateVariable>,
-    /// Blocks in layout order; the first is the entry. Blocks not listed are dead.
-    pub layout: Vec<Block>,
+    layout: Vec<Block>,
     blocks: Vec<BlockData>,
     insts: Vec<InstData>,
     values: Vec<ValueData>,
     is_given_up: bool,
+    edits: u64,
+    pub(super) facts: Facts,
 }
 
 impl Function {
@@ -214,9 +216,22 @@ impl Function {
             insts: Vec::new(),
             values: Vec::new(),
             is_given_up: false,
+            edits: 0,
+            facts: Facts::default(),
         };
         function.add_block();
         function
+    }
+
+    /// Blocks in layout order; the first is the entry. Blocks not listed are dead.
+    pub fn layout(&self) -> &[Block] {
+        &self.layout
+    }
+
+    /// How often code was edited. Where this is the same as before, nothing has changed; access to a block or an instruction by
+    /// [`Self::block_mut`] or [`Self::inst_mut`] counts as an edit, while methods that set something count where it is another.
+    pub fn edits(&self) -> u64 {
+        self.edits
     }
 
     pub fn entry(&self) -> Block {
@@ -231,8 +246,37 @@ impl Function {
     /// A new block at the end of the layout, terminated by `Unreachable` until told otherwise.
     pub fn add_block(&mut self) -> Block {
         let block = self.add_detached_block();
+        self.edits += 1;
         self.layout.push(block);
         block
+    }
+
+    /// A new block behind another in the layout.
+    pub fn add_block_behind(&mut self, other: Block) -> Block {
+        let block = self.add_detached_block();
+        self.edits += 1;
+        let place = self.layout.iter().position(|&it| it == other);
+        let place = place.map_or(self.layout.len(), |place| place + 1);
+        self.layout.insert(place, block);
+        block
+    }
+
+    /// Sets the layout, whose first block is the entry.
+    pub fn set_layout(&mut self, layout: Vec<Block>) {
+        self.edits += u64::from(self.layout != layout);
+        self.layout = layout;
+    }
+
+    /// Puts the layout in reverse postorder, without unreachable blocks.
+    pub fn sort_layout(&mut self) {
+        self.set_layout(self.reverse_postorder());
+    }
+
+    /// Takes blocks out of the layout.
+    pub fn retain_blocks(&mut self, is_kept: impl Fn(Block) -> bool) {
+        let before = self.layout.len();
+        self.layout.retain(|&block| is_kept(block));
+        self.edits += u64::from(self.layout.len() != before);
     }
 
     /// A new block that is not in the layout yet.
@@ -254,6 +298,7 @@ impl Function {
     }
 
     pub fn block_mut(&mut self, block: Block) -> &mut BlockData {
+        self.edits += 1;
         &mut self.blocks[block.index()]
     }
 
@@ -262,7 +307,29 @@ impl Function {
     }
 
     pub fn inst_mut(&mut self, inst: Inst) -> &mut InstData {
+        self.edits += 1;
         &mut self.insts[inst.index()]
+    }
+
+    /// Sets the instructions of a block.
+    pub fn set_insts(&mut self, block: Block, insts: Vec<Inst>) {
+        let data = &mut self.blocks[block.index()];
+        self.edits += u64::from(data.insts != insts);
+        data.insts = insts;
+    }
+
+    /// Sets how a block ends.
+    pub fn set_terminator(&mut self, block: Block, terminator: Terminator) {
+        let data = &mut self.blocks[block.index()];
+        self.edits += u64::from(data.terminator != terminator);
+        data.terminator = terminator;
+    }
+
+    /// Sets what an instruction does.
+    pub fn set_op(&mut self, inst: Inst, op: Op, flags: InstFlags) {
+        let data = &mut self.insts[inst.index()];
+        self.edits += u64::from(data.op != op || data.flags != flags);
+        (data.op, data.flags) = (op, flags);
     }
 
     pub fn value(&self, value: Value) -> ValueData {
@@ -302,11 +369,13 @@ impl Function {
 
     /// Gives a value another type: for passes that change what every definition and use of it means.
     pub fn set_type(&mut self, value: Value, ty: Type) {
+        self.edits += 1;
         self.values[value.index()].ty = ty;
     }
 
     /// Appends a parameter to a block. Edges into it must be extended by the caller.
     pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+        self.edits += 1;
         let value = self.add_value(ty, ValueDef::Parameter(block));
         self.blocks[block.index()].params.push(value);
         value
@@ -328,7 +397,9 @@ impl Function {
         for index in 0..self.layout.len() {
             let block = self.layout[index];
             let params = &mut self.blocks[block.index()].params;
+            let before = params.len();
             params.retain(|param| !is_removed(*param));
+            self.edits += u64::from(params.len() != before);
         }
     }
 
@@ -439,6 +510,7 @@ impl Function {
         if replacements.is_empty() {
             return;
         }
+        self.edits += 1;
         let resolve = |value: &mut Value| {
             while let Some(&new) = replacements.get(value) {
                 *value = new;

@@ -18,7 +18,9 @@
 //! Entities are newtyped indices into arenas of their [`Function`] or [`Module`]; removing an instruction
 //! unlinks it from its block, the arena keeps it.
 
+mod analysis;
 mod builder;
+mod facts;
 mod function;
 mod ids;
 mod module;
@@ -29,6 +31,7 @@ pub mod read;
 mod rewrite;
 mod types;
 
+pub use analysis::Analysis;
 pub use builder::Builder;
 pub use function::{
     BlockData, Edge, Function, FunctionControl, InstData, InstFlags, Merge, PrivateVariable,

@@ -64,7 +64,7 @@ impl Display for Function {
                 variable.name
             )?;
         }
-        for &block in &self.layout {
+        for &block in self.layout() {
             let data = self.block(block);
             write!(f, "{block}(")?;
             for (index, &param) in data.params.iter().enumerate() {

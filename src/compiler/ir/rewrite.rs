@@ -24,8 +24,8 @@ pub fn rewrite_instructions<E>(
     mut visit: impl FnMut(&mut Builder<'_>, Inst) -> Result<Rewrite, E>,
 ) -> Result<bool, E> {
     let mut replacements: HashMap<Value, Value> = HashMap::new();
-    let mut changed = false;
-    for block in function.layout.clone() {
+    let mut is_replaced = false;
+    for block in function.layout().to_vec() {
         let data = function.block_mut(block);
         let insts = std::mem::take(&mut data.insts);
         let terminator = std::mem::replace(&mut data.terminator, Terminator::Unreachable);
@@ -39,7 +39,7 @@ pub fn rewrite_instructions<E>(
             match visit(&mut builder, inst)? {
                 Rewrite::Keep => builder.push(inst),
                 Rewrite::Replace(values) => {
-                    changed = true;
+                    is_replaced = true;
                     let results = &builder.function.inst(inst).results;
                     debug_assert_eq!(results.len(), values.len(), "one value for each result");
                     replacements.extend(results.iter().copied().zip(values));
@@ -49,7 +49,7 @@ pub fn rewrite_instructions<E>(
         builder.terminate(terminator);
     }
     function.replace_values(&replacements);
-    Ok(changed)
+    Ok(is_replaced)
 }
 
 #[cfg(test)]
@@ -82,8 +82,8 @@ mod tests {
         .unwrap();
 
         assert!(changed);
-        assert_eq!(function.layout.len(), 2);
-        let next = function.layout[1];
+        assert_eq!(function.layout().len(), 2);
+        let next = function.layout()[1];
         assert_eq!(function.successors(entry).as_slice(), [next]);
         let Terminator::Return(values) = &function.block(next).terminator else {
             panic!("the return moved to the new block");

@@ -243,7 +243,7 @@ impl<'a> FunctionParser<'_, 'a> {
 
 /// Passes rely on definitions dominating their uses; here it is the application that could break that.
 fn check_dominance(function: &Function) -> Result<(), CompileError> {
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     match crate::compiler::verify::first_dominance_error(function, &dominators) {
         None => Ok(()),
         Some(_) => Err(CompileError::invalid(

@@ -81,7 +81,7 @@ pub fn module(module: &Module, stage: Stage) -> Result<(), Vec<Finding>> {
 pub fn first_dominance_error(function: &Function, dominators: &Dominators) -> Option<Value> {
     // Block and position (0 for parameters) of every definition.
     let mut defined: Vec<Option<(Block, usize)>> = vec![None; function.value_count()];
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &param in &data.params {
             defined[param.index()] = Some((block, 0));
@@ -137,12 +137,12 @@ impl Verifier<'_> {
 
     fn function(&mut self) {
         let function = self.function;
-        let blocks: HashSet<Block> = function.layout.iter().copied().collect();
-        if blocks.len() != function.layout.len() {
+        let blocks: HashSet<Block> = function.layout().iter().copied().collect();
+        if blocks.len() != function.layout().len() {
             self.find(Place::Whole, Rule::BlockStandsOnce);
         }
         let mut seen: HashSet<Inst> = HashSet::new();
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             for &param in &data.params {
                 if function.value(param).def != ValueDef::Parameter(block) {
@@ -161,7 +161,7 @@ impl Verifier<'_> {
         if !self.findings.is_empty() {
             return;
         }
-        let dominators = Dominators::new(function);
+        let dominators = function.analysis::<Dominators>();
         if dominators
             .reverse_postorder()
             .iter()

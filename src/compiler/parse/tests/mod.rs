@@ -26,7 +26,7 @@ fn parse_c(source: &str) -> Module {
 fn operations(module: &Module) -> Vec<Op> {
     let function = module.function(module.kernels[0].function);
     let insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&block| function.block(block).insts.clone());
     insts.map(|inst| function.inst(inst).op.clone()).collect()

@@ -101,7 +101,7 @@ fn expand(function: &mut Function, pass: &mut impl Expander) -> Result<(), Compi
     let order = function.reverse_postorder();
     let mut reachable = vec![false; function.block_count()];
     order.iter().for_each(|b| reachable[b.index()] = true);
-    function.layout.retain(|block| reachable[block.index()]);
+    function.retain_blocks(|block| reachable[block.index()]);
     function.return_types = std::mem::take(&mut function.return_types)
         .into_iter()
         .flat_map(|ty| pass.parts(ty).map_or(vec![ty], <[Type]>::to_vec))

@@ -3,14 +3,14 @@
 //! Each pass that knows loops has a list of blocks for every one, with those of the loops within it. Of programs that people
 //! write none comes near what is refused here: clang takes 256 brackets within each other.
 
-use crate::compiler::analysis::{Dominators, are_too_deep};
+use crate::compiler::analysis::are_too_deep;
 use crate::compiler::ir::Module;
 use crate::compiler::{CompileError, Context};
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     let mut functions = module.functions.iter();
-    match functions.find(|function| are_too_deep(function, &Dominators::new(function))) {
+    match functions.find(|function| are_too_deep(function)) {
         Some(function) => {
             let error = CompileError::unsupported("loops are nested too deeply");
             Err(error.in_function(function.name.as_str()))

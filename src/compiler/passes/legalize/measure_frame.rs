@@ -54,7 +54,7 @@ impl Frame<'_> {
         self.bodies.insert(id, 0);
         let function = self.module.function(id);
         let mut bytes = 0_u64;
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             for &inst in &data.insts {
                 bytes = bytes.saturating_add(self.of_instruction(id, inst));

@@ -140,7 +140,7 @@ mod tests {
                 for format in [DotFormat::Packed4x8, DotFormat::Components] {
                     let mut module = module(format, signed);
                     testing::run_on(&mut module, &capabilities, run).unwrap();
-                    let left = module.functions[0].layout.iter().any(|&block| {
+                    let left = module.functions[0].layout().iter().any(|&block| {
                         let insts = &module.functions[0].block(block).insts;
                         insts.iter().any(|&inst| {
                             matches!(module.functions[0].inst(inst).op, Op::DotProduct { .. })

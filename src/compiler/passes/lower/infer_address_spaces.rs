@@ -75,7 +75,7 @@ fn analyze(function: &Function) -> HashMap<Value, Space> {
             spaces.insert(param, Space::Any);
         }
     }
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             let data = function.inst(inst);
@@ -232,7 +232,7 @@ fn cast(b: &mut Builder<'_>, pointer: Value, ty: Type) -> Value {
 
 /// Casts arguments of edges and returned values whose type differs from what is expected.
 fn fix_edges(function: &mut Function) {
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let mut terminator = std::mem::replace(
             &mut function.block_mut(block).terminator,
             crate::compiler::ir::Terminator::Unreachable,

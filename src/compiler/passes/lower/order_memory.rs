@@ -166,7 +166,7 @@ fn handles(how: MemoryOrder, semantics: Semantics) -> bool {
 
 /// Whether a function has such an operation.
 fn has_order(function: &Function, how: MemoryOrder) -> bool {
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
     insts.any(|&inst| match function.inst(inst).op {
         Op::MemoryBarrier { semantics, .. } | Op::Atomic { semantics, .. } => {
@@ -179,7 +179,7 @@ fn has_order(function: &Function, how: MemoryOrder) -> bool {
 /// Marks every access to memory that other work-items may write.
 fn make_volatile(function: &mut Function, arrays: &[Array]) {
     let insts: Vec<Inst> = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&block| function.block(block).insts.clone())
         .collect();

@@ -163,7 +163,7 @@ fn push_words(b: &mut Builder<'_>, value: Value, words: &mut Values) {
 /// Whether a function has a call.
 fn prints(function: &Function) -> bool {
     let mut insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&block| &function.block(block).insts);
     insts.any(|&inst| matches!(function.inst(inst).op, Op::Printf { .. }))
@@ -414,7 +414,7 @@ mod tests {
         let module = print_on(&device, b"%d %f\0", 0, &[Type::I32, Type::F32], &[1, 1]);
         let function = &module.functions[0];
         let insts = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         let accesses = insts.filter(|&&inst| function.inst(inst).op.place().is_some());

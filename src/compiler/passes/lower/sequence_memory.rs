@@ -45,7 +45,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     }
     let mut reach = None;
     for function in &module.functions {
-        for &block in &function.layout {
+        for &block in function.layout() {
             let insts = function.block(block).insts.iter();
             reach = reach.max(insts.filter_map(|&inst| reach_of(function, inst)).max());
         }

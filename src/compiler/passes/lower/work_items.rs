@@ -211,7 +211,7 @@ fn sees_work_groups(module: &Module) -> bool {
     module.functions.iter().any(|function| {
         let params = function.params().iter();
         let mut insts = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         insts.any(|&inst| sees(&function.inst(inst).op))

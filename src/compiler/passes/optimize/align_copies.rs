@@ -20,7 +20,7 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     let globals: Vec<u32> = module.globals.iter().map(|it| it.align_bytes).collect();
     for function in &mut module.functions {
         let copies: Vec<_> = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| function.block(block).insts.iter().copied())
             .filter(|&inst| matches!(function.inst(inst).op, Op::Copy { .. }))
@@ -57,7 +57,7 @@ fn alignments(function: &Function, globals: &[u32], local_sizes: [u32; 3]) -> Ha
     for &param in function.params().iter().filter(|&&param| is_pointer(param)) {
         alignments.insert(param, 1);
     }
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             let data = function.inst(inst);

@@ -41,7 +41,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 
 fn align(function: &mut Function, local: &HashSet<ArrayId>, sizes: &[u32]) {
     let mut wide = Vec::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         for &inst in &function.block(block).insts {
             let data = function.inst(inst);
             let (place, count) = match &data.op {

@@ -34,7 +34,7 @@ pub fn is_worth_it(module: &Module, capabilities: &Capabilities) -> bool {
         && kernel.attributes.required_work_group_size.is_none();
     let instructions = || {
         let functions = module.functions.iter();
-        let blocks = functions.flat_map(|it| it.layout.iter().map(|&block| it.block(block)));
+        let blocks = functions.flat_map(|it| it.layout().iter().map(|&block| it.block(block)));
         blocks.map(|block| block.insts.len()).sum::<usize>()
     };
     capabilities.compiles_slowly && capabilities.int64 && takes_any_size && instructions() >= LARGE

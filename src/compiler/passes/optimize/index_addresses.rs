@@ -35,7 +35,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 fn index(function: &mut Function, local_sizes: [u32; 3]) {
     let mut uses: HashMap<Value, usize> = HashMap::new();
     let mut accesses = Vec::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             let op = &function.inst(inst).op;

@@ -34,7 +34,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 fn has_private_elements(module: &Module) -> bool {
     let mut functions = module.kernels.iter().map(|it| module.function(it.function));
     functions.any(|function| {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
         insts.any(|&inst| match function.inst(inst).op.place() {
             Some(Place::Element { array, .. }) => {
@@ -53,7 +53,7 @@ fn promote_known(module: &mut Module) -> bool {
     let mut stay: HashSet<ArrayId> = HashSet::new();
     for id in module.function_ids() {
         let function = module.function(id);
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         for &inst in blocks.flat_map(|&block| &function.block(block).insts) {
             let Some(Place::Element { array, .. }) = function.inst(inst).op.place() else {
                 continue;
@@ -109,9 +109,9 @@ fn promote(function: &mut Function, arrays: &[Array], mut own: Vec<ArrayId>) {
         slots.insert(array, next);
         next += arrays[array.index()].length.elements;
     }
-    function.layout = function.reverse_postorder();
+    function.sort_layout();
     let mut values = SlotValues::new(function);
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let insts = std::mem::take(&mut function.block_mut(block).insts);
         let mut b = Builder::new(function, block);
         for inst in insts {
@@ -197,7 +197,7 @@ mod tests {
         testing::run(&mut module, run).unwrap();
         let function = &module.functions[0];
         let insts = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         let left = insts.filter(|&&inst| function.inst(inst).op.place().is_some());

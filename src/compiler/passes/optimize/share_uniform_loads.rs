@@ -40,7 +40,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 /// Does it to the function of a kernel.
 fn share(function: &mut Function, uniformity: &Uniformity) {
     let mut replacements = HashMap::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         if !uniformity.is_converged(block) {
             continue;
         }

@@ -52,7 +52,7 @@ fn is_undefined(function: &Function, value: Value) -> bool {
 }
 
 fn is_anything_undefined(function: &Function) -> bool {
-    function.layout.iter().any(|&block| {
+    function.layout().iter().any(|&block| {
         let edges = function.block(block).terminator.edges();
         edges
             .iter()
@@ -94,7 +94,7 @@ fn both(a: &Arguments, b: &Arguments) -> Option<Arguments> {
 fn join(function: &mut Function, joined: &mut HashMap<Value, Value>) -> bool {
     let mut arguments = arguments(function, joined);
     let count = joined.len();
-    for &block in function.layout.iter().rev() {
+    for &block in function.layout().iter().rev() {
         let mut kept: Vec<Value> = Vec::new();
         for &param in &function.block(block).params {
             let found = kept.iter().take(TRIES).find_map(|&other| {
@@ -120,7 +120,7 @@ fn join(function: &mut Function, joined: &mut HashMap<Value, Value>) -> bool {
         return false;
     }
     // The edges still have an argument for each parameter: that of the one which stays is defined where any was.
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let mut terminator = std::mem::replace(
             &mut function.block_mut(block).terminator,
             Terminator::Unreachable,
@@ -145,7 +145,7 @@ fn join(function: &mut Function, joined: &mut HashMap<Value, Value>) -> bool {
 /// What every parameter of a block gets.
 fn arguments(function: &Function, joined: &HashMap<Value, Value>) -> HashMap<Value, Arguments> {
     let mut all: HashMap<Value, Arguments> = HashMap::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         for &param in &function.block(block).params {
             all.entry(param).or_default();
         }
@@ -197,7 +197,7 @@ fn stay_one(
 fn fill(function: &mut Function) {
     // Of each continue target the head of its loop.
     let heads: HashMap<Block, Block> = function
-        .layout
+        .layout()
         .iter()
         .filter_map(|&head| match function.block(head).merge {
             Some(Merge::Loop { continues, .. }) => Some((continues, head)),
@@ -205,7 +205,7 @@ fn fill(function: &mut Function) {
         })
         .collect();
     let mut zeros: HashMap<Type, Value> = HashMap::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let mut terminator = std::mem::replace(
             &mut function.block_mut(block).terminator,
             Terminator::Unreachable,
@@ -300,7 +300,7 @@ mod tests {
         assert!(is_anything_undefined(&f));
         define(&mut f);
         assert!(!is_anything_undefined(&f), "{f}");
-        [1, 4].map(|block| f.block(f.layout[block]).params.len())
+        [1, 4].map(|block| f.block(f.layout()[block]).params.len())
     }
 
     #[test]

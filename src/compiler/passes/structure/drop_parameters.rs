@@ -14,6 +14,7 @@ use crate::compiler::analysis::Dominators;
 use crate::compiler::ir::{Block, Function, InstFlags, Module, Op, Type, Value};
 use crate::compiler::{CompileError, Context};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
@@ -23,11 +24,11 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
-/// Drops the parameters of one value of a function, whose layout holds reachable blocks only. Returns whether there were any.
-pub(in crate::compiler) fn drop_parameters(function: &mut Function) -> bool {
+/// Drops the parameters of one value of a function, whose layout holds reachable blocks only.
+pub(in crate::compiler) fn drop_parameters(function: &mut Function) {
     let mut known = Known::new(function);
     if known.params.is_empty() {
-        return false;
+        return;
     }
     known.settle();
     let places = Places::new(function);
@@ -52,11 +53,10 @@ pub(in crate::compiler) fn drop_parameters(function: &mut Function) -> bool {
         }
     }
     if replacements.is_empty() {
-        return false;
+        return;
     }
     function.remove_params(|param| replacements.contains_key(&param));
     function.replace_values(&replacements);
-    true
 }
 
 /// An undefined value that dominates everything.
@@ -91,7 +91,7 @@ impl Known {
     fn new(function: &Function) -> Self {
         let mut params: Vec<Param> = Vec::new();
         let mut position: HashMap<Value, usize> = HashMap::new();
-        for &block in function.layout.iter().skip(1) {
+        for &block in function.layout().iter().skip(1) {
             for &value in &function.block(block).params {
                 position.insert(value, params.len());
                 params.push(Param {
@@ -102,7 +102,7 @@ impl Known {
                 });
             }
         }
-        for &block in &function.layout {
+        for &block in function.layout() {
             for edge in function.block(block).terminator.edges() {
                 let taken = &function.block(edge.block).params;
                 for (param, &arg) in taken.iter().zip(&edge.args) {
@@ -182,7 +182,7 @@ impl Known {
 
 /// Where values are defined.
 struct Places {
-    dominators: Dominators,
+    dominators: Arc<Dominators>,
     /// By value: the block.
     homes: Vec<Option<Block>>,
 }
@@ -190,7 +190,7 @@ struct Places {
 impl Places {
     fn new(function: &Function) -> Self {
         let mut homes = vec![None; function.value_count()];
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             let results = data.insts.iter().map(|&inst| &function.inst(inst).results);
             for value in data.params.iter().chain(results.flatten()) {
@@ -198,7 +198,7 @@ impl Places {
             }
         }
         Self {
-            dominators: Dominators::new(function),
+            dominators: function.analysis::<Dominators>(),
             homes,
         }
     }
@@ -218,7 +218,7 @@ mod tests {
 
     /// How many parameters the blocks behind the entry have.
     fn count(function: &Function) -> usize {
-        let behind = function.layout.iter().skip(1);
+        let behind = function.layout().iter().skip(1);
         behind
             .map(|&block| function.block(block).params.len())
             .sum()
@@ -247,6 +247,13 @@ mod tests {
         f
     }
 
+    /// Whether the pass edits a function.
+    fn drops(f: &mut Function) -> bool {
+        let before = f.edits();
+        drop_parameters(f);
+        f.edits() != before
+    }
+
     #[test]
     fn what_is_one_value_or_undefined_is_that_value() {
         for args in [
@@ -255,23 +262,23 @@ mod tests {
             |[_, _, undefined]: [Value; 3]| [undefined, undefined],
         ] {
             let mut f = diamond(args);
-            assert!(drop_parameters(&mut f));
+            assert!(drops(&mut f));
             assert_eq!(count(&f), 0, "{f}");
         }
         let mut f = diamond(|[x, y, _]| [x, y]);
-        assert!(!drop_parameters(&mut f));
+        assert!(!drops(&mut f));
         assert_eq!(count(&f), 1);
     }
 
     #[test]
     fn what_one_arm_computes_stays_a_parameter() {
         let mut f = diamond(|[x, _, undefined]| [x, undefined]);
-        let [then, merge] = [1, 3].map(|at| f.layout[at]);
+        let [then, merge] = [1, 3].map(|at| f.layout()[at]);
         let x = f.params()[1];
         let mut b = Builder::new(&mut f, then);
         let sum = b.binary_const(Binary::Add, x, 1);
         b.jump(Edge::new(merge, [sum]));
-        assert!(!drop_parameters(&mut f));
+        assert!(!drops(&mut f));
         assert_eq!(count(&f), 1);
     }
 
@@ -291,7 +298,7 @@ mod tests {
         b.branch(condition, Edge::new(header, [next, counter]), end);
         b.switch_to(end);
         b.terminate(Terminator::Return(Values::from_slice(&[before])));
-        assert!(!drop_parameters(&mut f));
+        assert!(!drops(&mut f));
         assert_eq!(count(&f), 2);
     }
 
@@ -325,10 +332,10 @@ mod tests {
     #[test]
     fn what_nested_loops_pass_around_unchanged_goes() {
         let mut f = nested_loops();
-        assert!(drop_parameters(&mut f));
+        assert!(drops(&mut f));
         // The counter of each loop: behind them it is the sum that the inner one makes.
         assert_eq!(count(&f), 2, "{f}");
-        let Terminator::Return(values) = &f.block(f.layout[4]).terminator else {
+        let Terminator::Return(values) = &f.block(f.layout()[4]).terminator else {
             panic!("{f}");
         };
         assert_eq!(values[0], f.params()[0]);

@@ -48,7 +48,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 fn cost(function: &Function) -> u64 {
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     blocks.map(|&block| cost_of_block(function, block)).sum()
 }
 
@@ -76,7 +76,7 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
     let (mut ends, mut whole) = (HashSet::new(), HashSet::new());
     // By what was the end of a loop of one block, its header.
     let mut opened = HashMap::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let Some(Merge::Loop { merge, continues }) = function.block(block).merge else {
             continue;
         };
@@ -95,7 +95,7 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
     }
     // Since the driver's last block ended.
     let mut since = 0;
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         if ends.contains(&block) {
             since = 0;
         }
@@ -140,10 +140,7 @@ fn ends_anywhere(function: &Function, header: Block, ways_out: [Block; 2]) -> bo
 
 /// Puts what a loop's header does in a block behind it, which is where a loop of one block continues. That block.
 fn open_loop(function: &mut Function, header: Block) -> Block {
-    let body = function.add_detached_block();
-    let place = function.layout.iter().position(|&it| it == header);
-    let place = place.map_or(function.layout.len(), |place| place + 1);
-    function.layout.insert(place, body);
+    let body = function.add_block_behind(header);
     let data = function.block_mut(header);
     let insts = std::mem::take(&mut data.insts);
     let terminator = std::mem::replace(&mut data.terminator, Terminator::Jump(body.into()));
@@ -173,10 +170,8 @@ pub fn ends_block(op: &Op, arrays: &[Array]) -> bool {
 
 /// Puts a store that nobody makes before an instruction of a block. The block that the instruction is the first of then.
 fn break_at(function: &mut Function, block: Block, position: usize) -> Block {
-    let [store, rest] = [(); 2].map(|()| function.add_detached_block());
-    let place = function.layout.iter().position(|&other| other == block);
-    let place = place.map_or(function.layout.len(), |place| place + 1);
-    function.layout.splice(place..place, [store, rest]);
+    let store = function.add_block_behind(block);
+    let rest = function.add_block_behind(store);
     let data = function.block_mut(block);
     let insts = data.insts.split_off(position);
     let merge = data.merge.replace(Merge::Selection { merge: rest });
@@ -228,7 +223,7 @@ mod tests {
         };
         testing::run_on(&mut module, &device, run).expect("it runs");
         verify::module(&module, Stage::Emit).expect("the module is valid");
-        let blocks = module.functions[0].layout.len();
+        let blocks = module.functions[0].layout().len();
         (module, blocks)
     }
 
@@ -310,7 +305,7 @@ mod tests {
         for of_one_block in [true, false] {
             let (steps, iterations) = (16_000, 5);
             let module = looping(steps, iterations, of_one_block);
-            let before = module.functions[0].layout.len();
+            let before = module.functions[0].layout().len();
             let (module, blocks) = broken(module, Defects::SLOW_IN_LONG_BLOCKS);
             assert_eq!(blocks, before + 1 + 2 * 5, "{of_one_block}");
             let mut interpreter = Interpreter::new(&module);

@@ -41,7 +41,7 @@ fn bypass(module: &mut Module) {
     let mut called: Vec<FuncId> = Vec::new();
     for function in &mut module.functions {
         let mut predecessors = function.predecessors();
-        for header in function.layout.clone() {
+        for header in function.layout().to_vec() {
             let Some(Merge::Loop { merge, .. }) = function.block(header).merge else {
                 continue;
             };
@@ -61,7 +61,7 @@ fn bypass(module: &mut Module) {
     while let Some(id) = called.pop() {
         if done.insert(id) {
             let function = &mut module.functions[id.index()];
-            let blocks = function.layout.clone();
+            let blocks = function.layout().to_vec();
             for &block in &blocks {
                 called.extend(callees(function, block));
             }
@@ -87,13 +87,16 @@ fn ways_through(module: &Module) -> Vec<u64> {
         let known: Vec<u64> = ways.iter().map(|ways| ways.unwrap_or(1)).collect();
         let mut found = false;
         for (at, function) in module.functions.iter().enumerate() {
-            let mut called = function.layout.iter().flat_map(|&it| callees(function, it));
+            let mut called = function
+                .layout()
+                .iter()
+                .flat_map(|&it| callees(function, it));
             if ways[at].is_none() && called.all(|callee| ways[callee.index()].is_some()) {
                 let entry = function.entry();
                 let search = Search::new(function, &function.predecessors(), &known, entry, None);
                 // Arms of different lengths double the ways, too: the driver may make one block of a selection in the longer one.
-                let dominators = Dominators::new(function);
-                let doubling = without_way(function, &dominators, &function.layout).len();
+                let dominators = function.analysis::<Dominators>();
+                let doubling = without_way(function, &dominators, function.layout()).len();
                 let most = 1u64.checked_shl(doubling as u32).unwrap_or(u64::MAX);
                 ways[at] = Some(search.returns.max(most));
                 found = true;
@@ -207,7 +210,7 @@ fn without_way(
 /// Adds a way to each of the blocks where the arms of a selection meet, from its header, if there is none.
 fn add_ways(function: &mut Function, blocks: &[Block]) {
     // The ways added change no dominator: they lead from a block to those that it dominates immediately.
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     let mut exits = Vec::new();
     for (header, join, merge) in without_way(function, &dominators, blocks) {
         if join == merge {
@@ -271,10 +274,7 @@ fn add_case(function: &mut Function, header: Block, merge: Block) {
 /// Adds a way from the header of a selection out of the loop, or out of its iteration. No case of a switch may lead there but
 /// by a block of its own, so that a block before the selection branches.
 fn add_exit(function: &mut Function, header: Block, target: Block) {
-    let selection = function.add_detached_block();
-    let place = function.layout.iter().position(|&other| other == header);
-    let place = place.map_or(function.layout.len(), |place| place + 1);
-    function.layout.insert(place, selection);
+    let selection = function.add_block_behind(header);
     let before = function.block_mut(header);
     let merge = before.merge.take();
     let keeps_selection = std::mem::replace(&mut before.keeps_selection, false);
@@ -400,7 +400,7 @@ mod tests {
     fn steps_and_switches(module: &Module) -> (u64, usize) {
         let function = &module.functions[0];
         let predecessors = function.predecessors();
-        let mut loops = function.layout.iter().filter_map(|&block| {
+        let mut loops = function.layout().iter().filter_map(|&block| {
             let Some(Merge::Loop { merge, .. }) = function.block(block).merge else {
                 return None;
             };
@@ -409,7 +409,7 @@ mod tests {
             Some(search.steps)
         });
         let steps = loops.next().expect("there is a loop");
-        let switches = function.layout.iter().filter(|&&block| {
+        let switches = function.layout().iter().filter(|&&block| {
             matches!(function.block(block).terminator, Terminator::Switch { .. })
         });
         (steps, switches.count())

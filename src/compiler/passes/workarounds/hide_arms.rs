@@ -218,7 +218,7 @@ impl Selections {
         if self.places.is_empty() {
             return lasting;
         }
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             for (at, &inst) in data.insts.iter().enumerate() {
                 let inst = function.inst(inst);

@@ -257,7 +257,7 @@ fn bounded(function: &Function) -> HashSet<Value> {
 /// What each parameter of a block is given.
 fn arguments(function: &Function) -> HashMap<Value, Vec<Value>> {
     let mut arguments: HashMap<Value, Vec<Value>> = HashMap::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         for edge in function.block(block).terminator.edges() {
             let params = &function.block(edge.block).params;
             for (&param, &argument) in params.iter().zip(&edge.args) {

@@ -16,7 +16,7 @@
 //! **Needs** no pointers; 64-bit integers. Does nothing unless the device asks for it
 //! ([`crate::compiler::Defects::LOADS_FOR_NOBODY`]).
 
-use crate::compiler::analysis::{Dominators, Loops, PostDominators};
+use crate::compiler::analysis::{Loops, PostDominators};
 use crate::compiler::ir::{
     Array, ArrayStorage, Binary, Block, Builder, BuiltIn, Function, Inst, InstFlags, Module, Op,
     Place, Rewrite, Type, Value, rewrite_instructions,
@@ -48,7 +48,7 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
         let hides = |function: &Function, block: Block, inst: Inst| {
             !reached.contains(&block) && loads_shared(function, arrays, inst)
         };
-        let mut blocks = function.layout.iter();
+        let mut blocks = function.layout().iter();
         let hides_any = blocks.any(|&block| {
             let mut insts = function.block(block).insts.iter();
             insts.any(|&inst| hides(function, block, inst))
@@ -69,9 +69,8 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
 
 /// The blocks that every work-item comes to, and comes to once.
 fn blocks_always_reached(function: &Function) -> HashSet<Block> {
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
-    let post_dominators = PostDominators::new(function);
+    let loops = function.analysis::<Loops>();
+    let post_dominators = function.analysis::<PostDominators>();
     let entry = Some(function.entry());
     std::iter::successors(entry, |&block| post_dominators.immediate(block))
         .filter(|&block| !loops.is_irreducible() && loops.innermost(block).is_none())
@@ -170,7 +169,7 @@ mod tests {
         };
         testing::run_on(&mut module, &capabilities, run).unwrap();
         let function = &module.functions[0];
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         let addresses = blocks
             .flat_map(|&block| &function.block(block).insts)
             .filter_map(|&inst| match function.inst(inst).op {

@@ -35,12 +35,12 @@ pub fn run(module: &mut Module, cx: &Context) -> Result<(), CompileError> {
 
 /// Does it to one function, whatever the device.
 pub(in crate::compiler) fn hold(function: &mut Function) {
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     let used_again = used_again(function);
     // Copies are made where what they are copies of was used, so that this stays true.
     let uses = uses(function);
     let mut always = Always::default();
-    for held in loops_left_apart(function, &dominators) {
+    for held in loops_left_apart(function) {
         let Some(Merge::Loop { merge, continues }) = function.block(held.header).merge else {
             continue;
         };
@@ -142,7 +142,7 @@ fn uses(function: &Function) -> Vec<Vec<Block>> {
             blocks.push(block);
         }
     };
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
         let operands = of_instructions.chain([data.terminator.operands()]);
@@ -158,7 +158,7 @@ fn uses(function: &Function) -> Vec<Vec<Block>> {
 fn used_again(function: &Function) -> HashSet<Value> {
     let mut used = HashSet::new();
     let mut again = HashSet::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         let of_instructions = data.insts.iter().map(|&it| function.inst(it).op.operands());
         for value in of_instructions
@@ -186,9 +186,9 @@ fn between(dominators: &Dominators, header: Block, merge: Block) -> Vec<Block> {
 }
 
 /// The loops that work-items may leave, or loops around them, in different iterations.
-fn loops_left_apart(function: &Function, dominators: &Dominators) -> Vec<Loop> {
-    let loops = Loops::new(function, dominators);
-    let is_left_together = loops_left_together(function, dominators, &loops);
+fn loops_left_apart(function: &Function) -> Vec<Loop> {
+    let loops = function.analysis::<Loops>();
+    let is_left_together = loops_left_together(function);
     let is_left_apart = |it: &&Loop| loops.around(it.header).any(|it| !is_left_together[it]);
     loops.all().iter().filter(is_left_apart).cloned().collect()
 }

@@ -38,7 +38,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 fn keep_results(function: &mut Function) {
     let lost = LoopResults::of(function).read;
     let mut replacements = HashMap::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let data = function.block_mut(block);
         if !data.insts.iter().any(|inst| lost.contains(inst)) {
             continue;
@@ -173,7 +173,7 @@ mod tests {
         });
         keep_results(&mut module.functions[0]);
         let function = &module.functions[0];
-        let branches = function.layout.iter().filter(|&&block| {
+        let branches = function.layout().iter().filter(|&&block| {
             matches!(function.block(block).terminator, Terminator::Branch { .. })
         });
         let count = branches.count() - 1;

@@ -63,7 +63,7 @@ fn mark(function: &mut Function) {
 
 /// The headers of the loops, with their continue targets.
 fn loops(function: &Function) -> impl Iterator<Item = (Block, Block)> + '_ {
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     blocks.filter_map(|&block| match function.block(block).merge {
         Some(Merge::Loop { continues, .. }) => Some((block, continues)),
         _ => None,
@@ -92,7 +92,7 @@ fn counters(function: &Function, header: Block, continues: Block) -> Vec<Counter
     params
         .filter_map(|(at, &value)| {
             let next = argument(function, continues, header, at)?;
-            let mut firsts = function.layout.iter().filter(|&&from| from != continues);
+            let mut firsts = function.layout().iter().filter(|&&from| from != continues);
             let first = firsts.find_map(|&from| argument(function, from, header, at))?;
             let ty = function.ty(value);
             Some(Counter {
@@ -125,7 +125,7 @@ fn step(function: &Function, value: Value, next: Value) -> Option<Step> {
 /// The comparisons of a function, by operand.
 fn comparisons(function: &Function) -> HashMap<Value, Vec<(Compare, Value, Value)>> {
     let mut all: HashMap<_, Vec<_>> = HashMap::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         for &inst in &function.block(block).insts {
             if let Op::Compare(op, a, b) = function.inst(inst).op {
                 all.entry(a).or_default().push((op, a, b));

@@ -48,7 +48,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 /// Marks the selections whose ways meet in these blocks, and returns their headers.
 fn mark(function: &mut Function, joining: &HashSet<Block>) -> BTreeSet<Block> {
     let mut marked = BTreeSet::new();
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     let predecessors = function.predecessors();
     for &join in joining {
         let first = dominators.immediate_dominator(join);
@@ -119,12 +119,12 @@ fn branch_behind_switches(function: &mut Function, joining: &HashSet<Block>) {
         (is_switch && data.keeps_selection && joining.contains(&merge)).then_some(merge)
     };
     let merges: HashSet<Block> = function
-        .layout
+        .layout()
         .iter()
         .filter_map(is_behind_switch)
         .collect();
     let mut always = Always::default();
-    for from in function.layout.clone() {
+    for from in function.layout().to_vec() {
         let mut terminator = function.block(from).terminator.clone();
         let mut ways: Vec<(Edge, Block)> = Vec::new();
         for edge in terminator.edges_mut() {
@@ -231,7 +231,7 @@ mod tests {
 
     fn marked(module: &Module) -> usize {
         let function = &module.functions[0];
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         blocks
             .filter(|&&it| function.block(it).keeps_selection)
             .count()
@@ -260,7 +260,7 @@ mod tests {
         let module = last_of_switches(&device(Defects::LOSES_LOOP_RESULTS));
         let function = &module.functions[0];
         let marked = function
-            .layout
+            .layout()
             .iter()
             .map(|&it| function.block(it))
             .filter(|block| block.keeps_selection);

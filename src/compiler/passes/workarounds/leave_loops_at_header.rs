@@ -31,8 +31,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 /// Does it to one function, whatever the device. Returns how many loops got another way out.
 pub(in crate::compiler) fn add_exits(function: &mut Function) -> usize {
     let mut uses = None;
-    let mut changed = 0;
-    for header in function.layout.clone() {
+    let mut added = 0;
+    for header in function.layout().to_vec() {
         let Some(Merge::Loop { merge, continues }) = function.block(header).merge else {
             continue;
         };
@@ -58,9 +58,9 @@ pub(in crate::compiler) fn add_exits(function: &mut Function) -> usize {
             .collect();
         let always = holds_always(&mut b);
         b.branch(always, first, Edge::new(merge, nothing));
-        changed += 1;
+        added += 1;
     }
-    changed
+    added
 }
 
 /// Gives what a loop computes and others use to its merge block as parameters.

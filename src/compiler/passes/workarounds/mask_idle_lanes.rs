@@ -24,7 +24,7 @@ use smallvec::smallvec;
 /// Runs the pass on the kernel of the module.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let has_loops = |function: &Function| {
-        let mut blocks = function.layout.iter();
+        let mut blocks = function.layout().iter();
         blocks.any(|&block| matches!(function.block(block).merge, Some(Merge::Loop { .. })))
     };
     if !cx.capabilities.has(Defects::RUNS_IDLE_LANES) || !module.functions.iter().any(has_loops) {
@@ -45,8 +45,8 @@ pub(in crate::compiler) fn enclose(
 ) {
     let inside = function.entry();
     let [guard, end] = [0; 2].map(|_| function.add_detached_block());
-    function.layout.insert(0, guard);
-    function.layout.push(end);
+    let blocks = function.layout().iter().copied();
+    function.set_layout([guard].into_iter().chain(blocks).chain([end]).collect());
     let mut b = Builder::new(function, guard);
     let condition = condition(&mut b);
     b.branch(condition, inside, end);
@@ -169,7 +169,7 @@ mod tests {
         testing::run_on(&mut module, &device(Defects::RUNS_IDLE_LANES), run).expect("it runs");
         let (entered, end) = selection(&module).expect("the kernel is in a selection");
         assert_eq!(entered, inside);
-        assert_eq!(module.functions[0].layout.last(), Some(&end));
+        assert_eq!(module.functions[0].layout().last(), Some(&end));
         verify::module(&module, Stage::Emit).expect("the module is valid");
     }
 
@@ -202,9 +202,9 @@ mod tests {
     fn kernels_without_loops_and_other_devices_need_nothing() {
         for (with_loop, defects) in [(false, Defects::RUNS_IDLE_LANES), (true, Defects::empty())] {
             let mut module = module(with_loop);
-            let blocks = module.functions[0].layout.clone();
+            let blocks = module.functions[0].layout().to_vec();
             testing::run_on(&mut module, &device(defects), run).expect("it runs");
-            assert_eq!(module.functions[0].layout, blocks);
+            assert_eq!(module.functions[0].layout(), blocks);
         }
     }
 }

@@ -57,7 +57,7 @@ fn makes_few(module: &mut Module) -> bool {
 fn report(function: &mut Function) {
     let returns =
         |block: &Block| matches!(function.block(*block).terminator, Terminator::Return(_));
-    let ends: Vec<Block> = function.layout.iter().copied().filter(returns).collect();
+    let ends: Vec<Block> = function.layout().iter().copied().filter(returns).collect();
     if ends.is_empty() {
         return;
     }
@@ -95,7 +95,7 @@ fn report(function: &mut Function) {
 
     b.switch_to(done);
     b.terminate(Terminator::Return(Default::default()));
-    function.layout = function.reverse_postorder();
+    function.sort_layout();
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ mod tests {
                     return;
                 }
                 for function in &module.functions {
-                    for &block in &function.layout {
+                    for &block in function.layout() {
                         let insts = &function.block(block).insts;
                         indices.extend(insts.iter().filter_map(|&inst| {
                             super::variable_index(function, &module.arrays, inst)

@@ -67,7 +67,7 @@ fn loops(module: &Module, copies: &[u64]) -> u64 {
         matches!(function.block(block).merge, Some(Merge::Loop { .. }))
     };
     let of = |function: &Function| {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         blocks.filter(|&&block| is_head(function, block)).count() as u64
     };
     let functions = module.functions.iter().zip(copies);
@@ -80,7 +80,7 @@ fn loops(module: &Module, copies: &[u64]) -> u64 {
 fn arrays_accessed_often(module: &Module, copies: &[u64]) -> Vec<ArrayId> {
     let mut all: BTreeMap<ArrayId, Elements> = BTreeMap::new();
     for (function, &copies) in module.functions.iter().zip(copies) {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         let insts = blocks.flat_map(|&block| &function.block(block).insts);
         for &inst in insts {
             let data = function.inst(inst);
@@ -108,14 +108,15 @@ fn arrays_accessed_often(module: &Module, copies: &[u64]) -> Vec<ArrayId> {
 fn wait(function: &mut Function, arrays: &[(ArrayId, Array)]) {
     let returns =
         |block: &Block| matches!(function.block(*block).terminator, Terminator::Return(_));
-    let Some(at) = function.layout.iter().rposition(returns) else {
+    let Some(at) = function.layout().iter().rposition(returns) else {
         return;
     };
-    let end = function.layout[at];
-    let [head, test, body, next, done] = [(); 5].map(|()| function.add_detached_block());
-    function
-        .layout
-        .splice(at + 1..at + 1, [head, test, body, next, done]);
+    let end = function.layout()[at];
+    let mut last = end;
+    let [head, test, body, next, done] = [(); 5].map(|()| {
+        last = function.add_block_behind(last);
+        last
+    });
     let back = std::mem::replace(
         &mut function.block_mut(end).terminator,
         Terminator::Unreachable,

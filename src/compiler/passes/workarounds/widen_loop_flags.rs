@@ -9,7 +9,7 @@
 //! **Needs** loops before they are structured, and a buffer among the kernel's arguments. Does nothing unless the device asks
 //! for it ([`crate::compiler::Defects::BREAKS_ON_LOOP_FLAGS`]).
 
-use crate::compiler::analysis::{Dominators, Invariance, Loop, Loops};
+use crate::compiler::analysis::{Invariance, Loop, Loops};
 use crate::compiler::ir::{Block, Builder, Compare, Function, Module, Type, Value};
 use crate::compiler::passes::helpers::hidden_zero::HiddenZero;
 use crate::compiler::{CompileError, Context, Defects};
@@ -31,9 +31,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 fn widen(function: &mut Function, zero: HiddenZero) {
-    function.layout = function.reverse_postorder();
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
+    function.sort_layout();
+    let loops = function.analysis::<Loops>();
     let mut all = Vec::new();
     for found in loops.all() {
         let flags = flags(function, found);
@@ -159,7 +158,7 @@ mod tests {
         b.jump(Edge::new(iteration, [fewer, next]));
         b.switch_to(done);
         b.terminate(Terminator::Return(smallvec![flag]));
-        function.layout = function.reverse_postorder();
+        function.sort_layout();
         (function, iteration, flag)
     }
 
@@ -174,7 +173,7 @@ mod tests {
         widen(&mut function, HiddenZero::at(4));
         assert_eq!(function.ty(flag), Type::I32);
         let edges: Vec<_> = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| function.block(block).terminator.edges())
             .filter(|edge| edge.block == header)
@@ -186,7 +185,7 @@ mod tests {
                 .all(|edge| function.ty(edge.args[1]) == Type::I32)
         );
         // What is returned is a boolean again.
-        let terminators = function.layout.iter();
+        let terminators = function.layout().iter();
         let returned = terminators
             .filter_map(|&block| match &function.block(block).terminator {
                 Terminator::Return(values) => values.first(),

@@ -48,7 +48,7 @@ const EDGES: [u64; 30] = [
 fn legalize(module: &mut Module) {
     super::legalize(module, &Capabilities::minimal()).unwrap();
     for function in &module.functions {
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             let results = data.insts.iter().flat_map(|&i| &function.inst(i).results);
             for &value in results.chain(&data.params) {

@@ -39,7 +39,7 @@ impl Joins {
     /// Finds them.
     pub fn of(memory: &Memory<'_>, function: &Function) -> Self {
         let mut joins = Self::default();
-        for &block in &function.layout {
+        for &block in function.layout() {
             joins.add_block(memory, function, block);
         }
         joins

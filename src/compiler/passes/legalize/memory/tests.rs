@@ -51,7 +51,7 @@ fn check(module: &Module, device: &Capabilities) {
         arrays: &[],
     };
     let function = &module.functions[0];
-    for &block in &function.layout {
+    for &block in function.layout() {
         for &inst in &function.block(block).insts {
             let inst = function.inst(inst);
             let (values, access) = match &inst.op {
@@ -145,7 +145,7 @@ fn loads() {
 /// The words that a function loads.
 fn words_loaded(module: &Module) -> usize {
     let function = &module.functions[0];
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let insts = blocks.flat_map(|&block| &function.block(block).insts);
     insts
         .map(|&inst| function.inst(inst))
@@ -232,7 +232,7 @@ fn small_elements_move_as_words() {
         super::legalize(&mut module, &Capabilities::full()).unwrap();
         let function = &module.functions[0];
         let insts = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&b| &function.block(b).insts);
         insts

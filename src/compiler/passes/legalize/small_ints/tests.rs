@@ -15,7 +15,7 @@ use smallvec::smallvec;
 fn legalize(module: &mut Module, device: &Capabilities) {
     super::legalize(module, device).unwrap();
     for function in &module.functions {
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             let results = data.insts.iter().flat_map(|&i| &function.inst(i).results);
             for &value in results.chain(&data.params) {

@@ -84,7 +84,7 @@ fn place_implicit(
 ) -> Vec<(Implicit, u32)> {
     let mut found: Vec<Implicit> = Vec::new();
     for function in &module.functions {
-        for &block in &function.layout {
+        for &block in function.layout() {
             for &inst in &function.block(block).insts {
                 if let Op::Implicit(implicit) = function.inst(inst).op
                     && !found.contains(&implicit)
@@ -152,7 +152,7 @@ pub(in crate::compiler) fn at_entry<T>(
 /// all their uses.
 fn read_implicit(function: &mut Function, offsets: &HashMap<Implicit, u32>, placement: Placement) {
     let mut reads: Vec<(Value, Implicit)> = Vec::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let insts = std::mem::take(&mut function.block_mut(block).insts);
         let kept = insts
             .into_iter()

@@ -19,7 +19,7 @@ impl Uses {
             params: HashMap::new(),
             ends: HashSet::new(),
         };
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             for &inst in &data.insts {
                 for value in function.inst(inst).op.operands() {
@@ -152,7 +152,7 @@ pub fn follows_pointers(module: &Module) -> bool {
     };
     module.functions.iter().any(|function| {
         let insts = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         insts

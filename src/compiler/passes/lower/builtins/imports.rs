@@ -176,7 +176,7 @@ fn relocate(
     ids: &[Option<FuncId>],
     first_global: u32,
 ) -> Result<(), CompileError> {
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         for inst in function.block(block).insts.clone() {
             match &mut function.inst_mut(inst).op {
                 Op::Call(callee, _) => {
@@ -200,7 +200,7 @@ fn mark(function: &mut Function) {
     function.control.library = true;
     function.control.inline = false;
     function.control.dont_inline = false;
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         for inst in function.block(block).insts.clone() {
             let data = function.inst_mut(inst);
             data.flags.no_contraction = true;

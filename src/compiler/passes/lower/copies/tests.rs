@@ -24,7 +24,7 @@ fn check(size: Option<u64>, align_bytes: u32, expect_loop: bool) {
     b.terminate(Terminator::Return(smallvec![]));
     let mut module = testing::module_of(function);
     testing::run(&mut module, run).unwrap();
-    assert_eq!(module.functions[0].layout.len() > 1, expect_loop);
+    assert_eq!(module.functions[0].layout().len() > 1, expect_loop);
 
     let size = size.unwrap_or(23) as usize;
     let mut interpreter = Interpreter::new(&module);

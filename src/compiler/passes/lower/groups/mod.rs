@@ -71,7 +71,7 @@ struct Uses {
 impl Uses {
     fn add(&mut self, function: &Function) {
         let insts = function
-            .layout
+            .layout()
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         for &inst in insts {

@@ -36,7 +36,7 @@ fn lowered(op: GroupOp, scope: Scope, ty: Type, device: &Capabilities) -> Module
 fn left(module: &Module) -> Vec<(Group, Type)> {
     let function = &module.functions[0];
     let insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&b| &function.block(b).insts);
     insts
@@ -160,7 +160,7 @@ fn barriers_of_a_fence(
     testing::run_on(&mut module, device, run).unwrap();
     let function = &module.functions[0];
     let insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&b| &function.block(b).insts);
     insts

@@ -20,7 +20,7 @@ impl Given {
     fn note_calls(&mut self, module: &Module) -> bool {
         let mut found = false;
         for (index, function) in module.functions.iter().enumerate() {
-            let blocks = function.layout.iter();
+            let blocks = function.layout().iter();
             for &inst in blocks.flat_map(|&block| &function.block(block).insts) {
                 let Op::Call(callee, arguments) = &function.inst(inst).op else {
                     continue;

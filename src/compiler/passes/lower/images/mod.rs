@@ -31,7 +31,7 @@ use std::collections::HashMap;
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let has_accesses = |function: &Function| {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
         insts.any(|&inst| matches!(function.inst(inst).op, Op::Image(..)))
     };
@@ -51,7 +51,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     };
     let mut accesses: Vec<How> = Vec::new();
     for (index, function) in module.functions.iter().enumerate() {
-        for &block in &function.layout {
+        for &block in function.layout() {
             for &inst in &function.block(block).insts {
                 if let Op::Image(access, operands) = &function.inst(inst).op {
                     let how = how(index, function, *access, operands);

@@ -390,7 +390,7 @@ fn levels_are_written() {
 /// Whether a function, or what it calls, reads through descriptors.
 fn samples(module: &Module, function: FuncId) -> bool {
     let function = module.function(function);
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
     insts.any(|&inst| match &function.inst(inst).op {
         Op::SampleTexture(_) => true,

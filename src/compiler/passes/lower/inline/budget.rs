@@ -321,7 +321,7 @@ struct Sizes {
 /// Instructions of a function, without constants.
 fn size_of(function: &Function) -> u64 {
     let insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&block| &function.block(block).insts);
     let counted = insts.filter(|&&inst| !matches!(function.inst(inst).op, Op::Const(_)));
@@ -335,7 +335,7 @@ fn scalars_of(function: &Function) -> u64 {
         Place::Pointer(pointer) if is_private(pointer) => 0,
         _ => scalars as u64,
     };
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let insts = blocks.flat_map(|&block| &function.block(block).insts);
     let scalars = insts.map(|&inst| {
         let data = function.inst(inst);
@@ -367,7 +367,7 @@ fn scalars_of(function: &Function) -> u64 {
 
 fn has_op(function: &Function, is: impl Fn(&Op) -> bool) -> bool {
     let mut insts = function
-        .layout
+        .layout()
         .iter()
         .flat_map(|&block| &function.block(block).insts);
     insts.any(|&inst| is(&function.inst(inst).op))

@@ -20,7 +20,7 @@ pub fn keep_reachable(module: &mut Module) -> Result<(), CompileError> {
         .filter_map(|(function, id)| id.map(|_| function))
         .collect();
     for function in &mut module.functions {
-        for block in function.layout.clone() {
+        for block in function.layout().to_vec() {
             for inst in function.block(block).insts.clone() {
                 if let Op::Call(callee, _) = &mut function.inst_mut(inst).op
                     && let Some(new) = ids[callee.index()]

@@ -25,7 +25,7 @@ const MOST_ARGUMENTS: usize = 1 << 22;
 /// It takes more than so many parameters, or too much memory to find out.
 pub fn restore(function: &mut Function, most_params: usize) -> Result<(), CompileError> {
     let too_many = || CompileError::unsupported("too much lives across calls of shared bodies");
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     let homes = homes(function);
     let uses = astray(function, &dominators, &homes);
     if uses.is_empty() {
@@ -77,7 +77,7 @@ pub fn can_stand_anywhere(op: &Op) -> bool {
 /// The block that defines each value.
 fn homes(function: &Function) -> Vec<Option<Block>> {
     let mut homes = vec![None; function.value_count()];
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         let results = data
             .insts
@@ -97,7 +97,7 @@ fn astray(
     homes: &[Option<Block>],
 ) -> BTreeMap<Value, Vec<Block>> {
     let mut astray: BTreeMap<Value, Vec<Block>> = BTreeMap::new();
-    for &block in &function.layout {
+    for &block in function.layout() {
         let mut note = |value: Value| {
             let home = homes[value.index()];
             if home.is_some_and(|home| dominators.dominates(home, block)) {

@@ -18,7 +18,7 @@ pub const GROUP: usize = 16;
 
 /// Has the ways to each of `starts` meet in groups. `behind` has the switch that leads to a block behind a call.
 pub fn ways(function: &mut Function, starts: &[Block], behind: &HashMap<Block, Block>) {
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     let predecessors = function.predecessors();
     for &start in starts {
         let mut ways = predecessors[start.index()].clone();

@@ -93,7 +93,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 /// How many parameters all blocks have.
 fn parameters(module: &Module) -> usize {
     let of = |function: &Function| -> usize {
-        let blocks = function.layout.iter();
+        let blocks = function.layout().iter();
         blocks
             .map(|&block| function.block(block).params.len())
             .sum()
@@ -158,8 +158,8 @@ impl Inliner<'_> {
         caller: FuncId,
         function: &mut Function,
     ) -> Result<(), CompileError> {
-        function.layout = function.reverse_postorder();
-        let changed = rewrite_instructions(function, |b, inst| {
+        function.sort_layout();
+        rewrite_instructions(function, |b, inst| {
             let data = b.function.inst(inst);
             let Op::Call(id, args) = &data.op else {
                 return Ok(Rewrite::Keep);
@@ -178,9 +178,7 @@ impl Inliner<'_> {
             check_call(callee, args.len(), data.results.len())?;
             Ok(Rewrite::Replace(copy::copy_in_place(b, callee, &args)))
         })?;
-        if changed {
-            function.layout = function.reverse_postorder();
-        }
+        function.sort_layout();
         Ok(())
     }
 
@@ -238,7 +236,7 @@ fn should_inline(callee: &Function, calls: usize, even_if_asked_not_to: bool) ->
         return false;
     }
     let size: usize = callee
-        .layout
+        .layout()
         .iter()
         .map(|&block| callee.block(block).insts.len())
         .sum();

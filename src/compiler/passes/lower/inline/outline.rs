@@ -47,7 +47,7 @@ fn first_of_tail(function: &mut Function, is_convergent: &dyn Fn(&Op) -> bool) -
             split(function, block, last + 1);
         }
     }
-    let dominators = Dominators::new(function);
+    let dominators = function.analysis::<Dominators>();
     let order = dominators.reverse_postorder();
     let mut best: Option<(usize, Block)> = None;
     let mut covered: HashSet<Block> = HashSet::new();
@@ -147,13 +147,13 @@ fn outline(kernel: &mut Function, first: Block, id: FuncId) -> Function {
         .iter()
         .map(|&param| tail.add_param(entry, kernel.ty(param)))
         .collect();
-    tail.layout = blocks.iter().copied().collect();
+    tail.set_layout(blocks.iter().copied().collect());
     tail.replace_values(&replaced);
     let data = tail.block_mut(entry);
     data.insts = begin;
     data.terminator = Terminator::Jump(Edge::new(first, args));
-    tail.layout = vec![entry];
-    tail.layout = tail.reverse_postorder();
+    tail.set_layout(vec![entry]);
+    tail.sort_layout();
     keep_variables(&mut tail, |variable| moved.contains(&variable));
 
     let data = kernel.block_mut(first);
@@ -168,7 +168,7 @@ fn outline(kernel: &mut Function, first: Block, id: FuncId) -> Function {
     passed.extend(params);
     let results = b.op(Op::Call(id, passed), return_types);
     b.terminate(Terminator::Return(results));
-    kernel.layout = kernel.reverse_postorder();
+    kernel.sort_layout();
     keep_variables(kernel, |variable| !moved.contains(&variable));
     tail
 }
@@ -178,7 +178,7 @@ fn variables_of(function: &Function, blocks: &BTreeSet<Block>) -> HashSet<Variab
     let mut moved: HashSet<VariableId> = (0..function.variables.len() as u32)
         .map(VariableId)
         .collect();
-    let outside = function.layout.iter().filter(|it| !blocks.contains(it));
+    let outside = function.layout().iter().filter(|it| !blocks.contains(it));
     for &block in outside {
         let data = function.block(block);
         let ops = data.insts.iter().map(|&inst| &function.inst(inst).op);
@@ -286,7 +286,7 @@ fn keep_variables(function: &mut Function, is_kept: impl Fn(VariableId) -> bool)
     }
     function.variables = kept;
     let mut dropped: HashSet<Value> = HashSet::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let mut insts = function.block(block).insts.clone();
         insts.retain(|&inst| {
             let data = function.inst_mut(inst);

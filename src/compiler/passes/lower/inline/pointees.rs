@@ -198,7 +198,7 @@ impl Finder<'_> {
     /// behind them.
     fn lose_what_is_joined_unknown(&mut self) {
         let function = self.function;
-        for &block in &function.layout {
+        for &block in function.layout() {
             for edge in function.block(block).terminator.edges() {
                 let params = &function.block(edge.block).params;
                 for (arg, param) in edge.args.iter().zip(params) {

@@ -52,11 +52,11 @@ pub fn with_shared(
     for body in bodies.values() {
         body.go_back(&mut function, &mut behind);
     }
-    function.layout = function.reverse_postorder();
+    function.sort_layout();
     let starts: Vec<Block> = bodies.values().map(|body| body.start).collect();
     drop_settled_params(&mut function, &starts);
     gather::ways(&mut function, &starts, &behind);
-    function.layout = function.reverse_postorder();
+    function.sort_layout();
     dominance::restore(&mut function, most_params)?;
     Ok(function)
 }

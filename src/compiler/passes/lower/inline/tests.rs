@@ -245,7 +245,7 @@ fn tree(depth: u32, reach: u32, with_barrier: [bool; 2]) -> Module {
 
 fn instructions(module: &Module) -> usize {
     let function = &module.functions[0];
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     blocks.map(|&block| function.block(block).insts.len()).sum()
 }
 
@@ -289,7 +289,7 @@ fn bodies_access_what_is_known_whatever_calls_pass() {
     };
     testing::run_on(&mut module, &slow, run).unwrap();
     let function = &module.functions[0];
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let mut params = blocks.flat_map(|&block| &function.block(block).params);
     assert!(!params.any(|&param| function.ty(param) == PRIVATE));
 }
@@ -301,7 +301,7 @@ fn small_call_trees_are_inlined_whole() {
     let function = &module.functions[0];
     let is_switch =
         |&block: &Block| matches!(function.block(block).terminator, Terminator::Switch { .. });
-    assert!(!function.layout.iter().any(is_switch));
+    assert!(!function.layout().iter().any(is_switch));
 }
 
 #[test]
@@ -309,12 +309,12 @@ fn bodies_are_not_shared_around_a_barrier() {
     let mut module = tree(5, 1, [true, false]);
     testing::run(&mut module, run).unwrap();
     let function = &module.functions[0];
-    let barrier = function.layout.iter().copied().find(|&block| {
+    let barrier = function.layout().iter().copied().find(|&block| {
         let insts = function.block(block).insts.iter();
         let mut ops = insts.map(|&inst| &function.inst(inst).op);
         ops.any(|op| matches!(op, Op::ControlBarrier { .. }))
     });
-    let cycles = cycles(function, &function.layout);
+    let cycles = cycles(function, function.layout());
     assert!(!cycles.is_empty());
     assert!(!cycles.iter().any(|cycle| cycle.contains(&barrier.unwrap())));
 }
@@ -420,12 +420,12 @@ fn ways_to_a_body_of_many_calls_meet_in_groups() {
     let ways = predecessors.iter().map(|from| from.len()).max();
     assert_eq!(ways, Some(gather::GROUP));
     let cases = whole
-        .layout
+        .layout()
         .iter()
         .map(|&block| whole.successors(block).len());
     assert_eq!(cases.max(), Some(gather::GROUP));
     module.functions[0] = whole;
     assert_eq!(compute(&module), before);
     let whole = &module.functions[0];
-    assert_eq!(cycles(whole, &whole.layout).len(), 1);
+    assert_eq!(cycles(whole, whole.layout()).len(), 1);
 }

@@ -200,7 +200,7 @@ impl Classes {
         id: FuncId,
         function: &Function,
     ) -> Result<(), CompileError> {
-        for &block in &function.layout {
+        for &block in function.layout() {
             let data = function.block(block);
             for &inst in &data.insts {
                 self.unite_inst(module, id, function, inst)?;
@@ -330,7 +330,7 @@ impl Classes {
         }
         for id in module.function_ids() {
             let function = module.function(id);
-            for &block in &function.layout {
+            for &block in function.layout() {
                 for &inst in &function.block(block).insts {
                     self.inst_facts(id, function, inst);
                 }

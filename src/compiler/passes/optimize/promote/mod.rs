@@ -29,7 +29,7 @@ pub fn run(module: &mut Module, _cx: &Context<'_>) -> Result<(), CompileError> {
         if function.variables.is_empty() {
             continue;
         }
-        function.layout = function.reverse_postorder();
+        function.sort_layout();
         let plan = slots::Plan::of(function);
         if !plan.is_empty() {
             ssa::rewrite(function, &plan);

@@ -65,7 +65,7 @@ impl Plan {
             variables: HashMap::new(),
             copies: Vec::new(),
         };
-        for &block in &function.layout {
+        for &block in function.layout() {
             for &inst in &function.block(block).insts {
                 finder.inst(inst);
             }

@@ -13,7 +13,7 @@ pub fn rewrite(function: &mut Function, plan: &Plan) {
         plan,
         values: SlotValues::new(function),
     };
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let insts = std::mem::take(&mut function.block_mut(block).insts);
         let mut b = Builder::new(function, block);
         for inst in insts {

@@ -79,7 +79,7 @@ type Starts = HashMap<GlobalId, u64>;
 
 /// Replaces loads from variables, and from copies of them, which nobody needs then; whether there were any.
 fn read(function: &mut Function, variables: &Starts, copies: &Starts) -> bool {
-    let Ok(changed) = rewrite_instructions(function, |b, inst| {
+    let Ok(is_read) = rewrite_instructions(function, |b, inst| {
         let data = b.function.inst(inst);
         let start = |pointer: &Pointer| {
             let start = variables.get(&pointer.variable);
@@ -102,7 +102,7 @@ fn read(function: &mut Function, variables: &Starts, copies: &Starts) -> bool {
         };
         Ok::<_, Infallible>(replacement.map_or(Rewrite::Keep, Rewrite::Replace))
     });
-    changed
+    is_read
 }
 
 /// A pointer into a variable, and how far: the sum of the terms, each times its factor, and a constant.

@@ -16,7 +16,7 @@
 
 mod sum;
 
-use crate::compiler::analysis::{Dominators, Loops};
+use crate::compiler::analysis::Loops;
 use crate::compiler::ir::{Binary, Builder, Function, Inst, Module, Place, Type, Value};
 use crate::compiler::{CompileError, Context};
 use std::collections::HashMap;
@@ -37,9 +37,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 fn reduce(function: &mut Function) {
-    function.layout = function.reverse_postorder();
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
+    function.sort_layout();
+    let loops = function.analysis::<Loops>();
     for (found, has_inner) in loops.all().iter().zip(loops.have_inner()) {
         if !has_inner && let Some(counted) = Counted::new(function, found) {
             let places = places(function, &counted);

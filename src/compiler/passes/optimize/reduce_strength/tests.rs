@@ -109,7 +109,7 @@ fn results(module: &Module, most: u64) -> Vec<Vec<u64>> {
 fn reduced(function: Function, most: u64) -> (usize, Vec<Op>) {
     let params = |module: &Module| {
         let function = module.function(FuncId(0));
-        function.block(function.layout[1]).params.len()
+        function.block(function.layout()[1]).params.len()
     };
     let mut module = testing::module_of(function);
     let (before, params_before) = (results(&module, most), params(&module));
@@ -121,7 +121,7 @@ fn reduced(function: Function, most: u64) -> (usize, Vec<Op>) {
     testing::run(&mut module, simplify::run).unwrap();
     assert_eq!(before, results(&module, most), "{module}");
     let function = module.function(FuncId(0));
-    let insts = &function.block(function.layout[1]).insts;
+    let insts = &function.block(function.layout()[1]).insts;
     let ops = insts.iter().map(|&inst| function.inst(inst).op.clone());
     let ops = ops.filter(|op| !matches!(op, Op::Const(_))).collect();
     (params(&module) - params_before, ops)

@@ -4,7 +4,7 @@ use crate::compiler::ir::{Function, Inst, Value, ValueDef};
 
 /// Marks what effects and control flow need, and removes the rest; block parameters too, with their
 /// arguments.
-pub fn run(function: &mut Function) -> bool {
+pub fn run(function: &mut Function) {
     let mut live = Live {
         values: vec![false; function.value_count()],
         insts: vec![false; function.inst_count()],
@@ -12,7 +12,7 @@ pub fn run(function: &mut Function) -> bool {
     };
     // For each parameter the arguments it gets.
     let mut arguments: Vec<Vec<Value>> = vec![Vec::new(); function.value_count()];
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             if !function.inst(inst).op.is_removable() {
@@ -43,17 +43,12 @@ pub fn run(function: &mut Function) -> bool {
         }
     }
 
-    let mut changed = false;
-    for block in function.layout.clone() {
-        let data = function.block_mut(block);
-        let count = data.insts.len();
-        data.insts.retain(|inst| live.insts[inst.index()]);
-        changed |= data.insts.len() != count;
-        let is_dead = |param: &Value| !live.values[param.index()];
-        changed |= data.params.iter().any(is_dead);
+    for block in function.layout().to_vec() {
+        let mut insts = function.block(block).insts.clone();
+        insts.retain(|inst| live.insts[inst.index()]);
+        function.set_insts(block, insts);
     }
     function.remove_params(|param| !live.values[param.index()]);
-    changed
 }
 
 struct Live {

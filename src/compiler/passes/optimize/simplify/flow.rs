@@ -6,20 +6,18 @@ use crate::compiler::passes::structure::drop_parameters::drop_parameters;
 use std::collections::{HashMap, HashSet};
 
 /// Runs each kind of change once. The layout holds reachable blocks only.
-pub fn run(function: &mut Function) -> bool {
-    let mut changed = decide_branches(function);
-    changed |= skip_empty_blocks(function);
-    function.layout = function.reverse_postorder();
-    changed |= drop_parameters(function);
-    changed |= join_chains(function);
-    function.layout = function.reverse_postorder();
-    changed
+pub fn run(function: &mut Function) {
+    decide_branches(function);
+    skip_empty_blocks(function);
+    function.sort_layout();
+    drop_parameters(function);
+    join_chains(function);
+    function.sort_layout();
 }
 
 /// Branches whose way is known, or the same both ways.
-fn decide_branches(function: &mut Function) -> bool {
-    let mut changed = false;
-    for block in function.layout.clone() {
+fn decide_branches(function: &mut Function) {
+    for block in function.layout().to_vec() {
         let decided = match &function.block(block).terminator {
             Terminator::Branch {
                 condition,
@@ -62,14 +60,10 @@ fn decide_branches(function: &mut Function) -> bool {
             _ => None,
         };
         if let Some(terminator) = decided {
-            function.block_mut(block).terminator = terminator;
-            changed = true;
+            function.set_terminator(block, terminator);
         }
     }
-    if changed {
-        function.layout = function.reverse_postorder();
-    }
-    changed
+    function.sort_layout();
 }
 
 /// A jump with selected arguments in place of a branch to the same block.
@@ -93,8 +87,8 @@ fn select_arguments(
 /// A branch of which a side, or both, only jumps to where the other goes goes there itself, and is then a
 /// selection. Other empty blocks stay: they are where the ways of an inner `if` or the iterations of a loop
 /// meet, and structured control flow needs such places.
-fn skip_empty_blocks(function: &mut Function) -> bool {
-    let dominators = Dominators::new(function);
+fn skip_empty_blocks(function: &mut Function) {
+    let dominators = function.analysis::<Dominators>();
     let uses = uses_outside_own_terminator(function);
     let skipped = |function: &Function, edge: &Edge| -> Edge {
         let data = function.block(edge.block);
@@ -116,10 +110,11 @@ fn skip_empty_blocks(function: &mut Function) -> bool {
         });
         Edge::new(next.block, args.collect::<Vec<_>>())
     };
-    let mut changed = false;
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let Terminator::Branch {
-            then, otherwise, ..
+            condition,
+            then,
+            otherwise,
         } = &function.block(block).terminator
         else {
             continue;
@@ -131,19 +126,15 @@ fn skip_empty_blocks(function: &mut Function) -> bool {
             (&far_then, &far_otherwise),
         ];
         let same = ways.into_iter().find(|(a, b)| a.block == b.block);
-        let Some((new_then, new_otherwise)) = same.map(|(a, b)| (a.clone(), b.clone())) else {
-            continue;
-        };
-        if let Terminator::Branch {
-            then, otherwise, ..
-        } = &mut function.block_mut(block).terminator
-            && (*then != new_then || *otherwise != new_otherwise)
-        {
-            (*then, *otherwise) = (new_then, new_otherwise);
-            changed = true;
+        if let Some((then, otherwise)) = same {
+            let branch = Terminator::Branch {
+                condition: *condition,
+                then: then.clone(),
+                otherwise: otherwise.clone(),
+            };
+            function.set_terminator(block, branch);
         }
     }
-    changed
 }
 
 /// Block parameters that are used by anything but the terminator of their own block.
@@ -156,7 +147,7 @@ fn uses_outside_own_terminator(function: &Function) -> HashSet<Value> {
             used.insert(value);
         }
     };
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             for value in function.inst(inst).op.operands() {
@@ -171,11 +162,11 @@ fn uses_outside_own_terminator(function: &Function) -> HashSet<Value> {
 }
 
 /// A block whose only way out is the only way into the next takes that in.
-fn join_chains(function: &mut Function) -> bool {
+fn join_chains(function: &mut Function) {
     let predecessors = function.predecessors();
     let mut replacements: HashMap<Value, Value> = HashMap::new();
     let mut gone: HashSet<Block> = HashSet::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         if gone.contains(&block) {
             continue;
         }
@@ -196,10 +187,6 @@ fn join_chains(function: &mut Function) -> bool {
             gone.insert(next);
         }
     }
-    if gone.is_empty() {
-        return false;
-    }
-    function.layout.retain(|block| !gone.contains(block));
+    function.retain_blocks(|block| !gone.contains(&block));
     function.replace_values(&replacements);
-    true
 }

@@ -23,11 +23,12 @@ mod narrow;
 
 use crate::compiler::analysis::{Dominators, KnownBits};
 use crate::compiler::ir::{
-    Block, Function, Global, Inst, InstFlags, Module, Op, Place, Terminator, Type, Value, Values,
+    Block, Function, Global, Inst, InstFlags, Module, Op, Place, Type, Value, Values,
 };
 use crate::compiler::{CompileError, Context};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// How often the walks are repeated at most: more iterations find less each.
 const ITERATIONS: usize = 6;
@@ -48,24 +49,25 @@ pub(in crate::compiler) fn remove_dead(function: &mut Function) {
 
 fn simplify(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
     for _ in 0..ITERATIONS {
-        function.layout = function.reverse_postorder();
-        let mut changed = sweep(function, globals, local_sizes);
-        changed |= flow::run(function);
-        changed |= dead::run(function);
-        changed |= narrow::run(function);
-        if !changed {
+        function.sort_layout();
+        let before = function.edits();
+        sweep(function, globals, local_sizes);
+        flow::run(function);
+        dead::run(function);
+        narrow::run(function);
+        if function.edits() == before {
             break;
         }
     }
-    function.layout = function.reverse_postorder();
+    function.sort_layout();
 }
 
 /// How deep one rewriting may lead to others.
 const DEPTH: u32 = 12;
 
 /// One walk over the instructions: folds, rewrites and shares them. The layout is in reverse postorder without unreachable blocks.
-fn sweep(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) -> bool {
-    let dominators = Dominators::new(function);
+fn sweep(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
+    let dominators = function.analysis::<Dominators>();
     let mut sweep = Sweep {
         block: function.entry(),
         replacements: vec![None; function.value_count()],
@@ -76,12 +78,10 @@ fn sweep(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) -> 
         table: HashMap::new(),
         insts: Vec::new(),
         depth: 0,
-        changed: false,
     };
-    for block in sweep.function.layout.clone() {
+    for block in sweep.function.layout().to_vec() {
         sweep.visit_block(block);
     }
-    sweep.changed
 }
 
 /// The state of a sweep.
@@ -90,7 +90,7 @@ struct Sweep<'a> {
     globals: &'a [Global],
     /// `Module::most_local_sizes`
     local_sizes: [u32; 3],
-    dominators: Dominators,
+    dominators: Arc<Dominators>,
     /// By value.
     replacements: Vec<Option<Value>>,
     /// Results of the operations seen, and where.
@@ -99,7 +99,6 @@ struct Sweep<'a> {
     /// Instructions of the current block so far.
     insts: Vec<Inst>,
     depth: u32,
-    changed: bool,
 }
 
 /// An operation on values, to be compared.
@@ -146,29 +145,25 @@ impl Hash for Key {
 impl Sweep<'_> {
     fn visit_block(&mut self, block: Block) {
         self.block = block;
-        let insts = std::mem::take(&mut self.function.block_mut(block).insts);
+        let insts = self.function.block(block).insts.clone();
         self.insts = Vec::with_capacity(insts.len());
         for inst in insts {
             self.visit(inst);
         }
-        let mut terminator = std::mem::replace(
-            &mut self.function.block_mut(block).terminator,
-            Terminator::Unreachable,
-        );
+        let mut terminator = self.function.block(block).terminator.clone();
         terminator.for_each_operand_mut(|value| *value = self.resolve(*value));
-        let data = self.function.block_mut(block);
-        data.terminator = terminator;
-        data.insts = std::mem::take(&mut self.insts);
+        self.function.set_terminator(block, terminator);
+        self.function
+            .set_insts(block, std::mem::take(&mut self.insts));
     }
 
     fn visit(&mut self, inst: Inst) {
         let mut op = self.function.inst(inst).op.clone();
         op.for_each_operand_mut(|value| *value = self.resolve(*value));
         self.canonicalize(&mut op);
-        let data = self.function.inst_mut(inst);
+        let data = self.function.inst(inst);
         // Equal operations should look equal.
-        data.flags = meaningful(&op, data.flags);
-        let (flags, results) = (data.flags, data.results.clone());
+        let (flags, results) = (meaningful(&op, data.flags), data.results.clone());
         let types: Types = results.iter().map(|&v| self.function.ty(v)).collect();
 
         let known = match results.as_slice() {
@@ -193,12 +188,11 @@ impl Sweep<'_> {
             }
             self.table.insert(key, (self.block, results));
         }
-        self.function.inst_mut(inst).op = op;
+        self.function.set_op(inst, op, flags);
         self.insts.push(inst);
     }
 
     fn replace(&mut self, results: &[Value], values: &[Value]) {
-        self.changed = true;
         for (&result, &value) in results.iter().zip(values) {
             let index = result.index();
             if self.replacements.len() <= index {

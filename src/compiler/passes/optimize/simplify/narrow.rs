@@ -8,26 +8,24 @@ use crate::compiler::ir::{Binary, Convert, Function, Op, Terminator, Type, Value
 use std::collections::HashMap;
 
 /// Makes 32 bits of parameters of 64 that are only truncated, or passed on to others of which that holds.
-pub fn run(function: &mut Function) -> bool {
+pub fn run(function: &mut Function) {
     let mut narrow = candidates(function);
     // Facts only change from "narrow" to "wide": this ends.
     while widen(function, &mut narrow) {}
-    if narrow.iter().all(|is_narrow| !is_narrow) {
-        return false;
+    if narrow.contains(&true) {
+        rewrite(function, &narrow);
     }
-    rewrite(function, &narrow);
-    true
 }
 
 /// By value: the parameters with which nothing computes that does not truncate them.
 fn candidates(function: &Function) -> Vec<bool> {
     let mut narrow = vec![false; function.value_count()];
-    for &block in &function.layout[1..] {
+    for &block in &function.layout()[1..] {
         for &param in &function.block(block).params {
             narrow[param.index()] = function.ty(param) == Type::I64;
         }
     }
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             let op = &function.inst(inst).op;
@@ -64,7 +62,7 @@ enum Lower {
 /// Takes out those that are passed on to one that is wide; whether there are any.
 fn widen(function: &Function, narrow: &mut [bool]) -> bool {
     let mut changed = false;
-    for &block in &function.layout {
+    for &block in function.layout() {
         for edge in function.block(block).terminator.edges() {
             let params = &function.block(edge.block).params;
             for (&param, &arg) in params.iter().zip(&edge.args) {
@@ -80,7 +78,7 @@ fn widen(function: &Function, narrow: &mut [bool]) -> bool {
 fn rewrite(function: &mut Function, narrow: &[bool]) {
     let is_narrow = |value: Value| narrow.get(value.index()) == Some(&true);
     let mut replacements = HashMap::new();
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         for inst in function.block(block).insts.clone() {
             let data = function.inst(inst);
             match (lower_half(function, &data.op), data.results.as_slice()) {
@@ -118,7 +116,7 @@ fn rewrite(function: &mut Function, narrow: &[bool]) {
         }
     }
     // Their own truncations go; what is truncated further still is.
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let mut insts = std::mem::take(&mut function.block_mut(block).insts);
         insts.retain(|&inst| {
             let results = &function.inst(inst).results;
@@ -218,7 +216,7 @@ mod tests {
             testing::run(&mut module, simplify::run).unwrap();
             assert_eq!(results(&module), expected, "{with:?} {module}");
             let function = module.function(FuncId(0));
-            let params = function.layout[1..]
+            let params = function.layout()[1..]
                 .iter()
                 .flat_map(|&block| &function.block(block).params);
             let narrow = params.filter(|&&param| function.ty(param) == Type::I32);

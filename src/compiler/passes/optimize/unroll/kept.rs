@@ -32,9 +32,9 @@ pub fn mark(
         return;
     }
     let iterations = shape.iterations(function);
-    let before = shape.cost(function, &function.layout);
+    let before = shape.cost(function, function.layout());
     let mut after = Cost::default();
-    for &block in &function.layout {
+    for &block in function.layout() {
         let loops = shape.loops.around(block);
         let times = loops.fold(1, |times: u64, at| times.saturating_mul(copies[at] as u64));
         after = after.with(&shape.cost(function, &[block]), times);

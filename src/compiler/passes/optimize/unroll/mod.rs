@@ -60,6 +60,7 @@ use cost::{Cost, TimeBudget};
 use iterations::Iterations;
 use policy::{MANY, Unrolling, unrolling};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Loops unrolled in a function at most, and loops unrolled partially.
 const LOOPS: usize = 64;
@@ -77,7 +78,11 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     };
     let uniformity = Uniformity::of_kernel(module, cx);
     let kernel = module.kernels.first().map(|kernel| kernel.function);
-    let mut changed = false;
+    let edits = |module: &Module| {
+        let functions = module.functions.iter();
+        functions.map(Function::edits).sum::<u64>()
+    };
+    let before = edits(module);
     for (id, function) in (0..).map(FuncId).zip(&mut module.functions) {
         let uniformity = uniformity.as_ref().filter(|_| kernel == Some(id));
         let mut budget = few.then(|| budget_of(function, local_sizes, cx.capabilities));
@@ -86,7 +91,6 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             if !unroll_one(function, local_sizes, uniformity, &mut budget, &mut left) {
                 break;
             }
-            changed = true;
         }
         let (known, mut left) = (function.block_count(), HashSet::new());
         for _ in 0..LOOPS {
@@ -100,10 +104,9 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
             ) {
                 break;
             }
-            changed = true;
         }
     }
-    if changed {
+    if edits(module) != before {
         // What was indexed by a counter is now by constants.
         simplify::run(module, cx)?;
     }
@@ -117,8 +120,8 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 
 /// What is known of a function before one of its loops is changed.
 struct Shape {
-    dominators: Dominators,
-    loops: Loops,
+    dominators: Arc<Dominators>,
+    loops: Arc<Loops>,
     local_sizes: [u32; 3],
     /// The private variables that unrolling makes registers of.
     registers: HashSet<VariableId>,
@@ -126,9 +129,9 @@ struct Shape {
 
 impl Shape {
     fn new(function: &mut Function, local_sizes: [u32; 3]) -> Self {
-        function.layout = function.reverse_postorder();
-        let dominators = Dominators::new(function);
-        let loops = Loops::new(function, &dominators);
+        function.sort_layout();
+        let dominators = function.analysis::<Dominators>();
+        let loops = function.analysis::<Loops>();
         let registers = registers::variables(function, &dominators, &loops);
         Self {
             dominators,
@@ -166,7 +169,7 @@ impl Shape {
         ) {
             return 0;
         }
-        let now = self.cost(function, &function.layout);
+        let now = self.cost(function, function.layout());
         let body = self.cost(function, &self.loops.all()[at].blocks);
         budget.copies(&now, &body, most)
     }
@@ -174,9 +177,9 @@ impl Shape {
 
 /// The most iterations that a function makes of its loops, all together; `None` where that is not known.
 pub fn most_iterations(function: &mut Function, local_sizes: [u32; 3]) -> Option<usize> {
-    function.layout = function.reverse_postorder();
-    let dominators = Dominators::new(function);
-    let loops = Loops::new(function, &dominators);
+    function.sort_layout();
+    let dominators = function.analysis::<Dominators>();
+    let loops = function.analysis::<Loops>();
     iterations::most(function, &dominators, &loops, local_sizes)
 }
 
@@ -190,7 +193,7 @@ fn budget_of<'a>(
     let iterations = shape.iterations(function);
     let have_inner = shape.loops.have_inner().into_iter().enumerate();
     let are_many = have_inner.filter(|&(at, has_inner)| !has_inner && iterations.are_many(at));
-    let cost = shape.cost(function, &function.layout);
+    let cost = shape.cost(function, function.layout());
     TimeBudget::new(&cost, are_many.count(), capabilities)
 }
 
@@ -204,7 +207,6 @@ fn unroll_one(
     left: &mut HashSet<Block>,
 ) -> bool {
     let shape = Shape::new(function, local_sizes);
-    let mut uses = None;
     let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
     for (at, (found, has_inner)) in loops.enumerate() {
         if !left.insert(found.header) {
@@ -213,7 +215,7 @@ fn unroll_one(
         let Some(candidate) = candidate(function, &shape.dominators, found) else {
             continue;
         };
-        if settled::run(function, &candidate, local_sizes, &mut uses) {
+        if settled::run(function, &candidate, local_sizes) {
             left.remove(&found.header);
             return true;
         }

@@ -487,6 +487,7 @@ fn ways_out(function: &Function, found: &Loop) -> usize {
 /// have as many of each.
 fn is_used_outside(function: &Function, found: &Loop) -> bool {
     let inside = found.blocks.iter().copied().collect();
-    let left = Uses::new(function).left_behind(function, &found.blocks, &inside);
+    let uses = function.analysis::<Uses>();
+    let left = uses.left_behind(function, &found.blocks, &inside);
     !left.is_empty()
 }

@@ -31,7 +31,7 @@ pub fn variables(
             variables.remove(&variable);
         }
     };
-    for &block in &function.layout {
+    for &block in function.layout() {
         let data = function.block(block);
         for &inst in &data.insts {
             match &function.inst(inst).op {

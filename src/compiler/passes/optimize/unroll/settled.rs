@@ -13,20 +13,14 @@ use std::collections::{HashMap, HashSet};
 const ITERATIONS: usize = 4096;
 
 /// Takes the value of a second iteration for that after the loop, where there is such an iteration; takes away a loop that
-/// nothing is used of. Whether it changed anything. `uses` are those of the function, once some loop has asked for them.
-pub fn run(
-    function: &mut Function,
-    candidate: &Candidate<'_>,
-    local_sizes: [u32; 3],
-    uses: &mut Option<Uses>,
-) -> bool {
+/// nothing is used of. Whether it changed anything.
+pub fn run(function: &mut Function, candidate: &Candidate<'_>, local_sizes: [u32; 3]) -> bool {
     let invariance = Invariance::of(function, candidate.blocks);
     let mut this = Settling {
         function,
         candidate,
         invariance,
         local_sizes,
-        uses,
     };
     let settles = this.settle();
     let is_idle = this.is_idle();
@@ -41,7 +35,6 @@ struct Settling<'a> {
     candidate: &'a Candidate<'a>,
     invariance: Invariance,
     local_sizes: [u32; 3],
-    uses: &'a mut Option<Uses>,
 }
 
 impl Settling<'_> {
@@ -64,7 +57,7 @@ impl Settling<'_> {
             .into_iter()
             .map(|(param, next)| (param, self.invariance.hoisted(&mut b, next)))
             .collect();
-        let uses = self.uses.get_or_insert_with(|| Uses::new(function));
+        let mut uses = Uses::new(function);
         for (&param, &next) in &replacements {
             uses.replace_outside(function, param, next, &candidate.inside);
         }
@@ -81,7 +74,7 @@ impl Settling<'_> {
     }
 
     /// Whether the loop ends and leaves nothing behind.
-    fn is_idle(&mut self) -> bool {
+    fn is_idle(&self) -> bool {
         let mut blocks = self.candidate.blocks.iter();
         blocks.all(|&block| is_pure(self.function, block))
             && trip_count::count(self.function, self.candidate, self.local_sizes, ITERATIONS)
@@ -107,10 +100,10 @@ impl Settling<'_> {
     }
 
     /// What other blocks use of the loop, and what its ways out take along.
-    fn used_behind(&mut self) -> HashSet<Value> {
+    fn used_behind(&self) -> HashSet<Value> {
         let function = &*self.function;
         let Candidate { blocks, inside, .. } = self.candidate;
-        let uses = self.uses.get_or_insert_with(|| Uses::new(function));
+        let uses = function.analysis::<Uses>();
         let mut used = uses.left_behind(function, blocks, inside);
         for &block in *blocks {
             let edges = function.block(block).terminator.edges().into_iter();

@@ -3,6 +3,7 @@
 use super::nesting::with_structural_edges;
 use crate::compiler::analysis::Dominators;
 use crate::compiler::ir::{Block, Function, Merge, Terminator};
+use std::sync::Arc;
 
 /// A header and the blocks of its construct (of a loop: continue construct included).
 struct Construct {
@@ -18,12 +19,12 @@ struct Construct {
 pub fn violations(function: &Function) -> Vec<String> {
     let mut check = Check {
         function,
-        dominators: Dominators::new(&with_structural_edges(function)),
+        dominators: with_structural_edges(function).analysis(),
         constructs: Vec::new(),
         wrong: Vec::new(),
     };
     check.headers();
-    for &block in &function.layout {
+    for &block in function.layout() {
         check.merge_instruction(block);
         for target in function.successors(block) {
             check.edge(block, target);
@@ -36,7 +37,7 @@ pub fn violations(function: &Function) -> Vec<String> {
 /// A function being checked, and what is found.
 struct Check<'a> {
     function: &'a Function,
-    dominators: Dominators,
+    dominators: Arc<Dominators>,
     constructs: Vec<Construct>,
     wrong: Vec<String>,
 }
@@ -46,7 +47,7 @@ impl Check<'_> {
     fn headers(&mut self) {
         let (function, dominators) = (self.function, &self.dominators);
         let mut merges: Vec<Block> = Vec::new();
-        for &header in &function.layout {
+        for &header in function.layout() {
             let (merge, continues) = match function.block(header).merge {
                 None => continue,
                 Some(Merge::Selection { merge }) => (merge, None),
@@ -64,7 +65,7 @@ impl Check<'_> {
                 }
             }
             let mut inside = vec![false; function.block_count()];
-            for &block in &function.layout {
+            for &block in function.layout() {
                 inside[block.index()] =
                     dominators.dominates(header, block) && !dominators.dominates(merge, block);
             }
@@ -153,7 +154,7 @@ impl Check<'_> {
     fn back_edges(&mut self) {
         let function = self.function;
         for c in &self.constructs {
-            let back = function.layout.iter().filter(|&&block| {
+            let back = function.layout().iter().filter(|&&block| {
                 c.inside[block.index()] && function.successors(block).contains(&c.header)
             });
             if c.continues.is_some() && back.count() > 1 {

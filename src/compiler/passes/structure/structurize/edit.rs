@@ -94,14 +94,12 @@ impl Shaper<'_> {
         mut map: impl FnMut(&mut Self, &Edge) -> Option<Edge>,
     ) {
         let mut terminator = self.function.block(block).terminator.clone();
-        let mut changed = false;
         for edge in terminator.edges_mut() {
             if let Some(new) = map(self, edge) {
                 *edge = new;
-                changed = true;
             }
         }
-        if changed {
+        if terminator != self.function.block(block).terminator {
             self.end(block, terminator);
             self.join_branch(block);
         }

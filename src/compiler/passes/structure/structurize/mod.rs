@@ -165,7 +165,7 @@ fn structurize_in_parts(
     };
     shaper.separate_edges();
     let entry = shaper.function.entry();
-    let members = shaper.function.layout.clone();
+    let members = shaper.function.layout().to_vec();
     shaper.tasks.push(Task::Region {
         entry,
         members,
@@ -191,7 +191,7 @@ fn structurize_in_parts(
         }
     }
     *carried = shaper.carried;
-    let looked_at = shaper.uses.map_or(0, |uses| uses.looked_at);
+    let looked_at = shaper.uses.map_or(0, |uses| uses.looked_at());
     prepare::remove_unreachable(function);
     Ok(looked_at)
 }
@@ -330,7 +330,7 @@ fn convergent_functions(module: &Module) -> HashSet<FuncId> {
         for id in module.function_ids() {
             let function = module.function(id);
             let mut insts = function
-                .layout
+                .layout()
                 .iter()
                 .flat_map(|&block| &function.block(block).insts);
             if insts.any(|&inst| is_convergent(&function.inst(inst).op, &found)) {

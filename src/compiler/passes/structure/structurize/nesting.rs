@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// that goes on to the next iteration: it becomes a sequence of selections, one for each case.
 pub fn depth(function: &Function) -> u32 {
     let structural = with_structural_edges(function);
-    let dominators = Dominators::new(&structural);
+    let dominators = structural.analysis::<Dominators>();
     let order = structural.reverse_postorder();
     let mut heads: HashMap<Block, Block> = HashMap::new();
     for &block in &order {
@@ -130,7 +130,7 @@ fn continuing_headers(
 /// A copy in which headers also go to their merge block and continue target.
 pub fn with_structural_edges(function: &Function) -> Function {
     let mut copy = function.clone();
-    for &block in &function.layout {
+    for &block in function.layout() {
         let mut targets = function.successors(block).to_vec();
         match function.block(block).merge {
             None => continue,

@@ -18,14 +18,14 @@ pub fn remove_unreachable(function: &mut Function) {
             None => {}
         }
     }
-    function.layout.retain(|block| keep[block.index()]);
+    function.retain_blocks(|block| keep[block.index()]);
 }
 
 /// Has a function return in one place, where all its ways meet then.
 pub fn return_once(function: &mut Function) {
     let returns =
         |block: &Block| matches!(function.block(*block).terminator, Terminator::Return(_));
-    let returning: Vec<Block> = function.layout.iter().copied().filter(returns).collect();
+    let returning: Vec<Block> = function.layout().iter().copied().filter(returns).collect();
     if returning.len() < 2 {
         return;
     }
@@ -46,14 +46,14 @@ impl Shaper<'_> {
     /// Afterwards no block goes to another one along two edges with different arguments, a branch has two
     /// targets, and a switch goes only to blocks that no other block goes to.
     pub fn separate_edges(&mut self) {
-        let layout = self.function.layout.clone();
+        let layout = self.function.layout().to_vec();
         if layout.iter().any(|&block| self.is_convergent(block)) {
             for block in layout {
                 join_cases(self.function, block);
             }
         }
         let predecessors = self.function.predecessors();
-        for block in self.function.layout.clone() {
+        for block in self.function.layout().to_vec() {
             self.join_branch(block);
             if !matches!(
                 self.function.block(block).terminator,

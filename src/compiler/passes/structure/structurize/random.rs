@@ -69,7 +69,7 @@ pub fn function(seed: u64, max_blocks: usize) -> Function {
     }
     remove_unreachable(&mut f);
 
-    let dominators = Dominators::new(&f);
+    let dominators = f.analysis::<Dominators>();
     let mut available: Vec<Vec<Value>> = vec![Vec::new(); f.block_count()];
     for block in f.reverse_postorder() {
         let mut values = match dominators.immediate_dominator(block) {

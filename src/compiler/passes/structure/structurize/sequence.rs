@@ -244,7 +244,6 @@ impl Sequence<'_> {
         let part = self.parts.of[node];
         for &block in &region.nodes[node].blocks {
             let mut terminator = shaper.function.block(block).terminator.clone();
-            let mut changed = false;
             for edge in terminator.edges_mut() {
                 let root = region
                     .node_with(edge.block)
@@ -256,11 +255,8 @@ impl Sequence<'_> {
                     None => continue,
                 };
                 *edge = self.landing(shaper, part, number, edge).into();
-                changed = true;
             }
-            if changed {
-                shaper.function.block_mut(block).terminator = terminator;
-            }
+            shaper.function.set_terminator(block, terminator);
         }
     }
 

@@ -119,7 +119,7 @@ impl Slots {
 fn values_of(function: &Function, targets: &[Block]) -> Vec<Vec<Vec<Value>>> {
     let empty = |target: &Block| vec![Vec::new(); function.block(*target).params.len()];
     let mut values: Vec<Vec<Vec<Value>>> = targets.iter().map(empty).collect();
-    for &block in &function.layout {
+    for &block in function.layout() {
         for edge in function.block(block).terminator.edges() {
             let Some(target) = targets.iter().position(|&target| target == edge.block) else {
                 continue;

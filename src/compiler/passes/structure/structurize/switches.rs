@@ -11,7 +11,7 @@ const MOST_CASES: usize = 16;
 /// of their number.
 pub fn split(function: &mut Function) -> bool {
     let mut is_changed = false;
-    for block in function.layout.clone() {
+    for block in function.layout().to_vec() {
         let Terminator::Switch {
             value,
             cases,
@@ -28,7 +28,7 @@ pub fn split(function: &mut Function) -> bool {
         }
     }
     if is_changed {
-        function.layout = function.reverse_postorder();
+        function.sort_layout();
     }
     is_changed
 }

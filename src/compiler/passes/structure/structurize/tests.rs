@@ -142,7 +142,7 @@ fn parameters_grow_with_the_targets_of_a_dispatch() {
     let original = arms_to_targets(16);
     let function = structured(&original);
     assert_same(&original, &function);
-    let blocks = function.layout.iter();
+    let blocks = function.layout().iter();
     let params: usize = blocks.map(|&it| function.block(it).params.len()).sum();
     // A selector and four values for each of the targets, and what these had.
     assert!(params <= 16 * 10, "{params}\n{function}");
@@ -355,7 +355,7 @@ fn assert_plain(original: &Function) -> Function {
     let function = structured(original);
     assert_same(original, &function);
     let compares = |f: &Function| {
-        let insts = f.layout.iter().flat_map(|&block| &f.block(block).insts);
+        let insts = f.layout().iter().flat_map(|&block| &f.block(block).insts);
         insts
             .filter(|&&inst| matches!(f.inst(inst).op, Op::Compare(..) | Op::Select(..)))
             .count()
@@ -384,7 +384,7 @@ fn if_without_else_has_no_new_blocks() {
         step(b, blocks[1], x);
         b.terminate(ret());
     });
-    assert_eq!(assert_plain(&f).layout.len(), 3);
+    assert_eq!(assert_plain(&f).layout().len(), 3);
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn if_with_else_has_no_new_blocks() {
         step(b, blocks[2], x);
         b.terminate(ret());
     });
-    assert_eq!(assert_plain(&f).layout.len(), 4);
+    assert_eq!(assert_plain(&f).layout().len(), 4);
 }
 
 /// `do { if (a) continue; if (b) { …; break; } … } while (c);` with the condition in the latch.
@@ -495,7 +495,7 @@ fn a_counted_loop_keeps_its_shape() {
         b.function.return_types = vec![Type::I32];
     });
     // Entry, loop, the condition as continue target, exit.
-    assert_eq!(assert_plain(&f).layout.len(), 4);
+    assert_eq!(assert_plain(&f).layout().len(), 4);
 }
 
 /// Work-items of all cases of a label meet in it: it has one case.
@@ -534,16 +534,12 @@ fn cases_that_share_a_label_are_one_where_that_is_seen() {
         });
         let structured = structured(&f);
         assert_same(&f, &structured);
-        let cases =
-            structured
-                .layout
-                .iter()
-                .find_map(|&block| match &structured.block(block).terminator {
-                    Terminator::Switch { cases, .. } => {
-                        Some(cases.iter().map(|case| case.0).collect())
-                    }
-                    _ => None,
-                });
+        let cases = structured.layout().iter().find_map(|&block| {
+            match &structured.block(block).terminator {
+                Terminator::Switch { cases, .. } => Some(cases.iter().map(|case| case.0).collect()),
+                _ => None,
+            }
+        });
         let expected: Vec<u64> = if convergent {
             vec![0, 1]
         } else {
