@@ -26,6 +26,7 @@ use crate::compiler::ir::{
     Block, Function, Global, Inst, InstFlags, Module, Op, Place, Type, Value, Values,
 };
 use crate::compiler::{CompileError, Context};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -68,6 +69,8 @@ const DEPTH: u32 = 12;
 /// One walk over the instructions: folds, rewrites and shares them. The layout is in reverse postorder without unreachable blocks.
 fn sweep(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
     let dominators = function.analysis::<Dominators>();
+    let blocks = function.layout().iter();
+    let insts = blocks.map(|&block| function.block(block).insts.len()).sum();
     let mut sweep = Sweep {
         block: function.entry(),
         replacements: vec![None; function.value_count()],
@@ -75,7 +78,7 @@ fn sweep(function: &mut Function, globals: &[Global], local_sizes: [u32; 3]) {
         globals,
         local_sizes,
         dominators,
-        table: HashMap::new(),
+        table: HashMap::with_capacity_and_hasher(insts, RandomState::default()),
         insts: Vec::new(),
         depth: 0,
     };
@@ -94,7 +97,7 @@ struct Sweep<'a> {
     /// By value.
     replacements: Vec<Option<Value>>,
     /// Results of the operations seen, and where.
-    table: HashMap<Key, (Block, Values)>,
+    table: HashMap<Key, (Block, Values), RandomState>,
     block: Block,
     /// Instructions of the current block so far.
     insts: Vec<Inst>,
