@@ -29,8 +29,7 @@ pub fn has_a_second(function: &Function, candidate: &Candidate<'_>, local_sizes:
     let followed = evaluate(function, params, &first, candidate.condition, DEPTH);
     let holds = followed.map(|bits| bits != 0).or_else(|| {
         let counters = Counters::of(candidate);
-        let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
-        decided(op, a.range(0), b.range(0), bits)
+        Comparison::of(function, &counters, local_sizes, candidate.condition)?.decided(0)
     });
     holds == Some(candidate.continues_if)
 }
@@ -119,20 +118,13 @@ pub fn at_most(
             is_inside(then),
             DEPTH,
             &mut |one, goes_on_if| {
-                let Some((op, bits, [a, b])) = sides(function, &counters, local_sizes, one) else {
+                let Some(compared) = Comparison::of(function, &counters, local_sizes, one) else {
                     return;
                 };
                 // Where an iteration is not the last one for all, it is for some, or for none: the numbers of the others are
                 // still in range.
-                let is_last = |&iteration: &usize| {
-                    decided(op, a.range(iteration), b.range(iteration), bits) == Some(!goes_on_if)
-                };
-                let mut limit = lowest.unwrap_or(most);
-                // What does not move is the same in each iteration.
-                if a.step == 0 && b.step == 0 {
-                    limit = limit.min(1);
-                }
-                if let Some(iteration) = (0..limit).find(is_last) {
+                let limit = lowest.unwrap_or(most);
+                if let Some(iteration) = compared.first(limit, |it| it == Some(!goes_on_if)) {
                     lowest = Some(iteration + 1);
                 }
             },
@@ -179,15 +171,9 @@ fn by_steps(
     most: usize,
 ) -> Option<usize> {
     let counters = Counters::of(candidate);
-    let (op, bits, [a, b]) = sides(function, &counters, local_sizes, candidate.condition)?;
-    for iteration in 0..most {
-        let [a, b] = [&a, &b].map(|side| side.range(iteration));
-        let holds = decided(op, a, b, bits)?;
-        if holds != candidate.continues_if {
-            return Some(iteration + 1);
-        }
-    }
-    None
+    let compared = Comparison::of(function, &counters, local_sizes, candidate.condition)?;
+    let last = compared.first(most, |holds| holds != Some(candidate.continues_if))?;
+    compared.decided(last).map(|_| last + 1)
 }
 
 /// The parameters of a loop's header.
@@ -208,22 +194,102 @@ impl<'a> Counters<'a> {
     }
 }
 
-/// The comparison that a condition is, the bits of what it compares, and that.
-fn sides(
-    function: &Function,
-    counters: &Counters<'_>,
-    local_sizes: [u32; 3],
-    condition: Value,
-) -> Option<(Compare, u32, [Side; 2])> {
-    let &Op::Compare(op, a, b) = function.op_of(condition)? else {
-        return None;
-    };
-    let ty = function.ty(a);
-    if !ty.is_int() {
-        return None;
+/// A condition that compares two integers.
+struct Comparison {
+    op: Compare,
+    bits: u32,
+    sides: [Side; 2],
+}
+
+impl Comparison {
+    /// The comparison that a condition is, if it is one.
+    fn of(
+        function: &Function,
+        counters: &Counters<'_>,
+        local_sizes: [u32; 3],
+        condition: Value,
+    ) -> Option<Self> {
+        let &Op::Compare(op, a, b) = function.op_of(condition)? else {
+            return None;
+        };
+        let ty = function.ty(a);
+        if !ty.is_int() {
+            return None;
+        }
+        let side = |value| Side::new(function, counters, local_sizes, value);
+        Some(Self {
+            op,
+            bits: ty.bits(),
+            sides: [side(a)?, side(b)?],
+        })
     }
-    let side = |value| Side::new(function, counters, local_sizes, value);
-    Some((op, ty.bits(), [side(a)?, side(b)?]))
+
+    /// Whether it holds in an iteration, if that is the same for all numbers of the two sides.
+    fn decided(&self, iteration: usize) -> Option<bool> {
+        let [a, b] = &self.sides;
+        decided(self.op, a.range(iteration), b.range(iteration), self.bits)
+    }
+
+    /// The first iteration before `limit` of which [`Self::decided`] is what is looked for.
+    fn first(&self, limit: usize, is_it: impl Fn(Option<bool>) -> bool) -> Option<usize> {
+        let mut iteration = 0;
+        while iteration < limit {
+            if is_it(self.decided(iteration)) {
+                return Some(iteration);
+            }
+            iteration = iteration.saturating_add(self.lasts(iteration));
+        }
+        None
+    }
+
+    /// For how many iterations, one at least, [`Self::decided`] stays what it is in this one.
+    fn lasts(&self, iteration: usize) -> usize {
+        let [a, b] = &self.sides;
+        if a.step == 0 && b.step == 0 {
+            return usize::MAX;
+        }
+        let type_range = type_range(self.op, self.bits);
+        let [at_a, at_b] = [a, b].map(|side| side.range(iteration));
+        // How far the numbers are from where it holds, and from where it does not; negative beyond.
+        let (until_true, until_false) = match self.op {
+            Compare::ULess | Compare::SLess => (at_a.1 - at_b.0 + 1, at_b.1 - at_a.0),
+            Compare::ULessEqual | Compare::SLessEqual => (at_a.1 - at_b.0, at_b.1 - at_a.0 + 1),
+            // Of several numbers it is never known whether they are equal.
+            _ if at_a.0 != at_a.1 || at_b.0 != at_b.1 => return usize::MAX,
+            _ => return 1,
+        };
+        let approach = b.step - a.step;
+        let ends = [
+            until_in_or_out(until_true, approach),
+            until_in_or_out(until_false, -approach),
+            leaves(at_a, a.step, type_range),
+            leaves(at_b, b.step, type_range),
+        ];
+        ends.into_iter().min().unwrap_or(1).max(1)
+    }
+}
+
+/// After how many iterations a distance that shrinks by a step each is no longer positive, or no longer at most zero.
+fn until_in_or_out(distance: i128, step: i128) -> usize {
+    let iterations = match (distance > 0, step) {
+        (true, 1..) => distance.div_euclid(step) + i128::from(distance.rem_euclid(step) != 0),
+        (false, ..=-1) => distance / step + 1,
+        _ => return usize::MAX,
+    };
+    usize::try_from(iterations).unwrap_or(usize::MAX)
+}
+
+/// After how many iterations numbers that move by a step each are no longer all in a range; none if they are not now.
+fn leaves((low, high): (i128, i128), step: i128, (least, greatest): (i128, i128)) -> usize {
+    if low < least || high > greatest {
+        return 0;
+    }
+    let iterations = match step {
+        1.. => (greatest - high) / step + 1,
+        ..=-1 => (low - least) / -step + 1,
+        0 => return usize::MAX,
+    };
+    usize::try_from(iterations).unwrap_or(usize::MAX)
 }
 
 /// An operand of the condition: all values between two bounds, moved by a step each iteration.
@@ -281,24 +347,13 @@ impl Side {
 /// Whether a comparison of numbers of two ranges holds, if it is the same for all of them. Numbers beyond what
 /// the type's bits hold wrapped around: nothing is known of them then, but equality of single ones.
 fn decided(op: Compare, a: (i128, i128), b: (i128, i128), bits: u32) -> Option<bool> {
-    let limit = 1i128 << bits;
-    let is_unsigned = matches!(op, Compare::ULess | Compare::ULessEqual);
+    let (least, greatest) = type_range(op, bits);
     let as_type = |(low, high): (i128, i128)| {
         // A single number has its bits whatever happened on the way.
         if low == high {
-            let bits = low.rem_euclid(limit);
-            let number = if is_unsigned || bits < limit / 2 {
-                bits
-            } else {
-                bits - limit
-            };
+            let number = (low - least).rem_euclid(1 << bits) + least;
             return Some((number, number));
         }
-        let (least, greatest) = if is_unsigned {
-            (0, limit - 1)
-        } else {
-            (-limit / 2, limit / 2 - 1)
-        };
         (low >= least && high <= greatest).then_some((low, high))
     };
     let (a, b) = (as_type(a)?, as_type(b)?);
@@ -311,5 +366,62 @@ fn decided(op: Compare, a: (i128, i128), b: (i128, i128), bits: u32) -> Option<b
         Compare::ULessEqual | Compare::SLessEqual if a.1 <= b.0 => Some(true),
         Compare::ULessEqual | Compare::SLessEqual if a.0 > b.1 => Some(false),
         _ => None,
+    }
+}
+
+/// The least and the greatest number that a comparison takes its operands for.
+fn type_range(op: Compare, bits: u32) -> (i128, i128) {
+    let numbers = 1i128 << bits;
+    match op {
+        Compare::ULess | Compare::ULessEqual => (0, numbers - 1),
+        _ => (-numbers / 2, numbers / 2 - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ranges of single numbers and of several, that wrap around, meet, and part.
+    #[test]
+    fn iterations_are_skipped_in_which_nothing_changes() {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut between = |low: i64, high: i64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            i128::from(low + (state % (high - low + 1) as u64) as i64)
+        };
+        let ops = [
+            Compare::Equal,
+            Compare::NotEqual,
+            Compare::ULess,
+            Compare::SLess,
+            Compare::ULessEqual,
+            Compare::SLessEqual,
+        ];
+        let mut found = 0;
+        for op in ops.into_iter().cycle().take(30_000) {
+            let mut side = || {
+                let low = between(-140, 260);
+                Side {
+                    low,
+                    high: low + [0, 0, 1, 7, 60][between(0, 4) as usize],
+                    step: between(-9, 9),
+                }
+            };
+            let compared = Comparison {
+                op,
+                bits: 8,
+                sides: [side(), side()],
+            };
+            for wanted in [Some(true), Some(false), None] {
+                let is_wanted = |holds| holds == wanted;
+                let expected = (0..200).find(|&it| compared.decided(it) == wanted);
+                assert_eq!(compared.first(200, is_wanted), expected);
+                found += usize::from(expected.is_some_and(|at| at > 0));
+            }
+        }
+        assert!(found > 5_000, "{found}");
     }
 }
