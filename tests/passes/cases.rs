@@ -8,6 +8,7 @@
 //! ; device: lavapipe       the device's capabilities; `full` without it
 //! ; defects: MISTAKES_SIGNS LOSES_CONDITIONS    the defects of its driver, in place of its own
 //! ; arguments: 5 6 7       words of the argument block
+//! ; block: buffer 0, global_base(0) 8    what the kernel says of them: where the address of a buffer is, and what is implicit
 //! ; run: 3 -> 24           arguments and results of the first function, before and after
 //! ; run: fn1 3 -> 24       of the second one
 //! ; run: [1 2 3] 3 -> 6    the address of these words in memory as an argument
@@ -22,6 +23,7 @@ use super::helpers::testing;
 use crate::compiler::interp::{Interpreter, Trap};
 use crate::compiler::ir::{FuncId, Module, read};
 use crate::compiler::pipeline::{self, Pass, Step};
+use crate::compiler::program::{Argument, ArgumentBlock, ArgumentKind, BufferSpace};
 use crate::compiler::{Capabilities, Defects, Stage, verify};
 use std::path::{Path, PathBuf};
 
@@ -63,6 +65,7 @@ cases! {
     int64
     small_ints
     distribute
+    shorten_addresses
     join_argument_words
     index_addresses
     promote_elements
@@ -76,7 +79,9 @@ cases! {
     bias_comparisons
     split_selected_elements
     hide_arms
+    hide_ranges
     hide_float_bits
+    widen_loop_flags
     separate_indices
     structurize
     drop_parameters
@@ -86,6 +91,7 @@ cases! {
     keep_selections
     keep_miscounted_loops
     hide_uniform_addresses
+    end_rows
     mask_idle_lanes
 }
 
@@ -119,16 +125,6 @@ const WITHOUT: &[(&str, &str)] = &[
         "it changes nothing, and refuses what is too large to read",
     ),
     ("measure_frame", "it changes nothing"),
-    (
-        "shorten_addresses",
-        "a kernel's argument block says what it is about",
-    ),
-    (
-        "end_rows",
-        "a kernel's argument block says what it is about",
-    ),
-    ("hide_ranges", "a kernel's argument block has the zero"),
-    ("widen_loop_flags", "a kernel's argument block has the zero"),
     (
         "shorten_searches",
         "it changes only what is too large to read",
@@ -207,6 +203,9 @@ struct Case<'a> {
     device: Capabilities,
     /// The argument block.
     arguments: Vec<u8>,
+    /// What is known of it.
+    buffers: Vec<Argument>,
+    block: ArgumentBlock,
     runs: Vec<Run>,
 }
 
@@ -231,6 +230,8 @@ impl<'a> Case<'a> {
             expected: expected.trim(),
             device: Capabilities::full(),
             arguments: Vec::new(),
+            buffers: Vec::new(),
+            block: ArgumentBlock::default(),
             runs: Vec::new(),
         };
         // The first line is the sentence.
@@ -252,6 +253,10 @@ impl<'a> Case<'a> {
                 let words = words.split(' ').map(|word| Some(bits(word)? as u32));
                 let words: Vec<u32> = words.collect::<Option<_>>().ok_or(line)?;
                 case.arguments = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            } else if let Some(parts) = line.strip_prefix("block: ") {
+                for part in parts.split(", ") {
+                    case.read_part(part)?;
+                }
             } else if let Some(names) = line.strip_prefix("defects: ") {
                 let defects = names.split(' ').map(Defects::from_name);
                 case.device.defects = defects.collect::<Option<_>>().ok_or(line)?;
@@ -265,9 +270,35 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
+    /// `buffer 0`, `global_base(0) 8`
+    fn read_part(&mut self, text: &str) -> Result<(), String> {
+        let (name, offset) = text.split_once(' ').ok_or(text)?;
+        let offset_bytes = offset.parse().map_err(|_| text)?;
+        if name == "buffer" {
+            self.buffers.push(Argument {
+                kind: ArgumentKind::Buffer {
+                    offset_bytes,
+                    address_space: BufferSpace::Global,
+                    written: true,
+                    read: true,
+                },
+                info: Default::default(),
+            });
+        } else {
+            let implicit = read::implicit(name)?;
+            self.block.implicit.push((implicit, offset_bytes));
+        }
+        self.block.size_bytes = self.block.size_bytes.max(offset_bytes + 8);
+        Ok(())
+    }
+
     /// What the pass makes of the module, in text, once it is seen to mean the same.
     fn run(&self, pass: Pass, stage: Stage) -> Result<String, String> {
-        let before = read::module(self.given)?;
+        let mut before = read::module(self.given)?;
+        for kernel in &mut before.kernels {
+            kernel.arguments.clone_from(&self.buffers);
+            kernel.argument_block.clone_from(&self.block);
+        }
         let mut after = before.clone();
         testing::run_on(&mut after, &self.device, pass).map_err(|error| error.to_string())?;
         for (module, stage) in [(&before, Stage::Parsed), (&after, stage)] {

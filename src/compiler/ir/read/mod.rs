@@ -12,6 +12,7 @@ use super::{
     Global, GlobalId, Group, Inst, InstFlags, Kernel, Merge, Module, Op, OpenClStd, Place,
     PrivateVariable, Scope, Semantics, Terminator, Type, Value, Values, VariableId,
 };
+use crate::compiler::program::Implicit;
 use cursor::Cursor;
 use names::{
     ATOMICS, BINARY, BUILT_IN, BUILT_INS, COMPARE, IMPLICIT, IMPLICITS, SCOPES, UNARY, WORK_ITEM,
@@ -52,6 +53,11 @@ pub fn module(text: &str) -> Result<Module> {
         Some(_) => Err("the last function has no end".to_owned()),
         None => Ok(module),
     }
+}
+
+/// The implicit argument that a text names, as `global_base(0)`.
+pub fn implicit(text: &str) -> Result<Implicit> {
+    dimensioned(&mut Cursor(text), &IMPLICIT, &IMPLICITS)
 }
 
 struct Line<'a> {

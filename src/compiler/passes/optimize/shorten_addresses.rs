@@ -102,11 +102,12 @@ fn shorten(function: &mut Function, range: &SmallRange, is_small: Value) {
 /// Has the bases be 0 if the range is small.
 fn choose_bases(function: &mut Function, range: &SmallRange, is_small: Value) {
     let Ok(_) = rewrite_instructions(function, |b, inst| {
-        let Op::Load(place @ Place::Argument { offset_bytes }, access) = b.function.inst(inst).op
-        else {
+        let data = b.function.inst(inst);
+        let Op::Load(place @ Place::Argument { offset_bytes }, access) = data.op else {
             return Ok::<_, Infallible>(Rewrite::Keep);
         };
-        if !range.bases.contains(&offset_bytes) {
+        let is_word = matches!(*data.results, [word] if b.ty(word) == Type::I32);
+        if !is_word || !range.bases.contains(&offset_bytes) {
             return Ok(Rewrite::Keep);
         }
         b.flags = InstFlags::default();
