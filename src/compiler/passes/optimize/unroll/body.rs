@@ -1,9 +1,9 @@
 //! What a loop does in an iteration.
 
 use super::candidate::Candidate;
-use super::registers;
+use super::variable::variable_of;
 use crate::compiler::analysis::{Loop, Uniformity};
-use crate::compiler::ir::{AddressSpace, Function, Op, Place, Type, Value, VariableId};
+use crate::compiler::ir::{AddressSpace, Block, Function, Op, Place, Type, Value, VariableId};
 use std::collections::HashSet;
 
 /// What a loop does in an iteration.
@@ -34,7 +34,7 @@ impl Body {
             .iter()
             .flat_map(|&block| &function.block(block).insts);
         let mut body = Self {
-            size: 0,
+            size: size(function, candidate.blocks),
             loads: false,
             exchanges: false,
             device_bytes: 0,
@@ -59,16 +59,27 @@ impl Body {
                     let variable = data
                         .results
                         .first()
-                        .and_then(|&it| registers::variable_of(function, it));
+                        .and_then(|&it| variable_of(function, it));
                     body.indexes_private |= variable.is_some_and(|it| registers.contains(&it))
                         && depends_on_counters(function, *offset, counters, 6);
                 }
                 _ => {}
             }
-            body.size += vectors(&data.op, &data.results);
         }
         body
     }
+}
+
+/// Instructions of some blocks as [`Body::size`] counts them.
+pub fn size(function: &Function, blocks: &[Block]) -> usize {
+    let blocks = blocks.iter().map(|&block| function.block(block));
+    let insts = blocks.flat_map(|data| &data.insts);
+    let insts = insts.map(|&inst| function.inst(inst));
+    let sizes = insts.map(|data| match data.op {
+        Op::Const(_) => 0,
+        ref op => vectors(op, &data.results),
+    });
+    sizes.sum()
 }
 
 /// How many vectors of four an instruction loads or stores; one for all others.

@@ -11,7 +11,7 @@
 //! other factors.) So a function has one budget for all its loops, in estimated time, of which each loop that is yet to be
 //! looked at gets the same part.
 
-use super::registers::variable_of;
+use super::variable::variable_of;
 use crate::compiler::Capabilities;
 use crate::compiler::analysis::AccessWidths;
 use crate::compiler::ir::{

@@ -9,7 +9,7 @@
 
 use super::candidate::candidate;
 use super::cost::Cost;
-use super::{Shape, trip_count};
+use super::{Shape, registers, trip_count};
 use crate::compiler::Capabilities;
 use crate::compiler::ir::{Block, Function};
 
@@ -26,7 +26,8 @@ pub fn mark(
     capabilities: &Capabilities,
     few: bool,
 ) {
-    let shape = Shape::new(function, local_sizes);
+    let registers = registers::variables(function, local_sizes);
+    let shape = Shape::new(function, local_sizes, &registers);
     let copies = copies(function, &shape);
     if copies.iter().all(|&copies| copies <= 1) {
         return;
@@ -57,7 +58,7 @@ pub fn mark(
 }
 
 /// By loop: how many copies of it a driver makes, 1 of those that it leaves.
-fn copies(function: &Function, shape: &Shape) -> Vec<usize> {
+fn copies(function: &Function, shape: &Shape<'_>) -> Vec<usize> {
     let all = shape.loops.all();
     let own = |block: &Block| function.block(*block).insts.len();
     let mut copies = vec![1; all.len()];

@@ -28,7 +28,7 @@
 //!
 //! Loops that a driver would unroll at great cost are marked (`kept`).
 //!
-//! What is known of loops: `candidate`, `body`, `trip_count`, `iterations`, `registers`. What is decided, and by which numbers:
+//! What is known of loops: `candidate`, `body`, `trip_count`, `iterations`, `variable`, `registers`. What is decided, and by which numbers:
 //! `policy`, `cost`. What is done: `copy`, `partial`, `with_ways_out`, `settled`.
 //!
 //! Loops of the first two kinds have one way out that every iteration passes: every work-item of a group makes
@@ -45,6 +45,7 @@ mod policy;
 mod registers;
 mod settled;
 mod trip_count;
+mod variable;
 mod with_ways_out;
 
 #[cfg(test)]
@@ -85,23 +86,16 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     let before = edits(module);
     for (id, function) in (0..).map(FuncId).zip(&mut module.functions) {
         let uniformity = uniformity.as_ref().filter(|_| kernel == Some(id));
-        let mut budget = few.then(|| budget_of(function, local_sizes, cx.capabilities));
-        let mut left = HashSet::new();
+        let mut unroller = Unroller::new(function, local_sizes, cx.capabilities);
         for _ in 0..LOOPS {
-            if !unroll_one(function, local_sizes, uniformity, &mut budget, &mut left) {
+            if !unroller.unroll_one(function, uniformity) {
                 break;
             }
         }
-        let (known, mut left) = (function.block_count(), HashSet::new());
+        unroller.left.clear();
+        let known = function.block_count();
         for _ in 0..LOOPS {
-            if !unroll_one_partially(
-                function,
-                local_sizes,
-                several,
-                &mut budget,
-                known,
-                &mut left,
-            ) {
+            if !unroller.unroll_one_partially(function, several, known) {
                 break;
             }
         }
@@ -119,23 +113,24 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
 }
 
 /// What is known of a function before one of its loops is changed.
-struct Shape {
+struct Shape<'a> {
     dominators: Arc<Dominators>,
     loops: Arc<Loops>,
     local_sizes: [u32; 3],
     /// The private variables that unrolling makes registers of.
-    registers: HashSet<VariableId>,
+    registers: &'a HashSet<VariableId>,
 }
 
-impl Shape {
-    fn new(function: &mut Function, local_sizes: [u32; 3]) -> Self {
+impl<'a> Shape<'a> {
+    fn new(
+        function: &mut Function,
+        local_sizes: [u32; 3],
+        registers: &'a HashSet<VariableId>,
+    ) -> Self {
         function.sort_layout();
-        let dominators = function.analysis::<Dominators>();
-        let loops = function.analysis::<Loops>();
-        let registers = registers::variables(function, &dominators, &loops);
         Self {
-            dominators,
-            loops,
+            dominators: function.analysis(),
+            loops: function.analysis(),
             local_sizes,
             registers,
         }
@@ -146,7 +141,7 @@ impl Shape {
     }
 
     fn cost(&self, function: &Function, blocks: &[Block]) -> Cost {
-        Cost::of(function, blocks, &self.registers)
+        Cost::of(function, blocks, self.registers)
     }
 
     /// How many copies there may be of a loop of which the device may not make all iterations.
@@ -183,101 +178,116 @@ pub fn most_iterations(function: &mut Function, local_sizes: [u32; 3]) -> Option
     iterations::most(function, &dominators, &loops, local_sizes)
 }
 
-/// The budget for the loops of a function that may make more iterations than a device does.
-fn budget_of<'a>(
-    function: &mut Function,
+/// The loops of a function, as they are unrolled one after the other.
+struct Unroller<'a> {
+    /// See [`Capabilities::serial_memory`].
+    serial_memory: bool,
     local_sizes: [u32; 3],
-    capabilities: &'a Capabilities,
-) -> TimeBudget<'a> {
-    let shape = Shape::new(function, local_sizes);
-    let iterations = shape.iterations(function);
-    let have_inner = shape.loops.have_inner().into_iter().enumerate();
-    let are_many = have_inner.filter(|&(at, has_inner)| !has_inner && iterations.are_many(at));
-    let cost = shape.cost(function, function.layout());
-    TimeBudget::new(&cost, are_many.count(), capabilities)
+    /// See [`Shape`].
+    registers: HashSet<VariableId>,
+    /// Where the device makes few iterations.
+    budget: Option<TimeBudget<'a>>,
+    /// The headers of those that stay as they are: they were looked at, and so were all within them.
+    left: HashSet<Block>,
 }
 
-/// Unrolls one loop, as a whole or partially; there is a budget where the device makes few iterations. `left` are the headers of
-/// those that stay as they are: they were looked at, and so were all within them.
-fn unroll_one(
-    function: &mut Function,
-    local_sizes: [u32; 3],
-    uniformity: Option<&Uniformity>,
-    budget: &mut Option<TimeBudget<'_>>,
-    left: &mut HashSet<Block>,
-) -> bool {
-    let shape = Shape::new(function, local_sizes);
-    let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
-    for (at, (found, has_inner)) in loops.enumerate() {
-        if !left.insert(found.header) {
-            continue;
+impl<'a> Unroller<'a> {
+    fn new(function: &mut Function, local_sizes: [u32; 3], capabilities: &'a Capabilities) -> Self {
+        let registers = registers::variables(function, local_sizes);
+        let few = capabilities.has(Defects::LIMITS_ITERATIONS);
+        let budget = few.then(|| {
+            let shape = Shape::new(function, local_sizes, &registers);
+            let iterations = shape.iterations(function);
+            let have_inner = shape.loops.have_inner().into_iter().enumerate();
+            let are_many =
+                have_inner.filter(|&(at, has_inner)| !has_inner && iterations.are_many(at));
+            let cost = shape.cost(function, function.layout());
+            TimeBudget::new(&cost, are_many.count(), capabilities)
+        });
+        Self {
+            serial_memory: capabilities.serial_memory,
+            local_sizes,
+            registers,
+            budget,
+            left: HashSet::new(),
         }
-        let Some(candidate) = candidate(function, &shape.dominators, found) else {
-            continue;
-        };
-        if settled::run(function, &candidate, local_sizes) {
-            left.remove(&found.header);
-            return true;
-        }
-        let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
-        let body = Body::new(function, &candidate, !has_inner, &shape.registers);
-        let count = |most| trip_count::count(function, &candidate, local_sizes, most);
-        let is_within = found.parent.is_some();
-        let copies = || shape.copies(function, budget, at, MANY[0]);
-        match unrolling(&body, shared, is_within, copies, count) {
-            Some(Unrolling::Full(iterations)) => copy::unroll(function, &candidate, iterations),
-            Some(Unrolling::Partial(factor)) => {
-                copy::unroll_partially(function, &candidate, factor)
+    }
+
+    /// Unrolls one loop, as a whole or partially.
+    fn unroll_one(&mut self, function: &mut Function, uniformity: Option<&Uniformity>) -> bool {
+        let local_sizes = self.local_sizes;
+        let shape = Shape::new(function, local_sizes, &self.registers);
+        let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
+        for (at, (found, has_inner)) in loops.enumerate() {
+            if !self.left.insert(found.header) {
+                continue;
             }
-            None => continue,
-        }
-        left.remove(&found.header);
-        return true;
-    }
-    false
-}
-
-/// Unrolls partially the first innermost loop that nobody has looked at and for which it is worth it, as the first of the plans
-/// says that can be followed, and marks what it has looked at. `known` blocks were there before any loop was unrolled so:
-/// others are of such loops. With a budget only loops are unrolled of which the device may not make all iterations.
-fn unroll_one_partially(
-    function: &mut Function,
-    local_sizes: [u32; 3],
-    plans: &[partial::Plan],
-    budget: &mut Option<TimeBudget<'_>>,
-    known: usize,
-    left: &mut HashSet<Block>,
-) -> bool {
-    let shape = Shape::new(function, local_sizes);
-    let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
-    for (at, (found, has_inner)) in loops.enumerate() {
-        if has_inner || found.header.index() >= known || !left.insert(found.header) {
-            continue;
-        }
-        let few = budget.is_some();
-        let copies = if few {
-            shape.copies(function, budget, at, partial::FEW.most())
-        } else {
-            usize::MAX
-        };
-        let most_iterations = |function: &Function, most| {
-            trip_count::at_most(function, &shape.dominators, found, local_sizes, most)
-        };
-        let unroll_with_ways_out = |function: &mut Function| {
-            let most = most_iterations(function, with_ways_out::MOST);
-            with_ways_out::run(function, found, most, copies)
-        };
-        let follow = |function: &mut Function, plan: &partial::Plan| {
-            let most = most_iterations(function, plan.most());
-            partial::run(function, found, plan, most, copies)
-        };
-        let loads = few && loads(function, found);
-        if loads && unroll_with_ways_out(function)
-            || plans.iter().any(|plan| follow(function, plan))
-            || few && !loads && unroll_with_ways_out(function)
-        {
+            let Some(candidate) = candidate(function, &shape.dominators, found) else {
+                continue;
+            };
+            if settled::run(function, &candidate, local_sizes) {
+                self.left.remove(&found.header);
+                return true;
+            }
+            let shared = uniformity.and_then(|it| shared_loads(function, &candidate, it));
+            let body = Body::new(function, &candidate, !has_inner, shape.registers);
+            let count = |most| trip_count::count(function, &candidate, local_sizes, most);
+            let is_within = found.parent.is_some();
+            let copies = || shape.copies(function, &mut self.budget, at, MANY[0]);
+            match unrolling(&body, self.serial_memory, shared, is_within, copies, count) {
+                Some(Unrolling::Full(iterations)) => copy::unroll(function, &candidate, iterations),
+                Some(Unrolling::Partial(factor)) => {
+                    copy::unroll_partially(function, &candidate, factor)
+                }
+                None => continue,
+            }
+            self.left.remove(&found.header);
             return true;
         }
+        false
     }
-    false
+
+    /// Unrolls partially the first innermost loop that nobody has looked at and for which it is worth it, as the first of the
+    /// plans says that can be followed, and marks what it has looked at. `known` blocks were there before any loop was unrolled
+    /// so: others are of such loops. With a budget only loops are unrolled of which the device may not make all iterations.
+    fn unroll_one_partially(
+        &mut self,
+        function: &mut Function,
+        plans: &[partial::Plan],
+        known: usize,
+    ) -> bool {
+        let local_sizes = self.local_sizes;
+        let shape = Shape::new(function, local_sizes, &self.registers);
+        let loops = shape.loops.all().iter().zip(shape.loops.have_inner());
+        for (at, (found, has_inner)) in loops.enumerate() {
+            if has_inner || found.header.index() >= known || !self.left.insert(found.header) {
+                continue;
+            }
+            let few = self.budget.is_some();
+            let copies = if few {
+                shape.copies(function, &mut self.budget, at, partial::FEW.most())
+            } else {
+                usize::MAX
+            };
+            let most_iterations = |function: &Function, most| {
+                trip_count::at_most(function, &shape.dominators, found, local_sizes, most)
+            };
+            let unroll_with_ways_out = |function: &mut Function| {
+                let most = most_iterations(function, with_ways_out::MOST);
+                with_ways_out::run(function, found, most, copies)
+            };
+            let follow = |function: &mut Function, plan: &partial::Plan| {
+                let most = most_iterations(function, plan.most());
+                partial::run(function, found, plan, most, copies)
+            };
+            let loads = few && loads(function, found);
+            if loads && unroll_with_ways_out(function)
+                || plans.iter().any(|plan| follow(function, plan))
+                || few && !loads && unroll_with_ways_out(function)
+            {
+                return true;
+            }
+        }
+        false
+    }
 }

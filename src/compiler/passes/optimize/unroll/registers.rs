@@ -2,9 +2,13 @@
 //!
 //! An access by a constant offset needs no memory. So a loop that indexes a variable by its counter is worth unrolling if all
 //! else that accesses the variable does so by constants or by counters of such loops, too. One access by another number, as
-//! sorts and queues have them, keeps the variable in memory, and all copies of the others with it.
+//! sorts and queues have them, or in a loop that is too long for it, keeps the variable in memory, and all copies of the others
+//! with it. It is to be found out before any loop is unrolled: behind it the counter is a parameter like others.
 
 use super::candidate::{Candidate, candidate};
+use super::policy::is_for_registers;
+use super::variable::variable_of;
+use super::{body, trip_count};
 use crate::compiler::analysis::{Dominators, Loops};
 use crate::compiler::ir::{Block, Function, Op, Place, Terminator, Value, VariableId};
 use std::collections::HashSet;
@@ -12,12 +16,11 @@ use std::collections::HashSet;
 /// How deep an offset is followed.
 const DEPTH: u32 = 8;
 
+/// Iterations that are counted.
+const COUNTED: usize = u16::MAX as usize;
+
 /// The variables of which every access has an offset that is known in each iteration.
-pub fn variables(
-    function: &Function,
-    dominators: &Dominators,
-    loops: &Loops,
-) -> HashSet<VariableId> {
+pub fn variables(function: &Function, local_sizes: [u32; 3]) -> HashSet<VariableId> {
     let mut variables: HashSet<VariableId> = (0..)
         .map(VariableId)
         .take(function.variables.len())
@@ -25,7 +28,8 @@ pub fn variables(
     if variables.is_empty() {
         return variables;
     }
-    let counters = counters(function, dominators, loops);
+    let loops = function.analysis::<Loops>();
+    let counters = counters(function, &unrollable(function, &loops, local_sizes));
     let mut remove = |value: &Value| {
         if let Some(variable) = variable_of(function, *value) {
             variables.remove(&variable);
@@ -46,30 +50,48 @@ pub fn variables(
     variables
 }
 
-/// The private variable that a pointer points into, where that is known.
-pub fn variable_of(function: &Function, mut pointer: Value) -> Option<VariableId> {
-    loop {
-        match *function.op_of(pointer)? {
-            Op::PtrAdd(base, _) => pointer = base,
-            Op::VariableAddress(variable) => return Some(variable),
-            _ => return None,
+/// The loops that are unrolled as a whole where they index a variable, some perhaps once one around is.
+fn unrollable<'a>(
+    function: &Function,
+    loops: &'a Loops,
+    local_sizes: [u32; 3],
+) -> Vec<Candidate<'a>> {
+    let dominators = function.analysis::<Dominators>();
+    let all = loops.all();
+    // What copies of loops within add.
+    let mut added = vec![0_usize; all.len()];
+    let mut unrollable = Vec::new();
+    // Those around come after those within.
+    for (at, found) in all.iter().enumerate() {
+        if let Some(candidate) = candidate(function, &dominators, found) {
+            let size = added[at].saturating_add(body::size(function, &found.blocks));
+            let fits = match trip_count::count(function, &candidate, local_sizes, COUNTED) {
+                Some(count) if is_for_registers(count, size) => {
+                    added[at] += (count - 1) * size;
+                    true
+                }
+                Some(_) => false,
+                None => found.parent.is_some(),
+            };
+            if fits {
+                unrollable.push(candidate);
+            }
+        }
+        if let Some(parent) = found.parent {
+            added[parent] = added[parent].saturating_add(added[at]);
         }
     }
+    unrollable
 }
 
 /// The parameters of headers whose values in each iteration constants tell, of loops whose number of iterations they tell,
 /// perhaps only when a loop around is unrolled.
-fn counters(function: &Function, dominators: &Dominators, loops: &Loops) -> HashSet<Value> {
-    let candidates: Vec<Candidate<'_>> = loops
-        .all()
-        .iter()
-        .filter_map(|found| candidate(function, dominators, found))
-        .collect();
+fn counters(function: &Function, candidates: &[Candidate<'_>]) -> HashSet<Value> {
     let params = |candidate: &Candidate<'_>| function.block(candidate.header).params.clone();
     let mut counters: HashSet<Value> = candidates.iter().flat_map(params).collect();
     loop {
         let before = counters.len();
-        for candidate in &candidates {
+        for candidate in candidates {
             let known =
                 |counters: &HashSet<Value>, value| is_known(function, counters, value, DEPTH);
             let is_counted = is_condition_known(function, &counters, candidate.leaving);
