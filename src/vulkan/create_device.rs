@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use ash::{ext, khr, vk};
 
 use super::error::Error;
+use super::extension_features::ExtensionFeatures;
 use super::info::{Features, PhysicalDeviceInfo};
 use super::instance::Instance;
 use super::physical_device::PhysicalDevice;
@@ -33,33 +34,20 @@ pub(super) fn create_raw(
         synchronization2: vk::TRUE,
         ..Default::default()
     };
-    let mut optional = OptionalFeatures::new(info);
+    let mut optional = extension_features(info);
+    let mut extensions = extensions(info);
 
     let mut all = vk::PhysicalDeviceFeatures2::default()
         .features(core_features(features))
         .push_next(&mut v11)
         .push_next(&mut v12);
-    let mut extensions: Vec<&CStr> = Vec::new();
     if is_1_3 {
         all = all.push_next(&mut v13);
     } else {
         extensions.push(khr::synchronization2::NAME);
         all = all.push_next(&mut sync2);
     }
-    all = optional.push(features, info, all, &mut extensions);
-    for name in [
-        ext::external_memory_host::NAME,
-        ext::calibrated_timestamps::NAME,
-        ext::memory_budget::NAME,
-        khr::external_semaphore_fd::NAME,
-        khr::external_memory_fd::NAME,
-        ext::external_memory_dma_buf::NAME,
-        khr::portability_subset::NAME,
-    ] {
-        if info.has_extension(&name.to_string_lossy()) {
-            extensions.push(name);
-        }
-    }
+    all = optional.push(all, |name| extensions.contains(&name));
 
     let priorities = priorities(info);
     let queues = [vk::DeviceQueueCreateInfo::default()
@@ -160,101 +148,87 @@ fn priorities(info: &PhysicalDeviceInfo) -> Vec<f32> {
     priorities
 }
 
-/// Feature structures of extensions.
-struct OptionalFeatures {
-    explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR<'static>,
-    reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
-    rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'static>,
-    clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
-    expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR<'static>,
-    placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT<'static>,
-    atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+/// The features of extensions that the device is created with.
+fn extension_features(info: &PhysicalDeviceInfo) -> ExtensionFeatures {
+    let features = &info.features;
+    ExtensionFeatures {
+        explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
+            workgroup_memory_explicit_layout: vk::TRUE,
+            workgroup_memory_explicit_layout8_bit_access: flag(
+                features.workgroup_explicit_layout_8bit,
+            ),
+            workgroup_memory_explicit_layout16_bit_access: flag(
+                features.workgroup_explicit_layout_16bit,
+            ),
+            ..Default::default()
+        },
+        reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR {
+            shader_maximal_reconvergence: vk::TRUE,
+            ..Default::default()
+        },
+        rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
+            shader_subgroup_rotate: vk::TRUE,
+            shader_subgroup_rotate_clustered: flag(info.subgroup.rotate_clustered),
+            ..Default::default()
+        },
+        clock: vk::PhysicalDeviceShaderClockFeaturesKHR {
+            shader_subgroup_clock: flag(features.shader_subgroup_clock),
+            shader_device_clock: flag(features.shader_device_clock),
+            ..Default::default()
+        },
+        expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR {
+            shader_expect_assume: vk::TRUE,
+            ..Default::default()
+        },
+        placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT {
+            memory_map_placed: vk::TRUE,
+            ..Default::default()
+        },
+        atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT {
+            shader_buffer_float32_atomics: flag(features.buffer_float32_atomics),
+            shader_buffer_float32_atomic_add: flag(features.buffer_float32_atomic_add),
+            shader_buffer_float64_atomic_add: flag(features.buffer_float64_atomic_add),
+            shader_shared_float32_atomic_add: flag(features.shared_float32_atomic_add),
+            shader_shared_float64_atomic_add: flag(features.shared_float64_atomic_add),
+            ..Default::default()
+        },
+    }
 }
 
-impl OptionalFeatures {
-    fn new(info: &PhysicalDeviceInfo) -> Self {
-        let features = &info.features;
-        Self {
-            explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
-                workgroup_memory_explicit_layout: vk::TRUE,
-                workgroup_memory_explicit_layout8_bit_access: flag(
-                    features.workgroup_explicit_layout_8bit,
-                ),
-                workgroup_memory_explicit_layout16_bit_access: flag(
-                    features.workgroup_explicit_layout_16bit,
-                ),
-                ..Default::default()
-            },
-            reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR {
-                shader_maximal_reconvergence: vk::TRUE,
-                ..Default::default()
-            },
-            rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
-                shader_subgroup_rotate: vk::TRUE,
-                shader_subgroup_rotate_clustered: flag(info.subgroup.rotate_clustered),
-                ..Default::default()
-            },
-            clock: vk::PhysicalDeviceShaderClockFeaturesKHR {
-                shader_subgroup_clock: flag(features.shader_subgroup_clock),
-                shader_device_clock: flag(features.shader_device_clock),
-                ..Default::default()
-            },
-            expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR {
-                shader_expect_assume: vk::TRUE,
-                ..Default::default()
-            },
-            placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT {
-                memory_map_placed: vk::TRUE,
-                ..Default::default()
-            },
-            atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT {
-                shader_buffer_float32_atomics: flag(features.buffer_float32_atomics),
-                shader_buffer_float32_atomic_add: flag(features.buffer_float32_atomic_add),
-                shader_buffer_float64_atomic_add: flag(features.buffer_float64_atomic_add),
-                shader_shared_float32_atomic_add: flag(features.shared_float32_atomic_add),
-                shader_shared_float64_atomic_add: flag(features.shared_float64_atomic_add),
-                ..Default::default()
-            },
-        }
-    }
-
-    /// Chains the structures of what the device has, and names their extensions.
-    fn push<'a>(
-        &'a mut self,
-        features: &Features,
-        info: &PhysicalDeviceInfo,
-        mut all: vk::PhysicalDeviceFeatures2<'a>,
-        extensions: &mut Vec<&'static CStr>,
-    ) -> vk::PhysicalDeviceFeatures2<'a> {
-        if features.workgroup_explicit_layout {
-            extensions.push(khr::workgroup_memory_explicit_layout::NAME);
-            all = all.push_next(&mut self.explicit_layout);
-        }
-        if features.maximal_reconvergence {
-            extensions.push(khr::shader_maximal_reconvergence::NAME);
-            all = all.push_next(&mut self.reconvergence);
-        }
-        if info.subgroup.rotate {
-            extensions.push(khr::shader_subgroup_rotate::NAME);
-            all = all.push_next(&mut self.rotate);
-        }
-        if features.shader_subgroup_clock || features.shader_device_clock {
-            extensions.push(khr::shader_clock::NAME);
-            all = all.push_next(&mut self.clock);
-        }
-        if features.expect_assume {
-            extensions.push(khr::shader_expect_assume::NAME);
-            all = all.push_next(&mut self.expect);
-        }
-        if info.places_mappings() {
-            extensions.push(khr::map_memory2::NAME);
-            extensions.push(ext::map_memory_placed::NAME);
-            all = all.push_next(&mut self.placed);
-        }
-        if info.has_extension(&ext::shader_atomic_float::NAME.to_string_lossy()) {
-            extensions.push(ext::shader_atomic_float::NAME);
-            all = all.push_next(&mut self.atomic_float);
-        }
-        all
-    }
+/// The extensions that the device is created with: those of which it has a feature of use, and others that it has.
+fn extensions(info: &PhysicalDeviceInfo) -> Vec<&'static CStr> {
+    let features = &info.features;
+    let is_placed = info.places_mappings();
+    let of_features = [
+        (
+            khr::workgroup_memory_explicit_layout::NAME,
+            features.workgroup_explicit_layout,
+        ),
+        (
+            khr::shader_maximal_reconvergence::NAME,
+            features.maximal_reconvergence,
+        ),
+        (khr::shader_subgroup_rotate::NAME, info.subgroup.rotate),
+        (
+            khr::shader_clock::NAME,
+            features.shader_subgroup_clock || features.shader_device_clock,
+        ),
+        (khr::shader_expect_assume::NAME, features.expect_assume),
+        (khr::map_memory2::NAME, is_placed),
+        (ext::map_memory_placed::NAME, is_placed),
+    ];
+    let others = [
+        ext::shader_atomic_float::NAME,
+        ext::external_memory_host::NAME,
+        ext::calibrated_timestamps::NAME,
+        ext::memory_budget::NAME,
+        khr::external_semaphore_fd::NAME,
+        khr::external_memory_fd::NAME,
+        ext::external_memory_dma_buf::NAME,
+        khr::portability_subset::NAME,
+    ];
+    let others = others.map(|name| (name, info.has_extension(&name.to_string_lossy())));
+    let all = of_features.into_iter().chain(others);
+    all.filter_map(|(name, is_there)| is_there.then_some(name))
+        .collect()
 }

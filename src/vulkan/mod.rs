@@ -23,6 +23,7 @@ mod copy_region;
 mod create_device;
 pub mod device;
 pub mod error;
+mod extension_features;
 pub mod external;
 mod file_descriptors;
 mod host_range;

@@ -4,6 +4,7 @@ use ash::{amd, arm, ext, khr, nv, vk};
 
 use super::conv;
 use super::error::Error;
+use super::extension_features::ExtensionFeatures;
 use super::file_descriptors;
 use super::info::{
     DotProductAcceleration, FdSupport, Features, Limits, MemoryFds, PciBusInfo, PhysicalDeviceInfo,
@@ -139,13 +140,7 @@ struct FeatureStructures {
     v12: vk::PhysicalDeviceVulkan12Features<'static>,
     v13: vk::PhysicalDeviceVulkan13Features<'static>,
     sync2: vk::PhysicalDeviceSynchronization2Features<'static>,
-    explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR<'static>,
-    reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
-    rotate: vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'static>,
-    clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
-    expect: vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR<'static>,
-    placed: vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT<'static>,
-    atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+    of_extensions: ExtensionFeatures,
 }
 
 /// Features, and what of them only the properties step needs.
@@ -200,27 +195,7 @@ impl Query<'_> {
         } else if self.has(khr::synchronization2::NAME) {
             all = all.push_next(&mut found.sync2);
         }
-        if self.has(khr::workgroup_memory_explicit_layout::NAME) {
-            all = all.push_next(&mut found.explicit_layout);
-        }
-        if self.has(khr::shader_maximal_reconvergence::NAME) {
-            all = all.push_next(&mut found.reconvergence);
-        }
-        if self.has(khr::shader_subgroup_rotate::NAME) {
-            all = all.push_next(&mut found.rotate);
-        }
-        if self.has(khr::shader_clock::NAME) {
-            all = all.push_next(&mut found.clock);
-        }
-        if self.has(khr::shader_expect_assume::NAME) {
-            all = all.push_next(&mut found.expect);
-        }
-        if self.has(ext::map_memory_placed::NAME) {
-            all = all.push_next(&mut found.placed);
-        }
-        if self.has(ext::shader_atomic_float::NAME) {
-            all = all.push_next(&mut found.atomic_float);
-        }
+        all = found.of_extensions.push(all, |name| self.has(name));
         // SAFETY: the chain holds only structures of the device's version and extensions.
         unsafe {
             self.instance
@@ -237,6 +212,9 @@ impl Query<'_> {
             v12,
             v13,
             sync2,
+            of_extensions,
+        } = self.feature_structures();
+        let ExtensionFeatures {
             explicit_layout,
             reconvergence,
             rotate,
@@ -244,7 +222,7 @@ impl Query<'_> {
             expect,
             placed,
             atomic_float,
-        } = self.feature_structures();
+        } = of_extensions;
         let is = |flag: vk::Bool32| flag == vk::TRUE;
         let features = Features {
             shader_int8: is(v12.shader_int8),
