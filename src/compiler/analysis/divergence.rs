@@ -301,11 +301,6 @@ mod tests {
         b.compare(Compare::Equal, number, seven)
     }
 
-    /// By loop, whether it is left together.
-    fn left_together(function: &Function) -> Vec<bool> {
-        loops_left_together(function)
-    }
-
     /// Begins `for (i = 0; i < end; i++)` where the builder is, and goes on within it; the loop's header, its counter and where
     /// it ends.
     fn begin(b: &mut Builder<'_>, end: Value) -> (Block, Value, Block) {
@@ -334,7 +329,7 @@ mod tests {
         let mut b = Builder::new(&mut function, entry);
         write(&mut b);
         b.terminate(Terminator::Return(Default::default()));
-        left_together(&function)
+        loops_left_together(&function)
     }
 
     #[test]
@@ -358,7 +353,7 @@ mod tests {
         let iterations = begin(&mut b, last);
         end(&mut b, iterations);
         b.terminate(Terminator::Return(Default::default()));
-        assert_eq!(left_together(&function), [false]);
+        assert_eq!(loops_left_together(&function), [false]);
     }
 
     /// `if (…) return;` before the loop, or the loop within an `if`: some do not take part.

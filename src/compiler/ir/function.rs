@@ -228,7 +228,7 @@ impl Function {
         &self.layout
     }
 
-    /// How often code was edited. Where this is the same as before, nothing has changed; access to a block or an instruction by
+    /// How often blocks and instructions were edited. Where this is the same as before, none of them has changed; access by
     /// [`Self::block_mut`] or [`Self::inst_mut`] counts as an edit, while methods that set something count where it is another.
     pub fn edits(&self) -> u64 {
         self.edits

@@ -250,22 +250,19 @@ impl Comparison {
         }
         let type_range = type_range(self.op, self.bits);
         let [at_a, at_b] = [a, b].map(|side| side.range(iteration));
+        let in_range = leaves(at_a, a.step, type_range).min(leaves(at_b, b.step, type_range));
+        let approach = b.step - a.step;
         // How far the numbers are from where it holds, and from where it does not; negative beyond.
         let (until_true, until_false) = match self.op {
             Compare::ULess | Compare::SLess => (at_a.1 - at_b.0 + 1, at_b.1 - at_a.0),
             Compare::ULessEqual | Compare::SLessEqual => (at_a.1 - at_b.0, at_b.1 - at_a.0 + 1),
-            // Of several numbers it is never known whether they are equal.
+            // It is never known whether several numbers are equal.
             _ if at_a.0 != at_a.1 || at_b.0 != at_b.1 => return usize::MAX,
-            _ => return 1,
+            _ => return until_equal(at_a.0 - at_b.0, approach).min(in_range).max(1),
         };
-        let approach = b.step - a.step;
-        let ends = [
-            until_in_or_out(until_true, approach),
-            until_in_or_out(until_false, -approach),
-            leaves(at_a, a.step, type_range),
-            leaves(at_b, b.step, type_range),
-        ];
-        ends.into_iter().min().unwrap_or(1).max(1)
+        let changes = until_in_or_out(until_true, approach);
+        let changes = changes.min(until_in_or_out(until_false, -approach));
+        changes.min(in_range).max(1)
     }
 }
 
@@ -277,6 +274,16 @@ fn until_in_or_out(distance: i128, step: i128) -> usize {
         _ => return usize::MAX,
     };
     usize::try_from(iterations).unwrap_or(usize::MAX)
+}
+
+/// After how many iterations a difference that shrinks by a step each is zero, or no longer zero.
+fn until_equal(difference: i128, step: i128) -> usize {
+    match (difference, step) {
+        (_, 0) => usize::MAX,
+        (0, _) => 1,
+        _ if difference % step != 0 || difference / step < 0 => usize::MAX,
+        _ => usize::try_from(difference / step).unwrap_or(usize::MAX),
+    }
 }
 
 /// After how many iterations numbers that move by a step each are no longer all in a range; none if they are not now.

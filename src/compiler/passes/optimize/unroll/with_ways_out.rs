@@ -77,8 +77,8 @@ fn is_of_one_work_item(op: &Op) -> bool {
 /// False where that can't be done: the loop has several, and is not as they should be.
 fn hand_over(function: &mut Function, found: &Loop) -> bool {
     let inside: HashSet<Block> = found.blocks.iter().copied().collect();
-    let left = function.analysis::<Uses>();
-    let left = left.left_behind(function, &found.blocks, &inside);
+    let mut uses = Uses::new(function);
+    let left = uses.left_behind(function, &found.blocks, &inside);
     if left.is_empty() {
         return true;
     }
@@ -101,7 +101,6 @@ fn hand_over(function: &mut Function, found: &Loop) -> bool {
     };
     let handed: Vec<Value> = left.iter().map(&mut add_param).collect();
     let args: Vec<Value> = exit.args.iter().map(&mut add_param).collect();
-    let mut uses = Uses::new(function);
     for (&value, &param) in left.iter().zip(&handed) {
         uses.replace_outside(function, value, param, &inside);
     }
