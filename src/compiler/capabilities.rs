@@ -351,9 +351,10 @@ impl Capabilities {
         }
     }
 
-    /// The least device that Pumice accepts: 32-bit integers and floats only, as SwiftShader is.
+    /// A device of Vulkan 1.1 with 32-bit integers and floats only, as SwiftShader has them.
     pub fn minimal() -> Self {
         Self {
+            spirv_version: (1, 3),
             compiles_slowly: true,
             int8: false,
             int16: false,
@@ -382,6 +383,7 @@ impl Capabilities {
                 clustered: false,
                 rotate: false,
                 extended_types: false,
+                broadcast_dynamic_id: false,
                 ..Self::full().subgroup
             },
             subgroup_size: 4,

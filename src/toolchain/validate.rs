@@ -14,7 +14,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// # Errors
 /// What `spirv-val` finds wrong.
 pub fn validate(module: &[u32]) -> Result<(), String> {
-    let arguments = ["--target-env", "vulkan1.3", "--scalar-block-layout", "-"].map(OsStr::new);
+    let environment = words::environment(module);
+    let arguments = ["--target-env", environment, "--scalar-block-layout", "-"].map(OsStr::new);
     let finished = match process::run(
         OsStr::new("spirv-val"),
         &arguments,

@@ -30,7 +30,6 @@ pub(super) type WeakList = Mutex<Vec<Weak<dyn Any + Send + Sync>>>;
 /// A logical device. Everything made from it holds an `Arc` of it.
 pub struct Device {
     pub(super) raw: ash::Device,
-    pub(super) sync2: Sync2,
     pub(super) import: Option<ext::external_memory_host::Device>,
     /// VK_EXT_map_memory_placed: its functions are those of VK_KHR_map_memory2.
     pub(super) placed_mapping: Option<khr::map_memory2::Device>,
@@ -60,13 +59,6 @@ pub struct Device {
     pub(super) instance: Arc<Instance>,
 }
 
-/// The three commands of synchronization2, core or extension: the types are the same.
-pub(super) struct Sync2 {
-    pub(super) cmd_pipeline_barrier2: vk::PFN_vkCmdPipelineBarrier2,
-    pub(super) cmd_write_timestamp2: vk::PFN_vkCmdWriteTimestamp2,
-    pub(super) queue_submit2: vk::PFN_vkQueueSubmit2,
-}
-
 /// VK_EXT_calibrated_timestamps, where CLOCK_MONOTONIC is among its time domains.
 pub(super) struct Calibrated {
     pub(super) functions: ext::calibrated_timestamps::Device,
@@ -93,7 +85,6 @@ impl Device {
         let owned = OwnedDevice(Some(raw));
         let raw = owned.raw();
 
-        let sync2 = Sync2::load(instance, raw, &info);
         let import = info
             .import_host_pointer_alignment_bytes
             .map(|_| ext::external_memory_host::Device::new(&instance.raw, raw));
@@ -126,7 +117,7 @@ impl Device {
             .collect::<Vec<_>>();
         let queue_clients = QueueClients::new(queues.len());
 
-        let mut textures = if info.features.sampled_image_arrays {
+        let mut textures = if info.features.has_sampled_image_arrays() {
             Some(TextureDescriptors::new(raw)?)
         } else {
             None
@@ -151,7 +142,6 @@ impl Device {
 
         Ok(Arc::new(Self {
             raw: owned.release(),
-            sync2,
             import,
             placed_mapping,
             memory_fd,
@@ -276,26 +266,6 @@ impl Drop for Device {
                 textures.destroy(&self.raw);
             }
             self.raw.destroy_device(None);
-        }
-    }
-}
-
-impl Sync2 {
-    fn load(instance: &Instance, raw: &ash::Device, info: &PhysicalDeviceInfo) -> Self {
-        let (major, minor, _) = info.api_version;
-        if (major, minor) >= (1, 3) {
-            let core = raw.fp_v1_3();
-            return Self {
-                cmd_pipeline_barrier2: core.cmd_pipeline_barrier2,
-                cmd_write_timestamp2: core.cmd_write_timestamp2,
-                queue_submit2: core.queue_submit2,
-            };
-        }
-        let extension = khr::synchronization2::Device::new(&instance.raw, raw);
-        Self {
-            cmd_pipeline_barrier2: extension.fp().cmd_pipeline_barrier2_khr,
-            cmd_write_timestamp2: extension.fp().cmd_write_timestamp2_khr,
-            queue_submit2: extension.fp().queue_submit2_khr,
         }
     }
 }

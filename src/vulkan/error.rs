@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn codes_keep_their_meaning() {
-        let lost = Error::from_vk("vkQueueSubmit2", vk::Result::ERROR_DEVICE_LOST);
+        let lost = Error::from_vk("vkQueueSubmit", vk::Result::ERROR_DEVICE_LOST);
         assert_eq!(lost, Error::DeviceLost);
-        let odd = Error::from_vk("vkQueueSubmit2", vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        let odd = Error::from_vk("vkQueueSubmit", vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
         assert_eq!(
             odd.to_string(),
-            "vkQueueSubmit2 failed: ERROR_FORMAT_NOT_SUPPORTED"
+            "vkQueueSubmit failed: ERROR_FORMAT_NOT_SUPPORTED"
         );
     }
 }

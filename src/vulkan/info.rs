@@ -132,16 +132,20 @@ pub struct Features {
     pub shared_float64_atomic_add: bool,
     pub buffer_device_address: bool,
     pub timeline_semaphore: bool,
-    pub synchronization2: bool,
     pub host_query_reset: bool,
-    /// Arrays of sampled images, indexed by what is the same for all, with descriptors that change while others
-    /// are in use (descriptor indexing).
-    pub sampled_image_arrays: bool,
+    pub sampled_image_dynamic_indexing: bool,
+    pub partially_bound: bool,
+    pub sampled_image_update_after_bind: bool,
+    pub update_unused_while_pending: bool,
     pub vulkan_memory_model: bool,
     pub vulkan_memory_model_device_scope: bool,
     pub scalar_block_layout: bool,
+    pub subgroup_extended_types: bool,
+    pub subgroup_broadcast_dynamic_id: bool,
     pub variable_pointers: bool,
     pub variable_pointers_storage_buffer: bool,
+    pub subgroup_size_control: bool,
+    pub compute_full_subgroups: bool,
     pub workgroup_explicit_layout: bool,
     pub workgroup_explicit_layout_8bit: bool,
     pub workgroup_explicit_layout_16bit: bool,
@@ -149,6 +153,8 @@ pub struct Features {
     pub integer_dot_product: bool,
     pub maintenance4: bool,
     pub maximal_reconvergence: bool,
+    pub subgroup_rotate: bool,
+    pub subgroup_rotate_clustered: bool,
     pub shader_subgroup_clock: bool,
     pub shader_device_clock: bool,
     pub expect_assume: bool,
@@ -157,6 +163,17 @@ pub struct Features {
     pub storage_image_write_without_format: bool,
     pub storage_image_extended_formats: bool,
     pub sampler_anisotropy: bool,
+}
+
+impl Features {
+    /// Whether there are arrays of sampled images, indexed by what is the same for all, with descriptors that change while
+    /// others are in use.
+    pub fn has_sampled_image_arrays(&self) -> bool {
+        self.sampled_image_dynamic_indexing
+            && self.partially_bound
+            && self.sampled_image_update_after_bind
+            && self.update_unused_while_pending
+    }
 }
 
 /// Which integer dot products the device runs faster than their parts
@@ -302,9 +319,9 @@ impl PhysicalDeviceInfo {
     /// Why this device can't run Pumice, `None` when it can. One sentence for `pumice info`.
     pub fn unusable_reason(&self) -> Option<String> {
         let (major, minor, _) = self.api_version;
-        if (major, minor) < (1, 2) {
+        if (major, minor) < (1, 1) {
             return Some(format!(
-                "it implements Vulkan {major}.{minor}; 1.2 is needed"
+                "it implements Vulkan {major}.{minor}; 1.1 is needed"
             ));
         }
         let needed = [
@@ -316,10 +333,6 @@ impl PhysicalDeviceInfo {
             (
                 self.features.timeline_semaphore,
                 "the feature timelineSemaphore",
-            ),
-            (
-                self.features.synchronization2,
-                "the feature synchronization2",
             ),
         ];
         let missing: Vec<&str> = needed

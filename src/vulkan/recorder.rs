@@ -128,10 +128,10 @@ impl Recorder {
     /// Makes all writes visible to the host and closes the command buffer.
     pub fn end(&mut self) -> Result<(), Error> {
         self.barrier_between(
-            vk::PipelineStageFlags2::ALL_COMMANDS,
-            vk::AccessFlags2::MEMORY_WRITE,
-            vk::PipelineStageFlags2::HOST,
-            vk::AccessFlags2::HOST_READ,
+            vk::PipelineStageFlags::ALL_COMMANDS,
+            vk::AccessFlags::MEMORY_WRITE,
+            vk::PipelineStageFlags::HOST,
+            vk::AccessFlags::HOST_READ,
         );
         self.end_unseen()
     }
@@ -146,10 +146,10 @@ impl Recorder {
     /// Everything before is done and visible before anything after begins.
     pub fn full_barrier(&mut self) {
         self.barrier_between(
-            vk::PipelineStageFlags2::ALL_COMMANDS,
-            vk::AccessFlags2::MEMORY_WRITE,
-            vk::PipelineStageFlags2::ALL_COMMANDS,
-            vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+            vk::PipelineStageFlags::ALL_COMMANDS,
+            vk::AccessFlags::MEMORY_WRITE,
+            vk::PipelineStageFlags::ALL_COMMANDS,
+            vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE,
         );
     }
 
@@ -160,10 +160,10 @@ impl Recorder {
             return self.full_barrier();
         }
         self.barrier_between(
-            vk::PipelineStageFlags2::COMPUTE_SHADER,
-            vk::AccessFlags2::MEMORY_WRITE,
-            vk::PipelineStageFlags2::COMPUTE_SHADER,
-            vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+            vk::PipelineStageFlags::COMPUTE_SHADER,
+            vk::AccessFlags::MEMORY_WRITE,
+            vk::PipelineStageFlags::COMPUTE_SHADER,
+            vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE,
         );
         self.orders_dispatches = true;
     }
@@ -175,22 +175,29 @@ impl Recorder {
 
     fn barrier_between(
         &mut self,
-        from_stage: vk::PipelineStageFlags2,
-        from_access: vk::AccessFlags2,
-        to_stage: vk::PipelineStageFlags2,
-        to_access: vk::AccessFlags2,
+        from_stage: vk::PipelineStageFlags,
+        from_access: vk::AccessFlags,
+        to_stage: vk::PipelineStageFlags,
+        to_access: vk::AccessFlags,
     ) {
-        let barriers = [vk::MemoryBarrier2::default()
-            .src_stage_mask(from_stage)
+        let barriers = [vk::MemoryBarrier::default()
             .src_access_mask(from_access)
-            .dst_stage_mask(to_stage)
             .dst_access_mask(to_access)];
         self.barriers += 1;
         self.only_dispatches = true;
         self.orders_dispatches = false;
-        let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
-        // SAFETY: the command buffer is recording; synchronization2 is enabled.
-        unsafe { (self.device.sync2.cmd_pipeline_barrier2)(self.handle, &dependency) };
+        // SAFETY: the command buffer is recording.
+        unsafe {
+            self.device.raw.cmd_pipeline_barrier(
+                self.handle,
+                from_stage,
+                to_stage,
+                vk::DependencyFlags::empty(),
+                &barriers,
+                &[],
+                &[],
+            );
+        }
     }
 
     /// Barriers recorded since it was begun, the one of [`Recorder::end`] among them.
@@ -315,20 +322,27 @@ impl Recorder {
     /// are not disturbed.
     pub fn prepare_texture(&mut self, texture: &Texture) {
         self.only_dispatches = false;
-        let barriers = [vk::ImageMemoryBarrier2::default()
-            .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-            .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
-            .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-            .dst_access_mask(vk::AccessFlags2::MEMORY_READ)
+        let barriers = [vk::ImageMemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+            .dst_access_mask(vk::AccessFlags::MEMORY_READ)
             .old_layout(vk::ImageLayout::PREINITIALIZED)
             .new_layout(vk::ImageLayout::GENERAL)
             .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
             .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
             .image(texture.image())
             .subresource_range(textures::WHOLE)];
-        let dependency = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-        // SAFETY: the command buffer is recording; the image is bound to memory, synchronization2 enabled.
-        unsafe { (self.device.sync2.cmd_pipeline_barrier2)(self.handle, &dependency) };
+        // SAFETY: the command buffer is recording; the image is bound to memory.
+        unsafe {
+            self.device.raw.cmd_pipeline_barrier(
+                self.handle,
+                vk::PipelineStageFlags::ALL_COMMANDS,
+                vk::PipelineStageFlags::ALL_COMMANDS,
+                vk::DependencyFlags::empty(),
+                &[],
+                &[],
+                &barriers,
+            );
+        }
     }
 
     /// Copies `regions` (none empty, none overlapping) from `source` to `target`.
@@ -405,13 +419,14 @@ impl Recorder {
     /// Writes timestamp `index` when the commands before are done (`after`), or as they begin to run.
     pub fn timestamp(&mut self, pool: &TimestampPool, index: u32, after: bool) {
         let stage = if after {
-            vk::PipelineStageFlags2::ALL_COMMANDS
+            vk::PipelineStageFlags::BOTTOM_OF_PIPE
         } else {
-            vk::PipelineStageFlags2::TOP_OF_PIPE
+            vk::PipelineStageFlags::TOP_OF_PIPE
         };
         // SAFETY: recording; `index` is within the pool and was reset earlier.
         unsafe {
-            (self.device.sync2.cmd_write_timestamp2)(self.handle, stage, pool.handle, index);
+            let raw = &self.device.raw;
+            raw.cmd_write_timestamp(self.handle, stage, pool.handle, index);
         }
     }
 }

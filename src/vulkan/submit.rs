@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::device::Device;
 use super::error::Error;
@@ -144,56 +144,44 @@ impl Device {
         if self.is_lost() {
             return Err(Error::DeviceLost);
         }
-        let stages = vk::PipelineStageFlags2::ALL_COMMANDS;
-        let at = |timeline: &Timeline, value| {
-            vk::SemaphoreSubmitInfo::default()
-                .semaphore(timeline.handle)
-                .value(timeline.base + value)
-                .stage_mask(stages)
-        };
-        let binary = |semaphore: &Arc<BinarySemaphore>| {
-            vk::SemaphoreSubmitInfo::default()
-                .semaphore(semaphore.handle)
-                .stage_mask(stages)
-        };
         // Filled where they lie: to collect them moves hundreds of bytes for every submission.
-        let mut begin: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = SmallVec::new();
+        let mut begin: SmallVec<[vk::Semaphore; 4]> = SmallVec::new();
+        let mut begin_values: SmallVec<[u64; 4]> = SmallVec::new();
         for wait in waits {
-            begin.push(at(wait.timeline, wait.value));
+            begin.push(wait.timeline.handle);
+            begin_values.push(wait.timeline.base + wait.value);
         }
-        for semaphore in shared[0] {
-            begin.push(binary(semaphore));
+        let mut end: SmallVec<[vk::Semaphore; 4]> = smallvec![signal.handle];
+        let mut end_values: SmallVec<[u64; 4]> = smallvec![signal.base + value];
+        for (semaphores, values, shared) in [
+            (&mut begin, &mut begin_values, shared[0]),
+            (&mut end, &mut end_values, shared[1]),
+        ] {
+            semaphores.extend(shared.iter().map(|semaphore| semaphore.handle));
+            // Binary ones have no values: what stands there is not looked at.
+            values.resize(semaphores.len(), 0);
         }
-        let mut end: SmallVec<[vk::SemaphoreSubmitInfo<'_>; 4]> = SmallVec::new();
-        end.push(at(signal, value));
-        for semaphore in shared[1] {
-            end.push(binary(semaphore));
-        }
+        let stages: SmallVec<[vk::PipelineStageFlags; 4]> =
+            smallvec![vk::PipelineStageFlags::ALL_COMMANDS; begin.len()];
         // A busy device gets many command buffers of the application at once, each with a barrier before it.
-        let mut buffers: SmallVec<[vk::CommandBufferSubmitInfo<'_>; 128]> = SmallVec::new();
-        for recorder in recorders {
-            buffers.push(vk::CommandBufferSubmitInfo::default().command_buffer(recorder.handle));
-        }
-        let submits = [vk::SubmitInfo2::default()
-            .wait_semaphore_infos(&begin)
-            .command_buffer_infos(&buffers)
-            .signal_semaphore_infos(&end)];
+        let mut buffers: SmallVec<[vk::CommandBuffer; 128]> = SmallVec::new();
+        buffers.extend(recorders.into_iter().map(|recorder| recorder.handle));
+        let mut values = vk::TimelineSemaphoreSubmitInfo::default()
+            .wait_semaphore_values(&begin_values)
+            .signal_semaphore_values(&end_values);
+        let submits = [vk::SubmitInfo::default()
+            .wait_semaphores(&begin)
+            .wait_dst_stage_mask(&stages)
+            .command_buffers(&buffers)
+            .signal_semaphores(&end)
+            .push_next(&mut values)];
         let queue = self.queue(queue);
         let _code = self.run_code();
         // SAFETY: the lock on the queue is held; the recorders have ended; every handle is alive and stays
         // so until the owner has seen `value`.
-        let result = unsafe {
-            (self.sync2.queue_submit2)(
-                *queue,
-                submits.len() as u32,
-                submits.as_ptr(),
-                vk::Fence::null(),
-            )
-        };
+        let result = unsafe { self.raw.queue_submit(*queue, &submits, vk::Fence::null()) };
         drop(queue);
-        result
-            .result()
-            .map_err(|result| self.note(Error::from_vk("vkQueueSubmit2", result)))
+        result.map_err(|result| self.note(Error::from_vk("vkQueueSubmit", result)))
     }
 }
 

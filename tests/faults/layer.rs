@@ -173,7 +173,7 @@ fallible! {
         (a: vk::Device, b: *const c_void, c: Allocator, d: *mut vk::PipelineCache);
     "vkCreateComputePipelines" false pipelines
         (a: vk::Device, b: vk::PipelineCache, c: u32, d: *const c_void, e: Allocator, f: *mut vk::Pipeline);
-    "vkQueueSubmit2" true queue_submit2
+    "vkQueueSubmit" true queue_submit
         (a: vk::Queue, b: u32, c: *const c_void, d: vk::Fence);
     "vkWaitSemaphores" true wait_semaphores (a: vk::Device, b: *const c_void, c: u64);
     "vkGetSemaphoreCounterValue" true semaphore_counter

@@ -179,8 +179,7 @@ fn arguments_of_64_bits_are_members_of_the_block() {
 
 #[test]
 fn addresses_may_come_in_two_halves() {
-    let mut caps = Capabilities::minimal();
-    caps.spirv_version = (1, 5);
+    let caps = Capabilities::minimal();
     let module = straight(|b| {
         let offset_bytes = 0;
         let words = b.load(

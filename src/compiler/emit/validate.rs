@@ -4,12 +4,13 @@ use crate::compiler::spirv::words;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Panics with the validator's words and the disassembly when a module is not valid for Vulkan 1.3.
+/// Panics with the validator's words and the disassembly when a module is not valid for the oldest Vulkan that takes its version.
 ///
 /// Where the machine has no `spirv-val` nothing is checked, and the test says so.
 pub fn assert_valid(module: &[u32]) {
     let bytes = words::to_bytes(module);
-    let Some((valid, message)) = pipe("spirv-val", &["--target-env", "vulkan1.3", "-"], &bytes)
+    let environment = words::environment(module);
+    let Some((valid, message)) = pipe("spirv-val", &["--target-env", environment, "-"], &bytes)
     else {
         eprintln!("spirv-val is not installed: the module was not validated");
         return;

@@ -51,6 +51,16 @@ pub fn give_bytes(words: &[u32], mut take: impl FnMut(&[u8])) {
     }
 }
 
+/// The oldest environment that takes a module of its version, by the name that SPIRV-Tools has for it.
+pub fn environment(module: &[u32]) -> &'static str {
+    match module.get(1) {
+        Some(..=0x0001_0300) => "vulkan1.1",
+        Some(..=0x0001_0400) => "vulkan1.1spv1.4",
+        Some(..=0x0001_0500) => "vulkan1.2",
+        _ => "vulkan1.3",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,8 +11,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
     let (driver, arithmetic) = (&info.driver, &info.driver.arithmetic);
     let (preferences, execution) = (&driver.preferences, &driver.execution);
     Capabilities {
-        // Vulkan 1.2, the least that is accepted, takes SPIR-V 1.5.
-        spirv_version: (1, 5),
+        spirv_version: spirv_version(info),
         int8: features.shader_int8,
         int16: features.shader_int16,
         int64: features.shader_int64,
@@ -30,7 +29,8 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
             buffer_add32: features.buffer_float32_atomic_add,
             buffer_add64: features.buffer_float64_atomic_add,
         },
-        workgroup_explicit_layout: features.workgroup_explicit_layout
+        workgroup_explicit_layout: spirv_version(info) >= (1, 4)
+            && features.workgroup_explicit_layout
             && features.workgroup_explicit_layout_8bit
             && features.workgroup_explicit_layout_16bit,
         integer_dot_product: features.integer_dot_product,
@@ -63,7 +63,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         counts_addresses: preferences.counts_addresses,
         indexes_addresses: preferences.indexes_addresses,
         extracts_fields: preferences.extracts_fields,
-        textures: if features.sampled_image_arrays {
+        textures: if features.has_sampled_image_arrays() {
             TEXTURES
         } else {
             0
@@ -76,6 +76,18 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         } else {
             0
         },
+    }
+}
+
+/// The newest version of SPIR-V that the device takes, of those up to what is of use.
+fn spirv_version(info: &PhysicalDeviceInfo) -> (u8, u8) {
+    let (major, minor, _) = info.api_version;
+    if (major, minor) >= (1, 2) {
+        (1, 5)
+    } else if info.has_extension("VK_KHR_spirv_1_4") {
+        (1, 4)
+    } else {
+        (1, 3)
     }
 }
 

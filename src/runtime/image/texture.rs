@@ -122,7 +122,7 @@ mod tests {
                 // SAFETY: no host memory is given.
                 unsafe { Memory::image_with_memory(context, 0, image, None, Vec::new()) }.unwrap()
             };
-            let has_units = device.info().features.sampled_image_arrays;
+            let has_units = device.info().features.has_sampled_image_arrays();
             let flat = image(ImageDimension::Two, 64);
             let texture = flat.texture(queue.context_device(), queue.device_queue().vk_queue());
             assert_eq!(texture.is_some(), has_units, "{format:?}");
