@@ -1,14 +1,17 @@
 //! A Vulkan layer that has calls fail: the library beside `tests/faults/main.rs`, which loads it between Pumice
 //! and the driver. For `tests/process.rs` it has pipelines take their time, and ends the process with a code of its
-//! own if somebody is inside the driver when the process takes the driver down. The first lines of each structure are the loader's (`vk_layer.h`).
+//! own if somebody is inside the driver when the process takes the driver down.
 
-use std::ffi::{CStr, c_char, c_void};
+#[path = "../common/layer_chain.rs"]
+mod layer_chain;
+
+use std::ffi::{CStr, c_void};
 use std::mem::transmute;
-use std::ptr::null;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ash::vk;
+use layer_chain::{Allocator, Layer, layer, next_of_device};
 
 /// Calls until the first that fails; negative when none is to.
 static CALLS_LEFT: AtomicI64 = AtomicI64::new(-1);
@@ -74,12 +77,11 @@ fn fault(can_be_lost: bool, name: &str) -> Option<vk::Result> {
 /// A lost device runs nothing more, so that what it used may be destroyed. This one is in good health: what it was
 /// given has to end before it is called lost.
 fn end_work() {
-    let device = DEVICE.load(Ordering::SeqCst) as *const c_void;
     // SAFETY: the device exists, since a call for it is under way; the name's type is this.
     unsafe {
-        let next = next_address(&DEVICE_ADDRESS, device, c"vkDeviceWaitIdle".as_ptr());
+        let next = next_of_device(c"vkDeviceWaitIdle");
         let wait: unsafe extern "system" fn(*const c_void) -> vk::Result = transmute(next);
-        let _ = wait(device);
+        let _ = wait(layer_chain::device());
     }
 }
 
@@ -141,8 +143,6 @@ extern "C" fn take_down() {
     }
 }
 
-type Allocator = *const c_void;
-
 // The literal says whether the call can return VK_ERROR_DEVICE_LOST.
 fallible! {
     "vkAllocateMemory" false allocate_memory
@@ -203,185 +203,23 @@ unsafe extern "system" fn create_compute_pipelines(
     result
 }
 
-/// `VkNegotiateLayerInterface`
-#[repr(C)]
-pub struct Negotiation {
-    structure: u32,
-    next: *const c_void,
-    version: u32,
-    instance_address: *const c_void,
-    device_address: *const c_void,
-    physical_device_address: *const c_void,
-}
+struct Faults;
 
-/// # Safety
-/// The loader's.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)]
-pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
-    negotiation: *mut Negotiation,
-) -> vk::Result {
-    // SAFETY: the loader's structure.
-    let negotiation = unsafe { &mut *negotiation };
-    negotiation.version = 2;
-    negotiation.instance_address = instance_address as *const c_void;
-    negotiation.device_address = device_address as *const c_void;
-    negotiation.physical_device_address = null();
-    vk::Result::SUCCESS
-}
+impl Layer for Faults {
+    const COMMANDS: &[&CStr] = &[];
 
-type Address = unsafe extern "system" fn(*const c_void, *const c_char) -> *const c_void;
+    fn of_instance(_: &[u8]) -> Option<*const c_void> {
+        None
+    }
 
-/// The last one made: Pumice makes one.
-static INSTANCE: AtomicUsize = AtomicUsize::new(0);
-static INSTANCE_ADDRESS: AtomicUsize = AtomicUsize::new(0);
-/// The same of devices.
-static DEVICE: AtomicUsize = AtomicUsize::new(0);
-static DEVICE_ADDRESS: AtomicUsize = AtomicUsize::new(0);
+    fn of_device(name: &[u8], next: *const c_void) -> *const c_void {
+        replacement(name, next as usize).unwrap_or(next)
+    }
 
-/// # Safety
-/// `of` was set.
-unsafe fn next_address(
-    of: &AtomicUsize,
-    parent: *const c_void,
-    name: *const c_char,
-) -> *const c_void {
-    // SAFETY: set from a function of that type.
-    unsafe {
-        let next: Address = transmute(of.load(Ordering::Relaxed));
-        next(parent, name)
+    fn has_device() {
+        // SAFETY: a function of ours, which may run at any time.
+        unsafe { atexit(take_down) };
     }
 }
 
-unsafe extern "system" fn instance_address(
-    instance: *const c_void,
-    name: *const c_char,
-) -> *const c_void {
-    // SAFETY: a name by the caller's word.
-    match unsafe { CStr::from_ptr(name) }.to_bytes() {
-        b"vkGetInstanceProcAddr" => instance_address as *const c_void,
-        b"vkGetDeviceProcAddr" => device_address as *const c_void,
-        b"vkCreateInstance" => create_instance as *const c_void,
-        b"vkCreateDevice" => create_device as *const c_void,
-        // SAFETY: an instance exists, so it was set.
-        _ if !instance.is_null() => unsafe { next_address(&INSTANCE_ADDRESS, instance, name) },
-        _ => null(),
-    }
-}
-
-unsafe extern "system" fn device_address(
-    device: *const c_void,
-    name: *const c_char,
-) -> *const c_void {
-    // SAFETY: a name by the caller's word.
-    let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-    if text == b"vkGetDeviceProcAddr" {
-        return device_address as *const c_void;
-    }
-    // SAFETY: a device exists, so it was set.
-    let next = unsafe { next_address(&DEVICE_ADDRESS, device, name) };
-    if next.is_null() {
-        next
-    } else {
-        replacement(text, next as usize).unwrap_or(next)
-    }
-}
-
-/// `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo`.
-#[repr(C)]
-struct LayerInfo {
-    structure: u32,
-    next: *mut LayerInfo,
-    function: u32,
-    link: *const Link,
-}
-
-/// `VkLayerInstanceLink` and `VkLayerDeviceLink`.
-#[repr(C)]
-struct Link {
-    next: *const Link,
-    instance_address: Address,
-    /// Of an instance, that of physical devices.
-    device_address: *const c_void,
-}
-
-/// `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`, `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`
-const LOADER_INSTANCE: u32 = 47;
-const LOADER_DEVICE: u32 = 48;
-
-/// Takes the link to the next layer out of the chain.
-///
-/// # Safety
-/// `create` begins as every structure of Vulkan does.
-unsafe fn take_link(create: *const LayerInfo, structure: u32) -> Option<&'static Link> {
-    // SAFETY: the loader put one there.
-    unsafe {
-        let mut info = (*create).next;
-        while !info.is_null() {
-            if (*info).structure == structure && (*info).function == 0 {
-                let link = (*info).link;
-                (*info).link = (*link).next;
-                return Some(&*link);
-            }
-            info = (*info).next;
-        }
-    }
-    None
-}
-
-unsafe extern "system" fn create_instance(
-    create: *const LayerInfo,
-    allocator: Allocator,
-    instance: *mut *const c_void,
-) -> vk::Result {
-    // SAFETY: the loader calls this with its own structures.
-    unsafe {
-        let Some(link) = take_link(create, LOADER_INSTANCE) else {
-            return vk::Result::ERROR_INITIALIZATION_FAILED;
-        };
-        INSTANCE_ADDRESS.store(link.instance_address as usize, Ordering::Relaxed);
-        let next = (link.instance_address)(null(), c"vkCreateInstance".as_ptr());
-        let next: unsafe extern "system" fn(
-            *const LayerInfo,
-            Allocator,
-            *mut *const c_void,
-        ) -> vk::Result = transmute(next);
-        let result = next(create, allocator, instance);
-        if result == vk::Result::SUCCESS {
-            INSTANCE.store(*instance as usize, Ordering::Relaxed);
-        }
-        result
-    }
-}
-
-unsafe extern "system" fn create_device(
-    physical: *const c_void,
-    create: *const LayerInfo,
-    allocator: Allocator,
-    device: *mut *const c_void,
-) -> vk::Result {
-    // SAFETY: as above.
-    unsafe {
-        let Some(link) = take_link(create, LOADER_DEVICE) else {
-            return vk::Result::ERROR_INITIALIZATION_FAILED;
-        };
-        DEVICE_ADDRESS.store(link.device_address as usize, Ordering::Relaxed);
-        let instance = INSTANCE.load(Ordering::Relaxed) as *const c_void;
-        let next = (link.instance_address)(instance, c"vkCreateDevice".as_ptr());
-        if next.is_null() {
-            return vk::Result::ERROR_INITIALIZATION_FAILED;
-        }
-        let next: unsafe extern "system" fn(
-            *const c_void,
-            *const LayerInfo,
-            Allocator,
-            *mut *const c_void,
-        ) -> vk::Result = transmute(next);
-        let result = next(physical, create, allocator, device);
-        if result == vk::Result::SUCCESS {
-            DEVICE.store(*device as usize, Ordering::SeqCst);
-            atexit(take_down);
-        }
-        result
-    }
-}
+layer!(Faults);
