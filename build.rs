@@ -19,6 +19,10 @@ fn main() {
     // Sums and products stay apart: where they are one, the source says so.
     embed_opencl_c(MATHS, "maths", &["-ffp-contract=off"]);
     embed_opencl_c(SHADERS, "rectangles", &[]);
+    let rotations = ["-mllvm", "-spirv-ext=+SPV_KHR_subgroup_rotate"];
+    embed_opencl_c(SHADERS, "probes", &rotations);
+    let with_doubles = [&rotations[..], &["-DDOUBLES"]].concat();
+    embed_opencl_c_as(SHADERS, "probes", "probes_doubles", &with_doubles);
     stamp_compiler();
 }
 
@@ -92,6 +96,10 @@ fn no_libclc(reason: &str) -> ! {
 /// Compiles `NAME.cl` in `folder` to `OUT_DIR/NAME.spv`, with `PUMICE_CLANG` or the oldest clang that can:
 /// the one that all was tried with.
 fn embed_opencl_c(folder: &str, name: &str, options: &[&str]) {
+    embed_opencl_c_as(folder, name, name, options);
+}
+
+fn embed_opencl_c_as(folder: &str, name: &str, to: &str, options: &[&str]) {
     println!("cargo:rerun-if-changed={folder}");
     println!("cargo:rerun-if-env-changed=PUMICE_CLANG");
     let candidates = match env::var_os("PUMICE_CLANG") {
@@ -108,7 +116,7 @@ fn embed_opencl_c(folder: &str, name: &str, options: &[&str]) {
             .args(options)
             .arg(Path::new(folder).join(format!("{name}.cl")))
             .arg("-o")
-            .arg(out_dir().join(format!("{name}.spv")))
+            .arg(out_dir().join(format!("{to}.spv")))
             .output();
         match output {
             Ok(output) if output.status.success() => return,

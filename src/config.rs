@@ -25,9 +25,9 @@ pub struct Config {
     /// `PUMICE_DEFECTS_OF`: a device as [`crate::compiler::Capabilities::named`] names it, `nvidia` or `lavapipe`;
     /// kernels are compiled so as to get by with the defects of that driver, too. For tests on a software driver.
     pub defects_of: Option<String>,
-    /// `PUMICE_SUB_GROUP_PROGRESS`: whether sub-groups make independent progress (`cl_khr_subgroups`); 0 for
-    /// no. Default: yes with the drivers of hardware, no with those of software.
-    pub sub_group_progress: Option<bool>,
+    /// `PUMICE_ASSUME`: what devices are taken to do, in place of what was found by trying it out: items like
+    /// `sub-group-progress=1`, comma-separated, by the names that `pumice info` has for them.
+    pub assumed: Vec<(String, bool)>,
     /// `PUMICE_TRACE`: a file that gets the times of all commands, for the Perfetto viewer.
     pub trace: Option<PathBuf>,
 }
@@ -89,9 +89,7 @@ impl Config {
             validate: switch("PUMICE_VALIDATE"),
             discrete: switch("PUMICE_DISCRETE"),
             defects_of: text("PUMICE_DEFECTS_OF").filter(|value| !value.is_empty()),
-            sub_group_progress: text("PUMICE_SUB_GROUP_PROGRESS")
-                .filter(|value| !value.is_empty())
-                .map(|value| value != "0"),
+            assumed: assumed(&text("PUMICE_ASSUME").unwrap_or_default()),
             trace: path("PUMICE_TRACE"),
         }
     }
@@ -104,6 +102,14 @@ impl Config {
             log::debug!("a logger is there already, PUMICE_LOG is not used");
         }
     }
+}
+
+fn assumed(value: &str) -> Vec<(String, bool)> {
+    let items = value.split(',').map(str::trim);
+    items
+        .filter_map(|item| item.split_once('='))
+        .map(|(name, value)| (name.trim().to_owned(), value.trim() != "0"))
+        .collect()
 }
 
 fn device_filters(value: &str) -> Vec<DeviceFilter> {
@@ -197,11 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn progress_of_sub_groups_is_the_drivers_unless_told() {
-        for (value, progress) in [("", None), ("0", Some(false)), ("1", Some(true))] {
-            let config = config(&[("PUMICE_SUB_GROUP_PROGRESS", value)]);
-            assert_eq!(config.sub_group_progress, progress);
-        }
+    fn what_is_assumed_is_listed() {
+        assert_eq!(config(&[("PUMICE_ASSUME", "")]).assumed, []);
+        let both = config(&[("PUMICE_ASSUME", "longs=0, sub-group-progress=1,")]);
+        let expected = [("longs", false), ("sub-group-progress", true)];
+        assert_eq!(
+            both.assumed,
+            expected.map(|(name, holds)| (name.to_owned(), holds))
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use pumice::compiler::ir::{
     Rounding, Terminator, Type, Unary, Value,
 };
 use pumice::compiler::{Capabilities, Context, Library, Options, Sharing, emit, passes};
-use pumice::runtime::device::target;
+use pumice::runtime::device::{findings, target};
 use pumice::vulkan::{
     Device, Instance, InstanceOptions, MemoryKind, Pipeline, PipelineOptions, Recorder,
     ShaderModule, Timeline,
@@ -39,7 +39,7 @@ fn machine() -> Option<&'static Machine> {
         let index = devices.iter().position(|d| d.unusable_reason.is_none())?;
         let device = Device::new(&instance, index).expect("a usable device can be created");
         Some(Machine {
-            capabilities: target::capabilities(device.info()),
+            capabilities: target::capabilities(device.info(), &findings::Findings::default()),
             library: Library::embedded().expect("the library is embedded"),
             device,
         })

@@ -19,7 +19,7 @@ const FORK: &str = "fork";
 /// Runs the scenario of `tests/c/process.c`, with the layer that tells whether somebody is inside the driver when it
 /// is taken down: pipelines take 300 ms there.
 fn run_watched(scenario: &str) {
-    let mut environment = layer::variables(scenario).to_vec();
+    let mut environment = layer::variables("fault_layer", scenario).to_vec();
     environment.push(("PUMICE_TEST_SLOW_PIPELINES_MS", "300".into()));
     run_with(scenario, &environment);
 }

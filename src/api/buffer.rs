@@ -137,7 +137,7 @@ pub(super) unsafe fn read_properties(
         let value = next();
         wanted.all.push(value);
         if name == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT {
-            if value != CL_TRUE.into() && value != CL_FALSE.into() {
+            if ![CL_TRUE, CL_FALSE].map(u64::from).contains(&value) {
                 return invalid(format!("property {name:#x} = {value:#x} is no boolean"));
             }
             wanted.names_private_address = true;

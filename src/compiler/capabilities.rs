@@ -118,6 +118,8 @@ pub struct Capabilities {
     pub marks_loops: bool,
     /// Whether `GLSL.std.450 Fma` on 32-bit floats rounds once, as hardware with an FMA unit does.
     pub fused_fma32: bool,
+    /// Whether `Fma` of halves rounds once.
+    pub fused_fma16: bool,
     /// Whether `GLSL.std.450 Exp2` of a 32-bit float between -24 and 2 is within 2 ulp, where Vulkan allows some more.
     pub precise_exp2: bool,
     /// Whether `GLSL.std.450 Fma` on 64-bit floats rounds once, as hardware with an FMA unit does.
@@ -253,6 +255,7 @@ impl Capabilities {
             rounds_to_nearest32: false,
             marks_loops: false,
             fused_fma32: true,
+            fused_fma16: true,
             precise_exp2: true,
             fused_fma64: true,
             subgroup: SubgroupOperations {
@@ -304,6 +307,7 @@ impl Capabilities {
             uniform_bytes: 64 << 10,
             rounds_to_nearest32: false,
             fused_fma32: false,
+            fused_fma16: false,
             precise_exp2: false,
             fused_fma64: false,
             subgroup: SubgroupOperations {
@@ -377,6 +381,7 @@ impl Capabilities {
             widens_denormals: false,
             rounds_to_nearest32: false,
             fused_fma32: false,
+            fused_fma16: false,
             precise_exp2: false,
             fused_fma64: false,
             subgroup: SubgroupOperations {

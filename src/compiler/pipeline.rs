@@ -6,7 +6,7 @@
 
 use super::context::Context;
 use super::error::CompileError;
-use super::ir::Module;
+use super::ir::{Inst, Module, Type};
 use super::passes;
 use super::verify::{self, Stage};
 
@@ -131,9 +131,15 @@ pub(super) fn run(
     cx: &Context<'_>,
     observe: &mut dyn FnMut(&str, &Module),
 ) -> Result<(), CompileError> {
+    // Whether what comes must do without 64-bit integers.
+    let mut is_narrow = false;
     for step in STEPS {
         run_pass(step.name, step.pass, module, cx)?;
         verify_after(step.name, module, step.stage)?;
+        is_narrow |= step.name == "legalize::int64" && !cx.capabilities.int64;
+        if is_narrow && cfg!(debug_assertions) {
+            refuse_long_integers(step.name, module)?;
+        }
         observe(step.name, module);
     }
     Ok(())
@@ -157,6 +163,23 @@ pub(super) fn run_pass(
         }
         None => result,
     }
+}
+
+/// Finds in debug builds that a pass has made 64-bit integers for a device that has none, at once and by its name.
+fn refuse_long_integers(pass: &'static str, module: &Module) -> Result<(), CompileError> {
+    for function in &module.functions {
+        let blocks = function.layout().iter();
+        let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
+        let is_long = |&inst: &Inst| {
+            let results = &function.inst(inst).results;
+            results.iter().any(|&value| function.ty(value) == Type::I64)
+        };
+        if insts.any(is_long) {
+            let error = CompileError::internal("64-bit integers, which the device does not have");
+            return Err(error.in_pass(pass).in_function(&function.name));
+        }
+    }
+    Ok(())
 }
 
 /// Finds in debug builds that a pass has broken the IR, at once and by its name.

@@ -37,10 +37,11 @@ pub struct Arithmetic {
     pub widens_denormals: bool,
     /// Whether singles are rounded to the nearest without `RoundingModeRTE`, which costs more than it gives.
     pub rounds_to_nearest32: bool,
-    /// Whether `Fma` rounds once. Vulkan lets it round twice.
-    pub fuses: bool,
-    /// Whether `Exp2` of a single between -24 and 2 is within 2 ulp, where Vulkan allows some more.
-    pub has_precise_exp2: bool,
+    /// Whether `Fma` rounds once, if that is known better than it can be tried out. Vulkan lets it round twice.
+    pub fuses: Option<bool>,
+    /// Whether `Exp2` of a single between -24 and 2 is within 2 ulp, where Vulkan allows some more, if that is known better
+    /// than it can be tried out.
+    pub has_precise_exp2: Option<bool>,
 }
 
 /// The code that its compiler makes most of, of several that mean the same.
@@ -52,6 +53,8 @@ pub struct Preferences {
     pub counts_addresses: bool,
     /// Addresses are said as a base and an index of 32 bits.
     pub indexes_addresses: bool,
+    /// Less code rather than code that runs faster: kernels are compiled by the processor that runs them, for all that it does.
+    pub compiles_slowly: bool,
     /// Bytes and halves of words are extracted, rather than shifted and masked.
     pub extracts_fields: bool,
     /// Few wide accesses to memory rather than many narrow ones: a loop over the work-items of a sub-group makes each.
@@ -69,9 +72,9 @@ pub struct Execution {
     pub max_nesting: Option<u32>,
     /// How much stack a kernel may take, where there is a limit.
     pub frame: Option<FrameLimit>,
-    /// Whether sub-groups make progress independently of each other, so that one may wait for another. Hardware schedules them
-    /// so, while the software drivers run one after the other.
-    pub sub_groups_progress: bool,
+    /// Whether sub-groups make progress independently of each other, so that one may wait for another, if that is known better
+    /// than it can be tried out.
+    pub sub_groups_progress: Option<bool>,
     /// Whether nothing but locked operations of the processor orders accesses to memory.
     pub is_ordered_by_locked_operations_only: bool,
 }
@@ -101,13 +104,14 @@ impl Driver {
             keeps_denormals64: false,
             widens_denormals: false,
             rounds_to_nearest32: false,
-            fuses: false,
-            has_precise_exp2: false,
+            fuses: None,
+            has_precise_exp2: None,
         },
         preferences: Preferences {
             marks_loops: false,
             counts_addresses: false,
             indexes_addresses: false,
+            compiles_slowly: false,
             extracts_fields: false,
             has_serial_memory: false,
             reads_uniforms: false,
@@ -116,7 +120,7 @@ impl Driver {
         execution: Execution {
             max_nesting: None,
             frame: None,
-            sub_groups_progress: false,
+            sub_groups_progress: None,
             is_ordered_by_locked_operations_only: false,
         },
         host: HostBehaviour {

@@ -102,10 +102,14 @@ pub(super) fn driver(version: Option<Version>) -> Driver {
             keeps_denormals32: keeps_denormals,
             keeps_denormals64: keeps_denormals,
             widens_denormals: keeps_denormals,
+            // LLVM's `fmuladd`, which may be one or two operations, as the code around it has it.
+            fuses: Some(false),
+            has_precise_exp2: Some(false),
             ..Driver::UNKNOWN.arithmetic
         },
         // Counted addresses it takes worse: a convolution took 3 times as long with them.
         preferences: Preferences {
+            compiles_slowly: true,
             has_serial_memory: true,
             reads_uniforms: reads_uniforms_better(version),
             ..Driver::UNKNOWN.preferences
@@ -113,6 +117,8 @@ pub(super) fn driver(version: Option<Version>) -> Driver {
         execution: Execution {
             max_nesting: Some(MAX_NESTING),
             is_ordered_by_locked_operations_only: true,
+            // One sub-group of a work-group after the other.
+            sub_groups_progress: Some(false),
             ..Driver::UNKNOWN.execution
         },
         host: HostBehaviour {

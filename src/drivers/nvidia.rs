@@ -3,7 +3,7 @@
 //! Tried in 580.159.04.
 
 use super::driver::{Arithmetic, HostBehaviour, Preferences};
-use super::{Defects, Driver, hardware};
+use super::{Defects, Driver};
 
 /// `VK_DRIVER_ID_NVIDIA_PROPRIETARY`
 pub(super) const ID: u32 = 4;
@@ -29,15 +29,15 @@ pub const DRIVER: Driver = Driver {
         keeps_denormals64: true,
         rounds_to_nearest32: true,
         // Its unit has it (PTX ISA, ex2.approx: 2^-22.5), as the conformance tests of exp, exp2 and exp10 show.
-        has_precise_exp2: true,
-        ..hardware::DRIVER.arithmetic
+        has_precise_exp2: Some(true),
+        ..Driver::UNKNOWN.arithmetic
     },
     preferences: Preferences {
         marks_loops: true,
         counts_addresses: true,
         indexes_addresses: true,
         extracts_fields: true,
-        ..hardware::DRIVER.preferences
+        ..Driver::UNKNOWN.preferences
     },
     host: HostBehaviour {
         breaks_in_children: true,
@@ -48,7 +48,7 @@ pub const DRIVER: Driver = Driver {
         // pipeline held a new one's, about one launch in a thousand of a program that builds, runs and releases on sixteen
         // threads. Neither without destroying nor with a lock was any of 80,000 wrong.
         confuses_code: true,
-        ..hardware::DRIVER.host
+        ..Driver::UNKNOWN.host
     },
-    ..hardware::DRIVER
+    ..Driver::UNKNOWN
 };

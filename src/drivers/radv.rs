@@ -1,6 +1,6 @@
 //! Mesa's driver for AMD's GPUs.
 
-use super::{Defects, Driver, hardware};
+use super::{Defects, Driver};
 
 /// `VK_DRIVER_ID_MESA_RADV`
 pub(super) const ID: u32 = 3;
@@ -18,10 +18,10 @@ pub const DEFECTS_IN_DEBIAN_12: Defects = Defects::UNKNOWN
 /// none.
 pub(super) fn driver(preserves_denormals64: bool) -> Driver {
     if preserves_denormals64 {
-        return hardware::DRIVER;
+        return Driver::UNKNOWN;
     }
     Driver {
         defects: DEFECTS_BEFORE_GFX8,
-        ..hardware::DRIVER
+        ..Driver::UNKNOWN
     }
 }

@@ -1,6 +1,6 @@
 //! SwiftShader, Google's software driver. It has no version to tell by: `driverVersion` is 5 of all.
 
-use super::driver::{Execution, HostBehaviour, Preferences};
+use super::driver::{Arithmetic, Execution, HostBehaviour, Preferences};
 use super::{Defects, Driver, FrameLimit};
 
 /// `VK_DRIVER_ID_GOOGLE_SWIFTSHADER`
@@ -33,13 +33,22 @@ pub const FRAME: FrameLimit = FrameLimit {
 /// The driver.
 pub const DRIVER: Driver = Driver {
     defects: DEFECTS,
+    arithmetic: Arithmetic {
+        // A product and a sum, but where its optimizer folds constants.
+        fuses: Some(false),
+        has_precise_exp2: Some(false),
+        ..Driver::UNKNOWN.arithmetic
+    },
     preferences: Preferences {
+        compiles_slowly: true,
         // It has the capability, and warns of its name on standard error.
         names_dynamic_indexing: false,
         ..Driver::UNKNOWN.preferences
     },
     execution: Execution {
         frame: Some(FRAME),
+        // One sub-group of a work-group after the other.
+        sub_groups_progress: Some(false),
         ..Driver::UNKNOWN.execution
     },
     host: HostBehaviour {
@@ -48,5 +57,4 @@ pub const DRIVER: Driver = Driver {
         imports_host_memory_unreported: true,
         ..Driver::UNKNOWN.host
     },
-    ..Driver::UNKNOWN
 };

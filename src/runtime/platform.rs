@@ -83,7 +83,6 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
         known.map(|known| known.defects)
     });
     let others_defects = others_defects.unwrap_or_default();
-    let progress = config.sub_group_progress;
     let physical = instance.physical_devices();
     let names: Vec<String> = physical.iter().map(|it| it.info.name.clone()).collect();
     select_devices(config.devices.as_deref(), &names)
@@ -98,7 +97,7 @@ fn find_devices(config: &Config) -> Vec<Arc<Device>> {
             log::info!("{} is not usable: {reason}", names[index]);
             false
         })
-        .filter_map(|index| Device::new(&instance, index, progress, others_defects))
+        .filter_map(|index| Device::new(&instance, index, &config.assumed, others_defects))
         .collect()
 }
 

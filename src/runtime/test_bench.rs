@@ -1,5 +1,6 @@
 //! A device, and two buffers that both it and the host see, for tests of what is recorded.
 
+use super::device::findings::Findings;
 use super::device::internal_kernels::InternalKernels;
 use super::device::target;
 use crate::vulkan::{Buffer, MemoryKind, Recorder, Timeline, test_device};
@@ -25,7 +26,10 @@ impl Bench {
         Some(Self {
             source: buffer().unwrap(),
             target: buffer().unwrap(),
-            kernels: InternalKernels::new(&device, &target::capabilities(device.info())),
+            kernels: InternalKernels::new(
+                &device,
+                &target::capabilities(device.info(), &Findings::default()),
+            ),
             recorder: Recorder::new(&device).unwrap(),
             timeline: Timeline::new(&device).unwrap(),
             submissions: 0,

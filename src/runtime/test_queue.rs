@@ -67,7 +67,7 @@ fn on_own_devices<const COUNT: usize>(discrete: bool) -> Option<[Arc<Queue>; COU
         skip::no_device();
         return None;
     };
-    let device = |()| Device::new(&instance, index, None, Defects::empty()).unwrap();
+    let device = |()| Device::new(&instance, index, &[], Defects::empty()).unwrap();
     let devices = [(); COUNT].map(device);
     let user_data = UserData(std::ptr::null_mut());
     let context = Context::new(devices.to_vec(), Vec::new(), None, user_data);

@@ -28,7 +28,9 @@ pub(super) fn create_raw(
     let mut all = features.chain(version, has);
     let mut extensions = FeatureStructures::extensions(version, has);
     extensions.extend(WITHOUT_FEATURES.into_iter().filter(|name| has(name)));
-    let of_versions = OF_VERSIONS.into_iter().filter(|(since, _)| version < *since);
+    let of_versions = OF_VERSIONS
+        .into_iter()
+        .filter(|(since, _)| version < *since);
     extensions.extend(of_versions.map(|(_, name)| name).filter(|name| has(name)));
 
     let priorities = priorities(info);

@@ -230,10 +230,12 @@ mod tests {
 
     #[test]
     fn extensions_are_needed_below_the_version_that_took_them_in() {
-        let needs = |version, name: &CStr| {
-            FeatureStructures::extensions(version, |_| true).contains(&name)
-        };
-        for name in [khr::timeline_semaphore::NAME, ext::descriptor_indexing::NAME] {
+        let needs =
+            |version, name: &CStr| FeatureStructures::extensions(version, |_| true).contains(&name);
+        for name in [
+            khr::timeline_semaphore::NAME,
+            ext::descriptor_indexing::NAME,
+        ] {
             assert!(needs(vk::API_VERSION_1_1, name));
             assert!(!needs(vk::API_VERSION_1_2, name));
         }

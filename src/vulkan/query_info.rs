@@ -41,14 +41,20 @@ pub(super) fn physical_device(
         api_version: basic.api_version,
         extensions: &extensions,
     };
-    let (features, properties, memory_fds, semaphore_fds) = if query.api_version >= vk::API_VERSION_1_1 {
-        let features = query.features();
-        let has = |name: &std::ffi::CStr| query.has(name);
-        let properties = query_properties::properties(instance, handle, &basic, &features, has);
-        (features, properties, query.memory_fds(), query.semaphore_fds())
-    } else {
-        Default::default()
-    };
+    let (features, properties, memory_fds, semaphore_fds) =
+        if query.api_version >= vk::API_VERSION_1_1 {
+            let features = query.features();
+            let has = |name: &std::ffi::CStr| query.has(name);
+            let properties = query_properties::properties(instance, handle, &basic, &features, has);
+            (
+                features,
+                properties,
+                query.memory_fds(),
+                query.semaphore_fds(),
+            )
+        } else {
+            Default::default()
+        };
     let calibrated_timestamps = query.calibrated_with_monotonic();
 
     let driver = drivers::of(&Report {

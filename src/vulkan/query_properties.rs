@@ -179,7 +179,13 @@ fn map_subgroup(
     let controls_compute = sizes
         .required_subgroup_size_stages
         .contains(vk::ShaderStageFlags::COMPUTE);
-    let or_size = |size: u32| if size == 0 { groups.subgroup_size } else { size };
+    let or_size = |size: u32| {
+        if size == 0 {
+            groups.subgroup_size
+        } else {
+            size
+        }
+    };
     SubgroupInfo {
         size: groups.subgroup_size,
         min_size: or_size(sizes.min_subgroup_size),
@@ -204,7 +210,9 @@ fn map_subgroup(
     }
 }
 
-fn map_dot_product(found: &vk::PhysicalDeviceShaderIntegerDotProductProperties<'_>) -> DotProductAcceleration {
+fn map_dot_product(
+    found: &vk::PhysicalDeviceShaderIntegerDotProductProperties<'_>,
+) -> DotProductAcceleration {
     let is = |flag: vk::Bool32| flag == vk::TRUE;
     DotProductAcceleration {
         signed_8bit: is(found.integer_dot_product8_bit_signed_accelerated),

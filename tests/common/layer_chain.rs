@@ -66,25 +66,37 @@ pub trait Layer {
     /// The function that stands before one of [`Layer::COMMANDS`].
     fn of_instance(name: &[u8]) -> Option<*const c_void>;
 
-    /// What a command of a device is instead of `next`, the next layer's; null is none.
+    /// What a command of a device is instead of `next`, the next layer's; null is none, of either.
     fn of_device(name: &[u8], next: *const c_void) -> *const c_void;
 
-    /// Whether a device may be made.
+    /// The extensions that a device is made with below, if it may be made.
     ///
     /// # Errors
     /// What `vkCreateDevice` returns else.
     ///
     /// # Safety
     /// `create` is what the application gave.
-    unsafe fn permits(
+    unsafe fn extensions_below(
         _physical: vk::PhysicalDevice,
-        _create: &vk::DeviceCreateInfo<'_>,
-    ) -> Result<(), vk::Result> {
-        Ok(())
+        create: &vk::DeviceCreateInfo<'_>,
+    ) -> Result<Vec<*const c_char>, vk::Result> {
+        // SAFETY: the caller's word.
+        Ok(unsafe { asked_for(create) })
     }
 
     /// A device was made.
     fn has_device() {}
+}
+
+/// The names of the extensions that an application asks for.
+///
+/// # Safety
+/// `create` is what it gave.
+pub unsafe fn asked_for(create: &vk::DeviceCreateInfo<'_>) -> Vec<*const c_char> {
+    let count = create.enabled_extension_count as usize;
+    // SAFETY: the caller's word.
+    let name = |place| unsafe { *create.pp_enabled_extension_names.add(place) };
+    (0..count).map(name).collect()
 }
 
 /// The function by which the loader gets to know the layer.
@@ -121,11 +133,16 @@ pub fn device() -> *const c_void {
     DEVICE.load(Ordering::SeqCst) as *const c_void
 }
 
-#[allow(dead_code, reason = "not every layer stands before commands of the instance")]
+#[allow(
+    dead_code,
+    reason = "not every layer stands before commands of the instance"
+)]
 /// The next layer's command of instances, one of [`Layer::COMMANDS`]; null before there was any.
 pub fn next_of_instance(name: &CStr) -> *const c_void {
     let commands = COMMANDS.lock().unwrap_or_else(PoisonError::into_inner);
-    commands.get(name).map_or(null(), |command| *command as *const c_void)
+    commands
+        .get(name)
+        .map_or(null(), |command| *command as *const c_void)
 }
 
 /// The next layer's command of the last device made.
@@ -178,9 +195,6 @@ unsafe extern "system" fn device_address<L: Layer>(
         let next: Address = transmute(DEVICE_ADDRESS.load(Ordering::SeqCst));
         next(device, name.as_ptr())
     };
-    if next.is_null() {
-        return next;
-    }
     L::of_device(name.to_bytes(), next)
 }
 
@@ -227,7 +241,10 @@ unsafe extern "system" fn create_instance<L: Layer>(
             // Loaders may answer with the first layer's commands once the instance is theirs.
             let mut commands = COMMANDS.lock().unwrap_or_else(PoisonError::into_inner);
             for name in L::COMMANDS {
-                commands.insert(name, (link.instance_address)(*instance, name.as_ptr()) as usize);
+                commands.insert(
+                    name,
+                    (link.instance_address)(*instance, name.as_ptr()) as usize,
+                );
             }
         }
         result
@@ -245,9 +262,13 @@ unsafe extern "system" fn create_device<L: Layer>(
         let Some(link) = take_link(create, LOADER_DEVICE) else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         };
-        if let Err(refusal) = L::permits(physical, &*create.cast()) {
-            return refusal;
-        }
+        let mut below = *create.cast::<vk::DeviceCreateInfo<'_>>();
+        let names = match L::extensions_below(physical, &below) {
+            Ok(names) => names,
+            Err(refusal) => return refusal,
+        };
+        below.enabled_extension_count = names.len() as u32;
+        below.pp_enabled_extension_names = names.as_ptr();
         DEVICE_ADDRESS.store(link.device_address as usize, Ordering::SeqCst);
         let instance = INSTANCE.load(Ordering::SeqCst) as *const c_void;
         let next = (link.instance_address)(instance, c"vkCreateDevice".as_ptr());
@@ -256,11 +277,11 @@ unsafe extern "system" fn create_device<L: Layer>(
         }
         let next: unsafe extern "system" fn(
             vk::PhysicalDevice,
-            *const LayerInfo,
+            *const vk::DeviceCreateInfo<'_>,
             Allocator,
             *mut *const c_void,
         ) -> vk::Result = transmute(next);
-        let result = next(physical, create, allocator, device);
+        let result = next(physical, &below, allocator, device);
         if result == vk::Result::SUCCESS {
             DEVICE.store(*device as usize, Ordering::SeqCst);
             L::has_device();

@@ -26,14 +26,27 @@ impl Description {
     /// When it does not hold what such files hold: whoever wrote it is to see that.
     pub fn read(path: &str) -> Self {
         let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        let all: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
-        let text = |name: &str| all[name].as_str().unwrap_or_else(|| panic!("{path}: no {name}"));
-        let number = |name: &str| all[name].as_u64().unwrap_or_else(|| panic!("{path}: no {name}"));
+        let all: Value =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let text = |name: &str| {
+            all[name]
+                .as_str()
+                .unwrap_or_else(|| panic!("{path}: no {name}"))
+        };
+        let number = |name: &str| {
+            all[name]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{path}: no {name}"))
+        };
         let set = |name: &str| -> HashSet<String> {
-            let names = all[name].as_array().unwrap_or_else(|| panic!("{path}: no {name}"));
+            let names = all[name]
+                .as_array()
+                .unwrap_or_else(|| panic!("{path}: no {name}"));
             names.iter().filter_map(Value::as_str).map(plain).collect()
         };
-        let mut version = text("apiVersion").split('.').map(|part| part.parse().unwrap_or(0));
+        let mut version = text("apiVersion")
+            .split('.')
+            .map(|part| part.parse().unwrap_or(0));
         let mut part = || version.next().unwrap_or(0);
         Self {
             name: text("name").to_owned(),
@@ -110,18 +123,38 @@ fn memory(found: &Value) -> vk::PhysicalDeviceMemoryProperties {
         memory.memory_heap_count += 1;
     }
     let known = [
-        ("VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT", vk::MemoryPropertyFlags::DEVICE_LOCAL),
-        ("VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT", vk::MemoryPropertyFlags::HOST_VISIBLE),
-        ("VK_MEMORY_PROPERTY_HOST_COHERENT_BIT", vk::MemoryPropertyFlags::HOST_COHERENT),
-        ("VK_MEMORY_PROPERTY_HOST_CACHED_BIT", vk::MemoryPropertyFlags::HOST_CACHED),
-        ("VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT", vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
-        ("VK_MEMORY_PROPERTY_PROTECTED_BIT", vk::MemoryPropertyFlags::PROTECTED),
+        (
+            "VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT",
+            vk::MemoryPropertyFlags::DEVICE_LOCAL,
+        ),
+        (
+            "VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT",
+            vk::MemoryPropertyFlags::HOST_VISIBLE,
+        ),
+        (
+            "VK_MEMORY_PROPERTY_HOST_COHERENT_BIT",
+            vk::MemoryPropertyFlags::HOST_COHERENT,
+        ),
+        (
+            "VK_MEMORY_PROPERTY_HOST_CACHED_BIT",
+            vk::MemoryPropertyFlags::HOST_CACHED,
+        ),
+        (
+            "VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT",
+            vk::MemoryPropertyFlags::LAZILY_ALLOCATED,
+        ),
+        (
+            "VK_MEMORY_PROPERTY_PROTECTED_BIT",
+            vk::MemoryPropertyFlags::PROTECTED,
+        ),
     ];
     for kind in found["types"].as_array().into_iter().flatten() {
         let there = known.iter().filter(|(name, _)| has(kind, name));
         memory.memory_types[memory.memory_type_count as usize] = vk::MemoryType {
             heap_index: kind["heap"].as_u64().unwrap_or(0) as u32,
-            property_flags: there.fold(vk::MemoryPropertyFlags::empty(), |all, (_, flag)| all | *flag),
+            property_flags: there.fold(vk::MemoryPropertyFlags::empty(), |all, (_, flag)| {
+                all | *flag
+            }),
         };
         memory.memory_type_count += 1;
     }

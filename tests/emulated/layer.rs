@@ -12,14 +12,15 @@ mod description;
 mod members;
 mod memory;
 mod structures;
+mod wrong;
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::transmute;
 use std::sync::OnceLock;
 
 use ash::vk;
 use description::Description;
-use layer_chain::{Layer, layer, next_of_instance};
+use layer_chain::{Layer, layer, next_of_device, next_of_instance};
 
 /// The device that is shown.
 fn shown() -> &'static Description {
@@ -60,6 +61,56 @@ const COMMANDS: [(u32, &[&str]); 2] = [
     ),
 ];
 
+/// Extensions that a version took in: a device of that version can stand for one that has the extension.
+const TAKEN_IN: [(u32, &[&CStr]); 2] = [
+    (
+        vk::API_VERSION_1_2,
+        &[
+            c"VK_EXT_descriptor_indexing",
+            c"VK_EXT_host_query_reset",
+            c"VK_EXT_scalar_block_layout",
+            c"VK_KHR_8bit_storage",
+            c"VK_KHR_buffer_device_address",
+            c"VK_KHR_driver_properties",
+            c"VK_KHR_shader_atomic_int64",
+            c"VK_KHR_shader_float16_int8",
+            c"VK_KHR_shader_float_controls",
+            c"VK_KHR_shader_subgroup_extended_types",
+            c"VK_KHR_spirv_1_4",
+            c"VK_KHR_timeline_semaphore",
+            c"VK_KHR_uniform_buffer_standard_layout",
+            c"VK_KHR_vulkan_memory_model",
+        ],
+    ),
+    (
+        vk::API_VERSION_1_3,
+        &[
+            c"VK_EXT_subgroup_size_control",
+            c"VK_KHR_maintenance4",
+            c"VK_KHR_shader_integer_dot_product",
+            c"VK_KHR_synchronization2",
+            c"VK_KHR_zero_initialize_workgroup_memory",
+        ],
+    ),
+];
+
+/// Adds the extensions that a device of the version need not name.
+fn add_taken_in(all: &mut Vec<vk::ExtensionProperties>, version: u32) {
+    let taken_in = TAKEN_IN.iter().filter(|(by, _)| *by <= version);
+    for name in taken_in.flat_map(|(_, names)| *names) {
+        if !all
+            .iter()
+            .any(|it| it.extension_name_as_c_str() == Ok(name))
+        {
+            let mut extension = vk::ExtensionProperties::default().spec_version(1);
+            for (to, byte) in extension.extension_name.iter_mut().zip(name.to_bytes()) {
+                *to = *byte as c_char;
+            }
+            all.push(extension);
+        }
+    }
+}
+
 struct Emulated;
 
 impl Layer for Emulated {
@@ -95,26 +146,47 @@ impl Layer for Emulated {
     }
 
     fn of_device(name: &[u8], next: *const c_void) -> *const c_void {
-        let newer = COMMANDS.iter().filter(|(since, _)| *since > shown().api_version);
-        if newer.into_iter().any(|(_, names)| names.iter().any(|it| it.as_bytes() == name)) {
+        let newer = COMMANDS
+            .iter()
+            .filter(|(since, _)| *since > shown().api_version);
+        if newer
+            .into_iter()
+            .any(|(_, names)| names.iter().any(|it| it.as_bytes() == name))
+        {
             return std::ptr::null();
         }
-        memory::of_device(name).unwrap_or(next)
+        if next.is_null() {
+            // The command of an extension that the device below has no more than as a part of its version.
+            let core = [b"KHR", b"EXT"]
+                .into_iter()
+                .find_map(|suffix| name.strip_suffix(suffix));
+            return core
+                .and_then(|core| CString::new(core).ok())
+                .map_or(next, |core| {
+                    // SAFETY: a device exists, since it is asked for a command.
+                    unsafe { next_of_device(&core) }
+                });
+        }
+        let ours = memory::of_device(name);
+        ours.or_else(|| wrong::of_device(name)).unwrap_or(next)
     }
 
-    unsafe fn permits(
+    unsafe fn extensions_below(
         physical: vk::PhysicalDevice,
         create: &vk::DeviceCreateInfo<'_>,
-    ) -> Result<(), vk::Result> {
+    ) -> Result<Vec<*const c_char>, vk::Result> {
         let refuse = |what: &str, why| {
-            eprintln!("{}: VUID-emulated: a device with {what} is asked for", shown().name);
+            eprintln!(
+                "{}: VUID-emulated: a device with {what} is asked for",
+                shown().name
+            );
             Err(why)
         };
         // SAFETY: the structures of the caller of vkCreateDevice.
         unsafe {
-            for place in 0..create.enabled_extension_count as usize {
-                let name = CStr::from_ptr(*create.pp_enabled_extension_names.add(place));
-                let name = name.to_string_lossy();
+            let mut names = layer_chain::asked_for(create);
+            for name in &names {
+                let name = CStr::from_ptr(*name).to_string_lossy();
                 if !shown().has_extension(&name) {
                     return refuse(&name, vk::Result::ERROR_EXTENSION_NOT_PRESENT);
                 }
@@ -148,8 +220,15 @@ impl Layer for Emulated {
                 return refuse(missing, vk::Result::ERROR_FEATURE_NOT_PRESENT);
             }
             memory::begin(physical);
+            let there = found_below(physical).1;
+            names.retain(|name| {
+                let name = CStr::from_ptr(*name);
+                there
+                    .iter()
+                    .any(|it| it.extension_name_as_c_str() == Ok(name))
+            });
+            Ok(names)
         }
-        Ok(())
     }
 }
 
@@ -162,6 +241,24 @@ macro_rules! next {
     };
 }
 pub(crate) use next;
+
+/// The extensions of the device below, and what the call that lists them returned.
+///
+/// # Safety
+/// A physical device.
+unsafe fn found_below(physical: vk::PhysicalDevice) -> (vk::Result, Vec<vk::ExtensionProperties>) {
+    // SAFETY: the caller's word, and that of the next layer for its command.
+    unsafe {
+        let next: vk::PFN_vkEnumerateDeviceExtensionProperties =
+            next!(c"vkEnumerateDeviceExtensionProperties");
+        let mut count = 0;
+        let _ = next(physical, std::ptr::null(), &mut count, std::ptr::null_mut());
+        let mut all = vec![vk::ExtensionProperties::default(); count as usize];
+        let result = next(physical, std::ptr::null(), &mut count, all.as_mut_ptr());
+        all.truncate(count as usize);
+        (result, all)
+    }
+}
 
 unsafe extern "system" fn extensions(
     physical: vk::PhysicalDevice,
@@ -176,11 +273,11 @@ unsafe extern "system" fn extensions(
         if !layer.is_null() {
             return next(physical, layer, count, found);
         }
-        let mut all_count = 0;
-        let _ = next(physical, layer, &mut all_count, std::ptr::null_mut());
-        let mut all = vec![vk::ExtensionProperties::default(); all_count as usize];
-        let result = next(physical, layer, &mut all_count, all.as_mut_ptr());
-        all.truncate(all_count as usize);
+        let (result, mut all) = found_below(physical);
+        let next: vk::PFN_vkGetPhysicalDeviceProperties = next!(c"vkGetPhysicalDeviceProperties");
+        let mut here = vk::PhysicalDeviceProperties::default();
+        next(physical, &mut here);
+        add_taken_in(&mut all, here.api_version);
         all.retain(|it| {
             let name = it.extension_name_as_c_str().unwrap_or_default();
             shown().has_extension(&name.to_string_lossy())
@@ -192,7 +289,11 @@ unsafe extern "system" fn extensions(
         let given = all.len().min(*count as usize);
         std::ptr::copy_nonoverlapping(all.as_ptr(), found, given);
         *count = given as u32;
-        if given < all.len() { vk::Result::INCOMPLETE } else { result }
+        if given < all.len() {
+            vk::Result::INCOMPLETE
+        } else {
+            result
+        }
     }
 }
 
@@ -203,7 +304,10 @@ fn show(found: &mut vk::PhysicalDeviceProperties) {
     found.device_id = device.device_id;
     found.device_type = device.device_type;
     found.device_name = [0; vk::MAX_PHYSICAL_DEVICE_NAME_SIZE];
-    let name = device.name.bytes().take(vk::MAX_PHYSICAL_DEVICE_NAME_SIZE - 1);
+    let name = device
+        .name
+        .bytes()
+        .take(vk::MAX_PHYSICAL_DEVICE_NAME_SIZE - 1);
     for (to, byte) in found.device_name.iter_mut().zip(name) {
         *to = byte as c_char;
     }
@@ -265,7 +369,9 @@ unsafe extern "system" fn features2(
 }
 
 fn show_family(family: &mut vk::QueueFamilyProperties) {
-    family.timestamp_valid_bits = family.timestamp_valid_bits.min(shown().timestamp_valid_bits);
+    family.timestamp_valid_bits = family
+        .timestamp_valid_bits
+        .min(shown().timestamp_valid_bits);
 }
 
 unsafe extern "system" fn queue_families(

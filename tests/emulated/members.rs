@@ -115,11 +115,17 @@ impl Member for vk::SubgroupFeatureFlags {
             ("VK_SUBGROUP_FEATURE_ARITHMETIC_BIT", Self::ARITHMETIC),
             ("VK_SUBGROUP_FEATURE_BALLOT_BIT", Self::BALLOT),
             ("VK_SUBGROUP_FEATURE_SHUFFLE_BIT", Self::SHUFFLE),
-            ("VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT", Self::SHUFFLE_RELATIVE),
+            (
+                "VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT",
+                Self::SHUFFLE_RELATIVE,
+            ),
             ("VK_SUBGROUP_FEATURE_CLUSTERED_BIT", Self::CLUSTERED),
             ("VK_SUBGROUP_FEATURE_QUAD_BIT", Self::QUAD),
             ("VK_SUBGROUP_FEATURE_ROTATE_BIT", Self::ROTATE_KHR),
-            ("VK_SUBGROUP_FEATURE_ROTATE_CLUSTERED_BIT", Self::ROTATE_CLUSTERED_KHR),
+            (
+                "VK_SUBGROUP_FEATURE_ROTATE_CLUSTERED_BIT",
+                Self::ROTATE_CLUSTERED_KHR,
+            ),
         ];
         if let Some(there) = there {
             *self &= Self::from_raw(bits(there, &known.map(|(name, bit)| (name, bit.as_raw()))));

@@ -52,10 +52,14 @@ fn types_shown(below: u32) -> u32 {
     let there = shown().memory;
     let memory = memory();
     let may = |place: &usize| {
-        !there.memory_types[*place].property_flags.intersects(special)
+        !there.memory_types[*place]
+            .property_flags
+            .intersects(special)
             && below & (1 << memory.below[*place]) != 0
     };
-    (0..memory.below.len()).filter(may).fold(0, |all, place| all | 1 << place)
+    (0..memory.below.len())
+        .filter(may)
+        .fold(0, |all, place| all | 1 << place)
 }
 
 pub fn of_instance(name: &[u8]) -> Option<*const c_void> {
@@ -90,7 +94,11 @@ pub fn of_device(name: &[u8]) -> Option<*const c_void> {
 
 /// Heaps are no larger than those below.
 fn show(found: &mut vk::PhysicalDeviceMemoryProperties) {
-    let most = found.memory_heaps_as_slice().iter().map(|heap| heap.size).max();
+    let most = found
+        .memory_heaps_as_slice()
+        .iter()
+        .map(|heap| heap.size)
+        .max();
     *found = shown().memory;
     for heap in &mut found.memory_heaps {
         heap.size = heap.size.min(most.unwrap_or(0));
@@ -151,7 +159,10 @@ unsafe extern "system" fn allocate(
         let next: vk::PFN_vkAllocateMemory = next_for_device!(c"vkAllocateMemory");
         let kind = (*allocate).memory_type_index;
         let below = memory().below.get(kind as usize).copied().unwrap_or(0);
-        let allocate = vk::MemoryAllocateInfo { memory_type_index: below, ..*allocate };
+        let allocate = vk::MemoryAllocateInfo {
+            memory_type_index: below,
+            ..*allocate
+        };
         let result = next(device, &allocate, allocator.cast(), made);
         if result == vk::Result::SUCCESS {
             memory().types.insert(*made, kind);
@@ -166,7 +177,10 @@ fn is_visible(of: vk::DeviceMemory) -> bool {
     let flags = shown().memory.memory_types[kind].property_flags;
     let is_visible = flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
     if !is_visible {
-        eprintln!("{}: VUID-emulated: memory of type {kind} is mapped", shown().name);
+        eprintln!(
+            "{}: VUID-emulated: memory of type {kind} is mapped",
+            shown().name
+        );
     }
     is_visible
 }

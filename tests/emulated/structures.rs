@@ -86,13 +86,9 @@ fn hide(feature: &mut vk::Bool32, is_there: bool) {
     }
 }
 
-fn first_missing(
-    set: &[(vk::Bool32, &'static str)],
-    device: &Description,
-) -> Option<&'static str> {
-    let missing = |(value, name): &&(vk::Bool32, &str)| {
-        *value == vk::TRUE && !device.has_feature(name)
-    };
+fn first_missing(set: &[(vk::Bool32, &'static str)], device: &Description) -> Option<&'static str> {
+    let missing =
+        |(value, name): &&(vk::Bool32, &str)| *value == vk::TRUE && !device.has_feature(name);
     set.iter().find(missing).map(|(_, name)| *name)
 }
 
@@ -188,6 +184,7 @@ macro_rules! properties {
         pub unsafe fn show_properties(structure: *mut Structure, device: &Description) {
             // SAFETY: the caller's word; the type is by its tag.
             unsafe {
+                hide_driver(structure);
                 match (*structure).s_type {
                     $(<vk::$structure<'static> as vk::TaggedStructure>::STRUCTURE_TYPE => {
                         let found = &mut *structure.cast::<vk::$structure<'static>>();
@@ -255,6 +252,30 @@ properties! {
     PhysicalDeviceMaintenance4Properties { AtMost { max_buffer_size } }
     PhysicalDeviceExternalMemoryHostPropertiesEXT { AtLeast { min_imported_host_pointer_alignment } }
     PhysicalDeviceMapMemoryPlacedPropertiesEXT { AtLeast { min_placed_memory_map_alignment } }
+}
+
+/// Takes out which driver it is, where none is to be known.
+///
+/// # Safety
+/// A structure of Vulkan.
+unsafe fn hide_driver(structure: *mut Structure) {
+    if std::env::var_os("PUMICE_TEST_UNKNOWN_DRIVER").is_none() {
+        return;
+    }
+    // SAFETY: the caller's word; the type is by its tag.
+    unsafe {
+        match (*structure).s_type {
+            vk::StructureType::PHYSICAL_DEVICE_DRIVER_PROPERTIES => {
+                let found = &mut *structure.cast::<vk::PhysicalDeviceDriverProperties<'_>>();
+                (found.driver_id, found.driver_info) = (vk::DriverId::default(), [0; 256]);
+            }
+            vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES => {
+                let found = &mut *structure.cast::<vk::PhysicalDeviceVulkan12Properties<'_>>();
+                (found.driver_id, found.driver_info) = (vk::DriverId::default(), [0; 256]);
+            }
+            _ => {}
+        }
+    }
 }
 
 macro_rules! limits {

@@ -213,6 +213,9 @@ impl Layer for Faults {
     }
 
     fn of_device(name: &[u8], next: *const c_void) -> *const c_void {
+        if next.is_null() {
+            return next;
+        }
         replacement(name, next as usize).unwrap_or(next)
     }
 

@@ -89,7 +89,7 @@ fn run_with_layer_and(name: &str, value: &str, environment: &[(&str, &str)]) {
         .env(CHILD, value)
         .envs(environment.iter().copied())
         // A list of folders is separated by colons.
-        .envs(layer::variables(&name.replace("::", "-")))
+        .envs(layer::variables("fault_layer", &name.replace("::", "-")))
         .env_remove("PUMICE_VALIDATE")
         .stdin(Stdio::null())
         .spawn()
@@ -117,7 +117,8 @@ struct Faults {
 
 impl Faults {
     fn load() -> Self {
-        let path = CString::new(layer::path().to_str().expect("a path")).expect("a path");
+        let path =
+            CString::new(layer::path("fault_layer").to_str().expect("a path")).expect("a path");
         // SAFETY: the library that the Vulkan loader has loaded, whose functions have these types.
         unsafe {
             let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);

@@ -11,9 +11,18 @@ const GROUP: usize = 8;
 /// Words of a row of memory that belongs to one work-item.
 const ROW: usize = 8;
 const WORDS: usize = 5;
-/// States that a work-item has room for in local and in global memory.
-const NEAR: usize = 128;
+/// States that a work-item has room for in global memory.
 const FAR: usize = 1024;
+
+/// States that a work-item has room for in local memory, for trees of so many levels.
+fn near() -> (usize, usize) {
+    const BYTES: usize = GROUP * WORDS * 4;
+    let fits = |(_, states): &(usize, usize)| states * BYTES <= session().local_bytes();
+    [(6, 128), (5, 64)]
+        .into_iter()
+        .find(fits)
+        .unwrap_or((3, 16))
+}
 
 type State = [u32; WORDS];
 
@@ -99,7 +108,7 @@ fn check(functions: &str, body: &str, item: impl Fn(usize, &mut State, &mut [u32
         .buffer(&rows)
         .output::<u32>(ITEMS * WORDS)
         .output::<u32>(ITEMS * WORDS * FAR)
-        .local(GROUP * WORDS * 4 * NEAR)
+        .local(GROUP * WORDS * 4 * near().1)
         .run(&[ITEMS], &[GROUP]);
     let mut states = Vec::new();
     for (i, row) in rows.chunks_mut(ROW).enumerate() {
@@ -128,9 +137,10 @@ const NEXT: &str = "S *t = s + (1 << LEVEL); *t = *s;";
 
 #[test]
 fn local() {
-    for depth in [3, 6] {
+    let (most, states) = near();
+    for depth in [3, most] {
         let body = format!(
-            "local S *mine = shared + get_local_id(0) * {NEAR}; *mine = first; f_{depth}(mine, p); first = *mine;"
+            "local S *mine = shared + get_local_id(0) * {states}; *mine = first; f_{depth}(mine, p); first = *mine;"
         );
         check_chain(depth, "local", &format!("local {NEXT}"), &body);
     }
@@ -153,8 +163,9 @@ fn generic() {
     }
     // Each access looks which memory is meant: deeper trees take a minute to compile on some drivers.
     let depth = 2;
+    let states = near().1;
     let body = format!(
-        "global S *far = spare + i * {FAR}; local S *near = shared + get_local_id(0) * {NEAR}; *far = *near = first;
+        "global S *far = spare + i * {FAR}; local S *near = shared + get_local_id(0) * {states}; *far = *near = first;
          S *any = i % 3 == 0 ? s : i % 3 == 1 ? (S *)far : (S *)near;
          f_{depth}(any, p); first = *any;"
     );

@@ -323,6 +323,9 @@ fn names_made_by_macros() {
         return;
     }
     let size = sub_group_size();
+    if size == 1 {
+        return skip("sub-groups of one work-item have nobody to exchange with");
+    }
     let expected: Vec<u32> = (0..size as u32).map(|i| i ^ 1).collect();
     let pasted = "
         #define CAT(a, b) a##b
@@ -597,6 +600,9 @@ fn older_languages() {
             o[14] = intel_sub_group_reduce_min((char)(x + 100));
             o[15] = sub_group_scan_inclusive_add(x);
         }";
+    if size == 1 {
+        return skip("sub-groups of one work-item have nobody to exchange with");
+    }
     let values: Vec<i32> = (0..2 * size as i32).map(|i| (i * 37 + 5) % 100).collect();
     for std in ["-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0"] {
         let found = Launch::new(source)

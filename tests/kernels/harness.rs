@@ -83,6 +83,19 @@ impl Session {
             .unwrap_or(false)
     }
 
+    /// Work-items that a work-group may have.
+    pub fn max_group(&self) -> usize {
+        self.device
+            .max_work_group_size()
+            .expect("a device has a limit")
+    }
+
+    /// Bytes of local memory.
+    pub fn local_bytes(&self) -> usize {
+        let bytes = self.device.local_mem_size().expect("a device has some");
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
     /// A pipe for packets of so many bytes.
     pub fn pipe(&self, packet_bytes: u32, max_packets: u32) -> Pipe {
         // SAFETY: there is no pointer in it.

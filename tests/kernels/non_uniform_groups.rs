@@ -3,7 +3,7 @@
 //! Drivers that do not take C++ for OpenCL, which need not know the header either, get what clang makes of it.
 
 use super::documents;
-use super::group_model::{PLACE, Place, has, places, together};
+use super::group_model::{PLACE, Place, has, places, sub_group_size, together};
 use super::harness::{Launch, Session, assert_equal, record, session, skip};
 use super::random::Random;
 use opencl3::kernel::{ExecuteKernel, Kernel};
@@ -521,6 +521,9 @@ fn examples() {
         return;
     }
     let session = session();
+    if sub_group_size() < 4 {
+        return skip("the examples are of sub-groups of four work-items");
+    }
     let page = include_str!("../../device/README.md");
     let source: String = page
         .split("```c++")

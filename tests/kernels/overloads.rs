@@ -124,8 +124,12 @@ fn overloads_by_macros_and_options() {
 #[test]
 fn overloads_of_c11_atomics() {
     let session = session();
-    if !session.has_generic_pointers() || !session.has_feature("__opencl_c_atomic_scope_device") {
-        skip("the functions need generic pointers and the scope of the device");
+    let features = [
+        "__opencl_c_atomic_scope_device",
+        "__opencl_c_atomic_order_seq_cst",
+    ];
+    if !session.has_generic_pointers() || !features.iter().all(|it| session.has_feature(it)) {
+        skip("the functions need generic pointers, the scope of the device and the order seq_cst");
         return;
     }
     let source =

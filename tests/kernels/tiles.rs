@@ -1,7 +1,7 @@
 //! Loops over tiles in local memory, where all work-items of a sub-group load the same, and vectors of local memory at
 //! alignments that the source does not state.
 
-use super::harness::{Launch, assert_equal};
+use super::harness::{Launch, assert_equal, session, skip};
 use super::random::Random;
 
 fn words(seed: u64, count: usize) -> Vec<u32> {
@@ -53,6 +53,9 @@ fn rounds_over_a_tile() {
 /// The rows and columns of a square of 16 x 16, read upwards and downwards.
 #[test]
 fn rounds_downwards_and_by_columns() {
+    if session().max_group() < 256 {
+        return skip("work-groups of 256 work-items are too large for the device");
+    }
     let source = "
     kernel __attribute__((reqd_work_group_size(16, 16, 1)))
     void test(global const uint *a, global uint *out) {

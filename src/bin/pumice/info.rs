@@ -8,6 +8,7 @@ use pumice::compiler::Capabilities;
 use pumice::config::{CacheDir, Config};
 use pumice::runtime::code::front_end::FrontEnd;
 use pumice::runtime::device::Device;
+use pumice::runtime::device::findings::Finding;
 use pumice::runtime::platform::Platform;
 use pumice::vulkan::{Instance, InstanceOptions};
 
@@ -51,12 +52,25 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
         limits.max_allocation_bytes >> 20,
         limits.local_memory_bytes >> 10,
         limits.max_work_group_size,
-        limits.subgroup_size
+        device.capabilities().subgroup_size
     )?;
     let extensions: Vec<&str> = device.extensions().iter().map(|it| it.name).collect();
     writeln!(text, "    extensions: {}", extensions.join(" "))?;
     for (name, state) in abilities(device.capabilities()) {
         writeln!(text, "    {name}: {state}")?;
+    }
+    for finding in &device.findings().0 {
+        let Finding {
+            subject,
+            holds,
+            origin,
+        } = finding;
+        let name = subject.name();
+        if *holds {
+            writeln!(text, "    {name}: yes, {origin}")?;
+        } else {
+            writeln!(text, "    {name}: no, {origin}: {}", subject.without())?;
+        }
     }
     for (name, reason) in NOT_YET {
         writeln!(text, "    {name}: no, {reason}")?;

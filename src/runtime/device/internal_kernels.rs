@@ -199,6 +199,7 @@ fn argument(kernel: &CompiledKernel) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::device::findings::Findings;
     use crate::runtime::device::target;
     use crate::vulkan::test_device;
 
@@ -207,7 +208,10 @@ mod tests {
         let Some(device) = test_device::get() else {
             return;
         };
-        let kernels = InternalKernels::new(&device, &target::capabilities(device.info()));
+        let kernels = InternalKernels::new(
+            &device,
+            &target::capabilities(device.info(), &Findings::default()),
+        );
         for unit in [Unit::Byte, Unit::Four, Unit::Eight, Unit::Sixteen] {
             for kernel in [InternalKernel::Copy(unit), InternalKernel::Fill(unit)] {
                 assert!(kernels.has(kernel), "{kernel:?}");

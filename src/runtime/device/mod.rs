@@ -5,8 +5,10 @@ pub mod context_device;
 pub mod encoder;
 pub mod extensions;
 pub mod fill;
+pub mod findings;
 pub mod internal_kernels;
 pub mod limits;
+pub mod probes;
 pub mod rectangle;
 pub mod spirv;
 pub mod sub_group_sizes;
@@ -22,6 +24,7 @@ use crate::compiler::{Capabilities, Defects};
 use crate::toolchain::LanguageTarget;
 use crate::vulkan::{self, MemoryKind, PhysicalDeviceInfo, Unification};
 use extensions::{UNLISTED, Versioned};
+use findings::{Findings, Subject};
 use internal_kernels::InternalKernels;
 use limits::Limits;
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
@@ -43,6 +46,7 @@ pub struct Device {
     /// Place in [`vulkan::Instance::physical_devices`].
     vulkan_index: usize,
     info: PhysicalDeviceInfo,
+    findings: Findings,
     limits: Limits,
     capabilities: Capabilities,
     extensions: Vec<Versioned>,
@@ -69,21 +73,41 @@ impl fmt::Debug for Device {
     }
 }
 
+/// Opens a physical device.
+fn open(
+    instance: &Arc<vulkan::Instance>,
+    vulkan_index: usize,
+    info: &PhysicalDeviceInfo,
+) -> Result<Arc<vulkan::Device>, vulkan::Error> {
+    let device = vulkan::Device::new(instance, vulkan_index);
+    process::watch_for_end(info.driver.host.breaks_in_children);
+    device
+}
+
 impl Device {
-    /// The physical device at `vulkan_index` of `instance`, if there is one. `sub_group_progress` says whether
-    /// its sub-groups make independent progress, if that is not to be judged by the driver; `others_defects`
-    /// are those by which kernels are compiled beside the driver's own.
+    /// The physical device at `vulkan_index` of `instance`, if there is one. `assumed` says of what is tried out on devices
+    /// ([`probes`]) what is not tried on this one; `others_defects` are those by which kernels are compiled beside the
+    /// driver's own.
     pub fn new(
         instance: &Arc<vulkan::Instance>,
         vulkan_index: usize,
-        sub_group_progress: Option<bool>,
+        assumed: &[(String, bool)],
         others_defects: Defects,
     ) -> Option<Arc<Self>> {
-        let info = instance.physical_devices().get(vulkan_index)?.info.clone();
-        let progress = sub_group_progress.unwrap_or_else(|| target::sub_groups_progress(&info));
+        let mut info = instance.physical_devices().get(vulkan_index)?.info.clone();
+        let vulkan = OnceLock::new();
+        let open = || {
+            vulkan
+                .get_or_init(|| open(instance, vulkan_index, &info))
+                .clone()
+        };
+        let findings = probes::find(&info, || Ok(open()?), assumed);
+        findings.warn(&info);
+        findings.correct(&mut info);
+        let progress = findings.has(Subject::SubGroupProgress);
         let extensions = extensions::device_extensions(&info, progress);
         let c_features = extensions::c_features(&info);
-        let mut capabilities = target::capabilities(&info);
+        let mut capabilities = target::capabilities(&info, &findings);
         capabilities.defects |= others_defects;
         Some(Arc::new(Self {
             handle: Handle::default(),
@@ -95,16 +119,22 @@ impl Device {
             extensions,
             c_features,
             info,
-            vulkan: OnceLock::new(),
+            findings,
+            vulkan,
             printf_buffers: PrintfBuffers::default(),
             order_word: OnceLock::new(),
             internal_kernels: OnceLock::new(),
         }))
     }
 
-    /// What Vulkan says of the device.
+    /// What Vulkan says of the device, without what it was found to get wrong.
     pub fn info(&self) -> &PhysicalDeviceInfo {
         &self.info
+    }
+
+    /// What was found by trying the device out.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
     }
 
     /// The device's limits in OpenCL's terms.
@@ -202,17 +232,13 @@ impl Device {
             .unwrap_or_default()
     }
 
-    /// The `VkDevice`, opened when first needed: a query of devices does not wake a GPU.
+    /// The `VkDevice`, opened when first needed: a query of devices does not wake a GPU that was tried out before.
     ///
     /// # Errors
     /// `CL_DEVICE_NOT_AVAILABLE` when it can't be opened.
     pub fn vulkan(&self) -> Result<&Arc<vulkan::Device>> {
         self.vulkan
-            .get_or_init(|| {
-                let device = vulkan::Device::new(&self.instance, self.vulkan_index);
-                process::watch_for_end(self.info.driver.host.breaks_in_children);
-                device
-            })
+            .get_or_init(|| open(&self.instance, self.vulkan_index, &self.info))
             .as_ref()
             .map_err(|error| {
                 Error::new(

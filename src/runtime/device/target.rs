@@ -1,12 +1,13 @@
 //! What the compiler is told about a device.
 
+use super::findings::{Findings, Subject};
 use crate::compiler::Capabilities;
 use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
 use crate::vulkan::info::{self, DeviceType};
 use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
 
-/// The device as the compiler sees it.
-pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
+/// The device as the compiler sees it, with what was found of it beside what it reports.
+pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilities {
     let features = &info.features;
     let (driver, arithmetic) = (&info.driver, &info.driver.arithmetic);
     let (preferences, execution) = (&driver.preferences, &driver.execution);
@@ -45,9 +46,10 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         widens_denormals: arithmetic.widens_denormals,
         rounds_to_nearest32: arithmetic.rounds_to_nearest32,
         marks_loops: preferences.marks_loops,
-        fused_fma32: arithmetic.fuses,
-        precise_exp2: arithmetic.has_precise_exp2,
-        fused_fma64: arithmetic.fuses && features.shader_float64,
+        fused_fma16: findings.has(Subject::FusedHalves) && features.shader_float16,
+        fused_fma32: findings.has(Subject::FusedSingles),
+        precise_exp2: findings.has(Subject::PreciseExp2),
+        fused_fma64: findings.has(Subject::FusedDoubles) && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
         subgroup_size: subgroup_size(&info.subgroup),
         min_subgroup_size: min_subgroup_size(&info.subgroup),
@@ -59,7 +61,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo) -> Capabilities {
         frame: execution.frame,
         defects: driver.defects,
         serial_memory: preferences.has_serial_memory,
-        compiles_slowly: info.device_type == DeviceType::Cpu,
+        compiles_slowly: preferences.compiles_slowly || info.device_type == DeviceType::Cpu,
         counts_addresses: preferences.counts_addresses,
         indexes_addresses: preferences.indexes_addresses,
         extracts_fields: preferences.extracts_fields,
@@ -116,11 +118,6 @@ pub fn is_sequentially_consistent(info: &PhysicalDeviceInfo) -> bool {
     }
 }
 
-/// Whether sub-groups make progress independently of each other, so that one may wait for another. Vulkan does not say.
-pub fn sub_groups_progress(info: &PhysicalDeviceInfo) -> bool {
-    info.subgroup.size > 1 && info.driver.execution.sub_groups_progress
-}
-
 fn map_float_controls(controls: info::FloatControls) -> FloatControls {
     FloatControls {
         denorm_preserve: controls.denorm_preserve,
@@ -170,7 +167,12 @@ fn map_subgroup(subgroup: &info::SubgroupInfo) -> SubgroupOperations {
 mod tests {
     use super::*;
     use crate::drivers::{self, Report};
+    use crate::runtime::device::findings::{Finding, Origin};
     use crate::runtime::device::limits::tests::software_device;
+
+    fn seen(info: &PhysicalDeviceInfo) -> Capabilities {
+        capabilities(info, &Findings::default())
+    }
 
     /// The device with another driver.
     fn driven_by(info: &PhysicalDeviceInfo, id: u32, driver_info: &str) -> PhysicalDeviceInfo {
@@ -192,35 +194,44 @@ mod tests {
     #[test]
     fn only_what_there_is_is_fused() {
         let software = software_device();
-        assert!(!capabilities(&software).fused_fma32);
+        assert!(!seen(&software).fused_fma32);
+        let found = [Subject::FusedSingles, Subject::FusedDoubles].map(|subject| Finding {
+            subject,
+            holds: true,
+            origin: Origin::Tried,
+        });
+        let findings = Findings(found.to_vec());
         let mut info = driven_by(&software, NVIDIA, "");
-        assert!(capabilities(&info).fused_fma32);
-        assert!(!capabilities(&info).fused_fma64, "there is no double");
+        assert!(capabilities(&info, &findings).fused_fma32);
+        assert!(
+            !capabilities(&info, &findings).fused_fma64,
+            "there is no double"
+        );
         info.features.shader_float64 = true;
-        assert!(capabilities(&info).fused_fma64);
+        assert!(capabilities(&info, &findings).fused_fma64);
     }
 
     #[test]
     fn denormals_are_kept_by_order_or_by_habit() {
         let software = software_device();
-        assert!(!capabilities(&software).keeps_denormals32);
+        assert!(!seen(&software).keeps_denormals32);
         let info = driven_by(&software, LLVMPIPE, "Mesa 25.0.7 (LLVM 19.1.7)");
-        assert!(capabilities(&info).keeps_denormals32);
-        assert!(capabilities(&info).keeps_denormals64);
+        assert!(seen(&info).keeps_denormals32);
+        assert!(seen(&info).keeps_denormals64);
         let info = driven_by(&software, LLVMPIPE, "Mesa 26.2.6 (LLVM 22.1.8)");
-        assert!(!capabilities(&info).keeps_denormals32);
-        assert!(!capabilities(&info).keeps_denormals64);
-        assert!(capabilities(&info).keeps_denormals16);
+        assert!(!seen(&info).keeps_denormals32);
+        assert!(!seen(&info).keeps_denormals64);
+        assert!(seen(&info).keeps_denormals16);
         let mut info = driven_by(&software, NVIDIA, "");
-        assert!(!capabilities(&info).keeps_denormals32);
-        assert!(capabilities(&info).keeps_denormals64);
+        assert!(!seen(&info).keeps_denormals32);
+        assert!(seen(&info).keeps_denormals64);
         info.float32_controls.denorm_preserve = true;
-        assert!(capabilities(&info).keeps_denormals32);
+        assert!(seen(&info).keeps_denormals32);
     }
 
     #[test]
     fn memory_is_ordered_as_the_driver_and_the_processor_do() {
-        let order = |info: &PhysicalDeviceInfo| capabilities(info).memory_order;
+        let order = |info: &PhysicalDeviceInfo| seen(info).memory_order;
         let software = software_device();
         let locked = order(&driven_by(&software, LLVMPIPE, ""));
         assert_eq!(locked, MemoryOrder::LockedOperationsOnly);
@@ -232,16 +243,12 @@ mod tests {
     #[test]
     fn sub_group_operations_count_only_in_compute() {
         let mut info = software_device();
-        assert!(!capabilities(&info).subgroup.basic);
+        assert!(!seen(&info).subgroup.basic);
         info.subgroup.in_compute = true;
-        assert!(capabilities(&info).subgroup.basic);
-        assert_eq!(
-            capabilities(&info).subgroup_size,
-            1,
-            "nothing to build from"
-        );
+        assert!(seen(&info).subgroup.basic);
+        assert_eq!(seen(&info).subgroup_size, 1, "nothing to build from");
         info.subgroup.ballot = true;
         info.subgroup.shuffle = true;
-        assert_eq!(capabilities(&info).subgroup_size, 4);
+        assert_eq!(seen(&info).subgroup_size, 4);
     }
 }

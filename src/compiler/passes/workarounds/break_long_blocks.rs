@@ -40,7 +40,7 @@ pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if cx.capabilities.has(Defects::SLOW_IN_LONG_BLOCKS) {
         for function in &mut module.functions {
             if cost(function) > SHORT {
-                break_blocks(function, &module.arrays);
+                break_blocks(function, &module.arrays, cx.capabilities.int64);
             }
         }
     }
@@ -72,7 +72,7 @@ fn cost_of_end(function: &Function, block: Block) -> u64 {
     arguments as u64 * ARGUMENT
 }
 
-fn break_blocks(function: &mut Function, arrays: &[Array]) {
+fn break_blocks(function: &mut Function, arrays: &[Array], has_longs: bool) {
     let (mut ends, mut whole) = (HashSet::new(), HashSet::new());
     // By what was the end of a loop of one block, its header.
     let mut opened = HashMap::new();
@@ -106,7 +106,7 @@ fn break_blocks(function: &mut Function, arrays: &[Array]) {
         let insts = function.block(block).insts.clone();
         for inst in insts.into_iter().map(Some).chain([None]) {
             if since > LONGEST && !is_whole {
-                at = break_at(function, at, first);
+                at = break_at(function, at, first, has_longs);
                 (since, first) = (0, 0);
             }
             match inst {
@@ -169,7 +169,7 @@ pub fn ends_block(op: &Op, arrays: &[Array]) -> bool {
 }
 
 /// Puts a store that nobody makes before an instruction of a block. The block that the instruction is the first of then.
-fn break_at(function: &mut Function, block: Block, position: usize) -> Block {
+fn break_at(function: &mut Function, block: Block, position: usize, has_longs: bool) -> Block {
     let store = function.add_block_behind(block);
     let rest = function.add_block_behind(store);
     let data = function.block_mut(block);
@@ -185,8 +185,13 @@ fn break_at(function: &mut Function, block: Block, position: usize) -> Block {
     let always = holds_always(&mut b);
     b.branch(always, rest, store);
     b.switch_to(store);
-    let (nowhere, zero) = (b.i64(0), b.i32(0));
-    b.store1(Place::Address(nowhere), zero, Access::aligned(4));
+    let zero = b.i32(0);
+    let nowhere = if has_longs {
+        Place::Address(b.i64(0))
+    } else {
+        Place::AddressPair { lo: zero, hi: zero }
+    };
+    b.store1(nowhere, zero, Access::aligned(4));
     b.jump(rest);
     rest
 }
@@ -216,12 +221,18 @@ mod tests {
         testing::module_of(function)
     }
 
-    fn broken(mut module: Module, defects: Defects) -> (Module, usize) {
-        let device = Capabilities {
-            defects,
-            ..Capabilities::full()
-        };
-        testing::run_on(&mut module, &device, run).expect("it runs");
+    fn broken(module: Module, defects: Defects) -> (Module, usize) {
+        broken_for(
+            module,
+            &Capabilities {
+                defects,
+                ..Capabilities::full()
+            },
+        )
+    }
+
+    fn broken_for(mut module: Module, device: &Capabilities) -> (Module, usize) {
+        testing::run_on(&mut module, device, run).expect("it runs");
         verify::module(&module, Stage::Emit).expect("the module is valid");
         let blocks = module.functions[0].layout().len();
         (module, blocks)
@@ -238,6 +249,18 @@ mod tests {
         assert_eq!(found, [u64::from(3u32.wrapping_pow(20_000))]);
         assert_eq!(broken(stepping(20_000), Defects::empty()).1, 1);
         assert_eq!(broken(stepping(10_000), slow).1, 1);
+    }
+
+    #[test]
+    fn nobody_stores_where_there_are_no_long_integers() {
+        let device = Capabilities {
+            int64: false,
+            defects: Defects::SLOW_IN_LONG_BLOCKS,
+            ..Capabilities::full()
+        };
+        let (module, blocks) = broken_for(stepping(20_000), &device);
+        assert_eq!(blocks, 1 + 2 * 6, "six breaks");
+        assert!(!module.to_string().contains("i64"));
     }
 
     /// Each looks up where the one before has found.

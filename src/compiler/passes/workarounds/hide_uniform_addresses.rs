@@ -28,12 +28,12 @@ use std::collections::HashSet;
 /// Runs the pass on every function.
 pub fn run(module: &mut Module, cx: &Context<'_>) -> Result<(), CompileError> {
     if cx.capabilities.has(Defects::LOADS_FOR_NOBODY) {
-        hide(module)?;
+        hide(module, cx.capabilities.int64)?;
     }
     Ok(())
 }
 
-fn hide(module: &mut Module) -> Result<(), CompileError> {
+fn hide(module: &mut Module, has_longs: bool) -> Result<(), CompileError> {
     let kernel = module.kernels.first().map(|kernel| kernel.function.index());
     let Module {
         functions, arrays, ..
@@ -56,7 +56,7 @@ fn hide(module: &mut Module) -> Result<(), CompileError> {
         if !hides_any {
             continue;
         }
-        let zeros = Zeros::new(function);
+        let zeros = Zeros::new(function, has_longs);
         rewrite_instructions(function, |b, inst| {
             if hides(b.function, b.block(), inst) {
                 zeros.add_to_address(b, inst);
@@ -80,7 +80,7 @@ fn blocks_always_reached(function: &Function) -> HashSet<Block> {
 /// Whether an instruction loads from memory that work-items share.
 fn loads_shared(function: &Function, arrays: &[Array], inst: Inst) -> bool {
     match function.inst(inst).op {
-        Op::Load(Place::Address(_) | Place::Indexed { .. }, _) => true,
+        Op::Load(Place::Address(_) | Place::AddressPair { .. } | Place::Indexed { .. }, _) => true,
         Op::Load(Place::Element { array, .. }, _) => {
             let storage = arrays.get(array.index()).map(|array| array.storage);
             storage == Some(ArrayStorage::Workgroup)
@@ -92,19 +92,20 @@ fn loads_shared(function: &Function, arrays: &[Array], inst: Inst) -> bool {
 /// Zeros of which the driver does not know that they are the same for all work-items.
 struct Zeros {
     word: Value,
-    long: Value,
+    /// The same of 64 bits, where the device has such.
+    long: Option<Value>,
 }
 
 impl Zeros {
     /// At the function's beginning.
-    fn new(function: &mut Function) -> Self {
+    fn new(function: &mut Function, has_longs: bool) -> Self {
         let entry = function.entry();
         let own = function.block(entry).insts.len();
         let mut b = Builder::new(function, entry);
         let lane = b.op1(Op::BuiltIn(BuiltIn::SubgroupLocalInvocationId), Type::I32);
         let bit = no_group_count_bit(&mut b);
         let word = b.binary(Binary::Mul, lane, bit);
-        let long = b.resize_int(word, Type::I64, false);
+        let long = has_longs.then(|| b.resize_int(word, Type::I64, false));
         function.block_mut(entry).insts.rotate_left(own);
         Self { word, long }
     }
@@ -114,7 +115,12 @@ impl Zeros {
         let mut op = b.function.inst(inst).op.clone();
         if let Op::Load(place, _) = &mut op {
             match place {
-                Place::Address(address) => *address = b.binary(Binary::Add, *address, self.long),
+                Place::Address(address) => {
+                    if let Some(long) = self.long {
+                        *address = b.binary(Binary::Add, *address, long);
+                    }
+                }
+                Place::AddressPair { lo, .. } => *lo = b.binary(Binary::Add, *lo, self.word),
                 Place::Indexed { index, .. } | Place::Element { index, .. } => {
                     *index = b.binary(Binary::Add, *index, self.word);
                 }
@@ -135,19 +141,21 @@ mod tests {
     use smallvec::smallvec;
 
     /// Loads from an address before a branch, in one of its ways, and where they meet.
-    fn module() -> Module {
+    fn module(has_longs: bool) -> Module {
         let mut function = Function::new("k");
         function.return_types = vec![Type::I32];
         let entry = function.entry();
         let [then, end] = [0; 2].map(|_| function.add_block());
         let mut b = Builder::new(&mut function, entry);
-        let address = b.load1(
-            Place::Argument { offset_bytes: 0 },
-            Type::I64,
-            Access::aligned(8),
-        );
-        let load =
-            |b: &mut Builder<'_>| b.load1(Place::Address(address), Type::I32, Access::aligned(4));
+        let argument = Place::Argument { offset_bytes: 0 };
+        let place = if has_longs {
+            Place::Address(b.load1(argument, Type::I64, Access::aligned(8)))
+        } else {
+            let words = b.load(argument, Type::I32, 2, Access::aligned(8));
+            let (lo, hi) = (words[0], words[1]);
+            Place::AddressPair { lo, hi }
+        };
+        let load = |b: &mut Builder<'_>| b.load1(place, Type::I32, Access::aligned(4));
         let first = load(&mut b);
         let none = b.i32(0);
         let condition = b.compare(Compare::NotEqual, first, none);
@@ -161,9 +169,10 @@ mod tests {
         testing::module_of(function)
     }
 
-    fn hidden(version: Version) -> Vec<bool> {
-        let mut module = module();
+    fn hidden(version: Version, has_longs: bool) -> Vec<bool> {
+        let mut module = module(has_longs);
         let capabilities = Capabilities {
+            int64: has_longs,
             defects: llvmpipe::defects(Some(version)),
             ..Capabilities::lavapipe()
         };
@@ -174,6 +183,7 @@ mod tests {
             .flat_map(|&block| &function.block(block).insts)
             .filter_map(|&inst| match function.inst(inst).op {
                 Op::Load(Place::Address(address), _) => Some(address),
+                Op::Load(Place::AddressPair { lo, .. }, _) => Some(lo),
                 _ => None,
             });
         addresses
@@ -183,7 +193,9 @@ mod tests {
 
     #[test]
     fn only_loads_that_not_all_come_to_are_hidden() {
-        assert_eq!(hidden(Version(26, 2, 6)), [false, true, false]);
-        assert_eq!(hidden(Version(25, 0, 7)), [false; 3]);
+        for has_longs in [true, false] {
+            assert_eq!(hidden(Version(26, 2, 6), has_longs), [false, true, false]);
+            assert_eq!(hidden(Version(25, 0, 7), has_longs), [false; 3]);
+        }
     }
 }

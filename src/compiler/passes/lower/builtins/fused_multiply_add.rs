@@ -30,8 +30,7 @@ impl Lower<'_, '_> {
         match ty {
             Type::F32 => caps.fused_fma32,
             Type::F64 => caps.fused_fma64,
-            // Hardware that fuses singles and has halves fuses those too.
-            Type::F16 => caps.fused_fma32 && caps.float16,
+            Type::F16 => caps.fused_fma16 && caps.float16,
             _ => false,
         }
     }

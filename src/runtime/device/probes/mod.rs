@@ -1,0 +1,108 @@
+//! Tries a device out before it is relied on: what Vulkan leaves open, and what drivers get wrong.
+//!
+//! Kernels of our own (`shaders/probes.cl`) run once for a device and a version of its driver; what they found is kept in the disk
+//! cache. What a device does not do right it is not told to have: the compiler then makes it of something else, or it is not
+//! reported. Where a driver's file ([`crate::drivers`]) knows better than a few numbers can show, it decides.
+
+mod cases;
+mod random;
+mod run;
+
+use std::sync::Arc;
+
+use super::findings::{Finding, Findings, Origin, Subject};
+use super::target;
+use crate::runtime::code::front_end::FrontEnd;
+use crate::runtime::object::error::Result;
+use crate::toolchain::cache::{Key, KeyBuilder};
+use crate::vulkan::{self, PhysicalDeviceInfo};
+
+/// Finds out about a device, which `open` opens where it was never tried before. `assumed` is not tried, whatever is.
+pub fn find(
+    info: &PhysicalDeviceInfo,
+    open: impl FnOnce() -> Result<Arc<vulkan::Device>>,
+    assumed: &[(String, bool)],
+) -> Findings {
+    let cache = FrontEnd::instance().cache();
+    let key = key(info);
+    let kept = cache.get(key);
+    let tried = kept.and_then(|bytes| postcard::from_bytes::<run::Tried>(&bytes).ok());
+    let tried = tried.unwrap_or_else(|| {
+        let tried = match open() {
+            Ok(device) => run::try_out(&device, info),
+            Err(error) => {
+                log::warn!("{}: can't be tried out: {error}", info.name);
+                return Vec::new();
+            }
+        };
+        if let Ok(bytes) = postcard::to_allocvec(&tried) {
+            cache.put(key, &bytes);
+        }
+        tried
+    });
+    decided(info, &tried, assumed)
+}
+
+/// What follows from what was tried, what the driver's file says, and what is assumed.
+fn decided(
+    info: &PhysicalDeviceInfo,
+    tried: &[(Subject, Option<bool>)],
+    assumed: &[(String, bool)],
+) -> Findings {
+    let size = target::capabilities(info, &Findings::default()).subgroup_size;
+    let claimed = cases::all(info, size);
+    let claimed: Vec<Subject> = claimed
+        .iter()
+        .flat_map(|case| &case.subjects)
+        .copied()
+        .collect();
+    let finding = |&subject: &Subject| {
+        if !claimed.contains(&subject) {
+            return None;
+        }
+        let assumed = assumed.iter().find(|(name, _)| name == subject.name());
+        let tried = tried.iter().find(|(of, _)| *of == subject);
+        let (holds, origin) = match (assumed, of_driver(info, subject), tried) {
+            (Some(&(_, holds)), ..) => (holds, Origin::Assumed),
+            (None, Some(holds), _) => (holds, Origin::Driver),
+            (None, None, Some(&(_, Some(holds)))) => (holds, Origin::Tried),
+            (None, None, Some((_, None))) => (false, Origin::Untried),
+            (None, None, None) => return None,
+        };
+        Some(Finding {
+            subject,
+            holds,
+            origin,
+        })
+    };
+    Findings(Subject::ALL.iter().filter_map(finding).collect())
+}
+
+/// What a driver's file says, where a few numbers do not tell all.
+fn of_driver(info: &PhysicalDeviceInfo, subject: Subject) -> Option<bool> {
+    match subject {
+        Subject::FusedSingles | Subject::FusedHalves | Subject::FusedDoubles => {
+            info.driver.arithmetic.fuses
+        }
+        Subject::PreciseExp2 => info.driver.arithmetic.has_precise_exp2,
+        Subject::SubGroupProgress => info.driver.execution.sub_groups_progress,
+        _ => None,
+    }
+}
+
+/// All that what is found follows from: the device, its driver, and the kernels as they are made for it.
+fn key(info: &PhysicalDeviceInfo) -> Key {
+    KeyBuilder::new("probes")
+        .field(&info.device_uuid)
+        .field(&info.driver_uuid)
+        .field(&info.pipeline_cache_uuid)
+        .field(&info.driver_version.to_le_bytes())
+        .field(info.name.as_bytes())
+        .field(info.driver_info.as_bytes())
+        .field(run::KERNELS)
+        .field(
+            &postcard::to_allocvec(&target::capabilities(info, &Findings::default()))
+                .unwrap_or_default(),
+        )
+        .finish()
+}

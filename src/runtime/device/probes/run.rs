@@ -1,0 +1,233 @@
+//! Runs the probes: compiled for all that the device claims, launched one after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::cases::{self, Case, GROUP};
+
+use crate::compiler::program::{ArgumentKind, Implicit, Placement};
+use crate::compiler::{Capabilities, CompiledKernel, CompiledProgram, Defects, PackedModule};
+use crate::runtime::code::compile::compile_on_own_stack;
+use crate::runtime::code::modules::Modules;
+use crate::runtime::device::findings::{Finding, Findings, Origin, Subject};
+use crate::runtime::device::target;
+use crate::runtime::object::error::{Error, Result};
+use crate::vulkan::{
+    self, Buffer, MemoryKind, Pipeline, PipelineOptions, Recorder, ShaderModule, Timeline,
+};
+
+/// The kernels, without those of doubles.
+const SINGLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probes.spv"));
+
+/// The kernels, as OpenCL SPIR-V.
+pub const KERNELS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probes_doubles.spv"));
+
+/// How long a probe may take until it is given up: all of what it was about is missing then.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What addresses and bytes are computed with: tried first, so that the others do not go wrong over it.
+const FIRST: [Subject; 3] = [
+    Subject::Longs,
+    Subject::NarrowIntegers,
+    Subject::NarrowMemory,
+];
+
+/// What was found of a device. `None` of what could not be tried.
+pub type Tried = Vec<(Subject, Option<bool>)>;
+
+/// Tries a device out.
+pub fn try_out(device: &Arc<vulkan::Device>, info: &vulkan::PhysicalDeviceInfo) -> Tried {
+    let start = Instant::now();
+    let mut cases = cases::all(info, claimed(info).subgroup_size);
+    // What the driver's file decides need not be tried.
+    let is_open = |subject: &Subject| super::of_driver(info, *subject).is_none();
+    cases.retain(|case| case.subjects.iter().any(is_open));
+    let is_first = |case: &Case| case.subjects.iter().any(|subject| FIRST.contains(subject));
+    let (first, rest): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(is_first);
+    let mut found = run_all(device, info, &first);
+    let wrong = found.iter().filter(|(_, holds)| *holds != Some(true));
+    let wrong = wrong.map(|&(subject, _)| Finding {
+        subject,
+        holds: false,
+        origin: Origin::Tried,
+    });
+    let mut info = info.clone();
+    Findings(wrong.collect()).correct(&mut info);
+    found.extend(run_all(device, &info, &rest));
+    log::info!("{} was tried out in {:?}", info.name, start.elapsed());
+    found
+}
+
+fn run_all(
+    device: &Arc<vulkan::Device>,
+    info: &vulkan::PhysicalDeviceInfo,
+    cases: &[Case],
+) -> Tried {
+    let capabilities = claimed(info);
+    let program = match compile(&capabilities) {
+        Ok(program) => program,
+        Err(message) => {
+            log::error!("the probes can't be compiled for {}: {message}", info.name);
+            return untried(cases);
+        }
+    };
+    let run_one = |case: &Case| match run(device, &capabilities, &program, case) {
+        Ok(buffers) => {
+            let verdicts = (case.judge)(&buffers).into_iter();
+            verdicts
+                .map(|(subject, holds)| (subject, Some(holds)))
+                .collect()
+        }
+        Err(error) => {
+            log::warn!("{}: the probe '{}' failed: {error}", info.name, case.kernel);
+            untried(std::slice::from_ref(case))
+        }
+    };
+    cases.iter().flat_map(run_one).collect()
+}
+
+fn untried(cases: &[Case]) -> Tried {
+    let subjects = cases.iter().flat_map(|case| &case.subjects);
+    subjects.map(|subject| (*subject, None)).collect()
+}
+
+/// What the device claims, and all that Vulkan leaves open.
+fn claimed(info: &vulkan::PhysicalDeviceInfo) -> Capabilities {
+    let capabilities = target::capabilities(info, &Findings::default());
+    Capabilities {
+        fused_fma16: true,
+        fused_fma32: true,
+        fused_fma64: capabilities.float64,
+        precise_exp2: true,
+        // Loops of so few iterations lose none.
+        defects: capabilities.defects - Defects::LIMITS_ITERATIONS,
+        ..capabilities
+    }
+}
+
+fn compile(capabilities: &Capabilities) -> std::result::Result<CompiledProgram, String> {
+    let bytes = if capabilities.float64 {
+        KERNELS
+    } else {
+        SINGLE
+    };
+    let modules = Modules {
+        modules: vec![PackedModule::of_bytes(bytes).map_err(|error| error.to_string())?],
+        ..Modules::default()
+    };
+    compile_on_own_stack(capabilities, &modules, false)
+}
+
+/// Launches a probe, and returns what is in its buffers behind.
+fn run(
+    device: &Arc<vulkan::Device>,
+    capabilities: &Capabilities,
+    program: &CompiledProgram,
+    case: &Case,
+) -> Result<Vec<Vec<u32>>> {
+    let missing = || Error::out_of_resources(format!("there is no kernel '{}'", case.kernel));
+    let kernel = program
+        .kernels
+        .iter()
+        .find(|kernel| kernel.name == case.kernel);
+    let kernel = kernel.ok_or_else(missing)?;
+    let buffers = (case.buffers.iter())
+        .map(|words| filled(device, words))
+        .collect::<Result<Vec<_>>>()?;
+    let block = block(kernel, case, &buffers).ok_or_else(missing)?;
+    let module = ShaderModule::new(device, &kernel.spirv.words()?)?;
+    let groups = &device.info().subgroup;
+    let size = capabilities.subgroup_size;
+    let options = PipelineOptions {
+        required_subgroup_size: (kernel.uses_subgroups
+            && groups.size_control
+            && groups.min_size != groups.max_size)
+            .then_some(size),
+        full_subgroups: kernel.uses_subgroups
+            && groups.full_subgroups
+            && GROUP.is_multiple_of(size as usize),
+        push_constant_bytes: Some(block.len() as u32),
+        ..PipelineOptions::default()
+    };
+    let pipeline = Pipeline::new(device, &module, &[], options, None)?;
+    let timeline = Timeline::new(device)?;
+    let mut recorder = Recorder::new(device)?;
+    recorder.begin()?;
+    recorder.dispatch(&pipeline, &block, [case.groups, 1, 1]);
+    recorder.end()?;
+    device.submit(device.spare_queue(), &[&recorder], &timeline, 1)?;
+    if !timeline.wait(1, PATIENCE)? {
+        // What the device still uses must stay.
+        std::mem::forget((pipeline, recorder, timeline, buffers));
+        return Err(Error::out_of_resources("it does not end"));
+    }
+    Ok(buffers
+        .iter()
+        .zip(&case.buffers)
+        .map(|(buffer, words)| contents(buffer, words.len()))
+        .collect())
+}
+
+/// A buffer that the host sees, with these words in it.
+fn filled(device: &Arc<vulkan::Device>, words: &[u32]) -> Result<Buffer> {
+    let buffer = device.create_buffer(size_of_val(words) as u64, MemoryKind::Readback)?;
+    if let Some(pointer) = buffer.mapped() {
+        // SAFETY: the buffer is new, mapped, and has room for that many words.
+        unsafe {
+            pointer
+                .cast::<u32>()
+                .as_ptr()
+                .copy_from_nonoverlapping(words.as_ptr(), words.len())
+        };
+    }
+    Ok(buffer)
+}
+
+fn contents(buffer: &Buffer, count: usize) -> Vec<u32> {
+    let mut words = vec![0_u32; count];
+    if let Some(pointer) = buffer.mapped() {
+        // SAFETY: mapped, with room for that many words, and the device is done.
+        unsafe {
+            words
+                .as_mut_ptr()
+                .copy_from_nonoverlapping(pointer.cast::<u32>().as_ptr(), count)
+        };
+    }
+    words
+}
+
+/// The kernel's arguments: buffers, and what it wants to know of its range. `None` where it takes something else.
+fn block(kernel: &CompiledKernel, case: &Case, buffers: &[Buffer]) -> Option<Vec<u8>> {
+    let layout = &kernel.argument_block;
+    if layout.placement != Placement::PushConstants {
+        return None;
+    }
+    let mut bytes = vec![0; layout.size_bytes as usize];
+    let mut put = |offset: u32, value: &[u8]| {
+        let place = bytes.get_mut(offset as usize..)?.get_mut(..value.len())?;
+        place.copy_from_slice(value);
+        Some(())
+    };
+    for (argument, buffer) in kernel.arguments.iter().zip(buffers) {
+        match argument.kind {
+            ArgumentKind::Buffer { offset_bytes, .. } => {
+                put(offset_bytes, &buffer.device_address().to_le_bytes())?;
+            }
+            ArgumentKind::Unused { .. } => {}
+            _ => return None,
+        }
+    }
+    let items = u64::from(case.groups) * GROUP as u64;
+    for &(implicit, offset_bytes) in &layout.implicit {
+        match implicit {
+            Implicit::GlobalSize(0) => put(offset_bytes, &items.to_le_bytes())?,
+            Implicit::GlobalSize(_) => put(offset_bytes, &1_u64.to_le_bytes())?,
+            Implicit::NumGroups(0) => put(offset_bytes, &case.groups.to_le_bytes())?,
+            Implicit::NumGroups(_) => put(offset_bytes, &1_u32.to_le_bytes())?,
+            Implicit::DispatchWidth => put(offset_bytes, &(items as u32).to_le_bytes())?,
+            Implicit::GlobalOffset(_) | Implicit::GlobalBase(_) | Implicit::GroupBase(_) => {}
+            _ => return None,
+        }
+    }
+    Some(bytes)
+}

@@ -1,0 +1,117 @@
+//! Programs on a device that gets something wrong: their results are right all the same.
+
+use std::ptr;
+
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::kernel::{ExecuteKernel, Kernel};
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
+use opencl3::program::Program;
+use opencl3::types::CL_BLOCKING;
+
+use super::{common, descriptions, info, said, shown_as};
+
+/// Names the case in the process that runs it.
+const CHILD: &str = "PUMICE_TEST_CHILD";
+
+/// Work-items, in one group.
+const ITEMS: usize = 64;
+
+/// From a work-item to what it writes.
+type Expected = fn(u64) -> u64;
+
+/// What the device gets wrong, what a work-item does, and what it is to write.
+const CASES: [(&str, &str, Expected); 6] = [
+    ("longs", "(i * 0x123456789abUL) * (i + 0xfedcba98UL)", |i| {
+        (i * 0x123_4567_89ab).wrapping_mul(i + 0xfedc_ba98)
+    }),
+    ("halves", "(ulong)((half)i * (half)0.5f * (half)4)", |i| {
+        i * 2
+    }),
+    (
+        "narrow-integers",
+        "(uchar)((uchar)(i * 3) + (uchar)(i * 5))",
+        |i| i * 8 % 256,
+    ),
+    (
+        "sub-group-arithmetic",
+        "sub_group_reduce_add((uint)1) == get_sub_group_size()",
+        |_| 1,
+    ),
+    (
+        "sub-group-votes",
+        "sub_group_all(get_sub_group_local_id() > 0) * 2 + sub_group_any(get_sub_group_local_id() == 0)",
+        |_| 1,
+    ),
+    (
+        "sub-group-exchanges",
+        "sub_group_shuffle((uint)i, 0) == i - get_sub_group_local_id()",
+        |_| 1,
+    ),
+];
+
+#[test]
+fn are_right_where_the_device_is_not() {
+    if let Ok(wrong) = std::env::var(CHILD) {
+        return run(&wrong);
+    }
+    if common::device().is_none() {
+        return;
+    }
+    let devices = descriptions();
+    let named = |(name, _): &&(String, _)| name == "nvidia_5080";
+    let (_, path) = devices.iter().find(named).expect("it is there");
+    let right = info(path, "programs", &[]);
+    let this = std::env::current_exe().expect("a path");
+    for (wrong, ..) in CASES {
+        if said(&right, wrong).is_empty() {
+            println!("skipped: {wrong}: the device does not claim it");
+            continue;
+        }
+        let output = shown_as(&this, path, &format!("programs-{wrong}"))
+            .args([
+                "--exact",
+                "programs::are_right_where_the_device_is_not",
+                "--nocapture",
+            ])
+            .env(CHILD, wrong)
+            .env("PUMICE_TEST_WRONG", wrong)
+            .output()
+            .expect("the test itself");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{wrong}: {text}");
+    }
+}
+
+fn run(wrong: &str) {
+    let device = common::device().expect("the device");
+    let (_, source, expected) = CASES
+        .iter()
+        .find(|(name, ..)| *name == wrong)
+        .expect("a case");
+    let context = Context::from_device(&device).expect("a context");
+    let source = format!(
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+        kernel void test(global ulong *out) {{ ulong i = get_global_id(0); out[i] = {source}; }}"
+    );
+    let program = Program::create_and_build_from_source(&context, &source, "-cl-std=CL3.0");
+    let kernel = Kernel::create(&program.expect("a program"), "test").expect("a kernel");
+    let queue = CommandQueue::create_default_with_properties(&context, 0, 0).expect("a queue");
+    let mut found = vec![0_u64; ITEMS];
+    // SAFETY: the kernel takes a buffer of a long for each work-item; the read blocks.
+    unsafe {
+        let out = Buffer::<u64>::create(&context, CL_MEM_READ_WRITE, ITEMS, ptr::null_mut());
+        let out = out.expect("a buffer");
+        ExecuteKernel::new(&kernel)
+            .set_arg(&out)
+            .set_global_work_size(ITEMS)
+            .set_local_work_size(ITEMS)
+            .enqueue_nd_range(&queue)
+            .expect("a launch");
+        queue
+            .enqueue_read_buffer(&out, CL_BLOCKING, 0, &mut found, &[])
+            .expect("a read");
+    }
+    let expected: Vec<u64> = (0..ITEMS as u64).map(expected).collect();
+    assert_eq!(found, expected, "{wrong}");
+}
