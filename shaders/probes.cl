@@ -128,8 +128,9 @@ ITEMS kernel void sub_groups(global const uint *in, global uint *out) {
     o[5] = sub_group_all(x > 20) << 1 | sub_group_any(x > 200);
     o[6] = sub_group_shuffle(x, (lane * 5 + 3) % size);
     o[7] = sub_group_shuffle_xor(x, 1 % size);
-    o[8] = lane > 0 ? sub_group_shuffle_up(x, 1) : 0;
-    o[9] = lane + 1 < size ? sub_group_shuffle_down(x, 1) : 0;
+    // All take part, whether they use it or not.
+    o[8] = sub_group_shuffle_up(x, 1);
+    o[9] = sub_group_shuffle_down(x, 1);
     uint4 ballot = sub_group_ballot(x & 1);
     o[10] = sub_group_ballot_bit_count(ballot);
     o[11] = sub_group_ballot_bit_extract(ballot, lane);

@@ -103,5 +103,5 @@ bitflags! {
 
 impl Defects {
     /// The defects that any driver of which nothing is known may have.
-    pub const UNKNOWN: Self = Self::MISFOLDS_EXTREMA;
+    pub const UNKNOWN: Self = Self::MISFOLDS_EXTREMA.union(Self::JOINS_CONVERSIONS);
 }

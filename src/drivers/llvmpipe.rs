@@ -57,8 +57,8 @@ const RANGES: &[Range] = &[
     Range::since(Version(22, 4, 0), Defects::FLATTENS_BROADCASTS),
     // Values that are the same for a sub-group are scalars in 26.2, and vectors in 25.0.
     Range::since(Version(25, 1, 0), Defects::LOADS_FOR_NOBODY),
-    // SignedZeroInfNanPreserve keeps 25.0 from it, but not 26.2.
-    Range::since(Version(25, 1, 0), Defects::JOINS_CONVERSIONS),
+    // SignedZeroInfNanPreserve keeps 22.3 and 25.0 from it, but not 26.2.
+    Range::always(Defects::JOINS_CONVERSIONS),
     // In 25.0's source registers are read where a value is used, by instructions of their own.
     Range::before(Version(25, 0, 0), Defects::READS_INDICES_LATE),
     // 25.0 counts no iterations, and its LLVM is newer.

@@ -7,6 +7,9 @@ const RANGES: &[Range] = &[
     Range::before(Version(25, 0, 0), Defects::MISTAKES_SIGNS),
     // nir_loop_analyze in 22.3's source; seen on llvmpipe of 22.3.6, 25.0.7 and 26.2.6.
     Range::always(Defects::MISCOUNTS_ITERATIONS),
+    // nir_opt_algebraic, where a module has no SignedZeroInfNanPreserve for what is between; seen on llvmpipe of 22.3.6, shown
+    // without that float control, and of 26.2.6 whatever a module says.
+    Range::always(Defects::JOINS_CONVERSIONS),
 ];
 
 /// The defects of any of its drivers, by `driverInfo`; none where that is no driver of Mesa's.

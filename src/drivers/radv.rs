@@ -12,7 +12,8 @@ const DEFECTS_BEFORE_GFX8: Defects = Defects::UNKNOWN.union(Defects::MISCOMPUTES
 /// Its defects in version 22.3.6 on a GPU that keeps denormal doubles.
 pub const DEFECTS_IN_DEBIAN_12: Defects = Defects::UNKNOWN
     .union(Defects::MISTAKES_SIGNS)
-    .union(Defects::MISCOUNTS_ITERATIONS);
+    .union(Defects::MISCOUNTS_ITERATIONS)
+    .union(Defects::JOINS_CONVERSIONS);
 
 /// The driver on a GPU that keeps denormal doubles, or not: there is no query for its generation, and those before GFX8 keep
 /// none.

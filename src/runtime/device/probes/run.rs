@@ -134,7 +134,9 @@ fn run(
     let buffers = (case.buffers.iter())
         .map(|words| filled(device, words))
         .collect::<Result<Vec<_>>>()?;
-    let block = block(kernel, case, &buffers).ok_or_else(missing)?;
+    let addresses: Vec<u64> = buffers.iter().map(Buffer::device_address).collect();
+    let order_word = filled(device, &[0; 64])?;
+    let block = block(kernel, case, &addresses, order_word.device_address()).ok_or_else(missing)?;
     let module = ShaderModule::new(device, &kernel.spirv.words()?)?;
     let groups = &device.info().subgroup;
     let size = capabilities.subgroup_size;
@@ -158,7 +160,7 @@ fn run(
     device.submit(device.spare_queue(), &[&recorder], &timeline, 1)?;
     if !timeline.wait(1, PATIENCE)? {
         // What the device still uses must stay.
-        std::mem::forget((pipeline, recorder, timeline, buffers));
+        std::mem::forget((pipeline, recorder, timeline, buffers, order_word));
         return Err(Error::out_of_resources("it does not end"));
     }
     Ok(buffers
@@ -197,7 +199,12 @@ fn contents(buffer: &Buffer, count: usize) -> Vec<u32> {
 }
 
 /// The kernel's arguments: buffers, and what it wants to know of its range. `None` where it takes something else.
-fn block(kernel: &CompiledKernel, case: &Case, buffers: &[Buffer]) -> Option<Vec<u8>> {
+fn block(
+    kernel: &CompiledKernel,
+    case: &Case,
+    addresses: &[u64],
+    order_word: u64,
+) -> Option<Vec<u8>> {
     let layout = &kernel.argument_block;
     if layout.placement != Placement::PushConstants {
         return None;
@@ -208,10 +215,10 @@ fn block(kernel: &CompiledKernel, case: &Case, buffers: &[Buffer]) -> Option<Vec
         place.copy_from_slice(value);
         Some(())
     };
-    for (argument, buffer) in kernel.arguments.iter().zip(buffers) {
+    for (argument, address) in kernel.arguments.iter().zip(addresses) {
         match argument.kind {
             ArgumentKind::Buffer { offset_bytes, .. } => {
-                put(offset_bytes, &buffer.device_address().to_le_bytes())?;
+                put(offset_bytes, &address.to_le_bytes())?;
             }
             ArgumentKind::Unused { .. } => {}
             _ => return None,
@@ -224,10 +231,53 @@ fn block(kernel: &CompiledKernel, case: &Case, buffers: &[Buffer]) -> Option<Vec
             Implicit::GlobalSize(_) => put(offset_bytes, &1_u64.to_le_bytes())?,
             Implicit::NumGroups(0) => put(offset_bytes, &case.groups.to_le_bytes())?,
             Implicit::NumGroups(_) => put(offset_bytes, &1_u32.to_le_bytes())?,
+            Implicit::OrderWord => put(offset_bytes, &order_word.to_le_bytes())?,
             Implicit::DispatchWidth => put(offset_bytes, &(items as u32).to_le_bytes())?,
             Implicit::GlobalOffset(_) | Implicit::GlobalBase(_) | Implicit::GroupBase(_) => {}
             _ => return None,
         }
     }
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::device::limits::tests::software_device;
+
+    /// All can be launched as they are made for any device.
+    #[test]
+    fn arguments_are_known() {
+        let mut info = software_device();
+        let features = &mut info.features;
+        features.shader_float16 = true;
+        features.shader_float64 = true;
+        features.shader_int64 = true;
+        (features.shader_int8, features.shader_int16) = (true, true);
+        (features.storage_buffer_8bit, features.storage_buffer_16bit) = (true, true);
+        for capabilities in [
+            Capabilities::full(),
+            Capabilities::nvidia(),
+            Capabilities::lavapipe(),
+            Capabilities::radv(),
+            Capabilities::minimal(),
+        ] {
+            let capabilities = Capabilities {
+                defects: capabilities.defects - Defects::LIMITS_ITERATIONS,
+                ..capabilities
+            };
+            let program = compile(&capabilities).expect("they compile");
+            for case in cases::all(&info, 32) {
+                let named = |kernel: &&CompiledKernel| kernel.name == case.kernel;
+                let Some(kernel) = program.kernels.iter().find(named) else {
+                    assert!(case.kernel == "doubles" && !capabilities.float64);
+                    continue;
+                };
+                let implicit = &kernel.argument_block.implicit;
+                let addresses = vec![0; case.buffers.len()];
+                let block = block(kernel, &case, &addresses, 0);
+                assert!(block.is_some(), "{}: {implicit:?}", case.kernel);
+            }
+        }
+    }
 }
