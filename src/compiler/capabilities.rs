@@ -129,6 +129,8 @@ pub struct Capabilities {
     /// [`SubgroupOperations::is_sufficient`]).
     pub subgroup: SubgroupOperations,
     pub subgroup_size: u32,
+    /// Work-items that the device runs in step at most: those of Vulkan\'s sub-groups, also where OpenCL\'s have one each.
+    pub lanes: u32,
     /// The smallest size that a kernel may require; each power of two from it to `subgroup_size` can be had.
     pub min_subgroup_size: u32,
     /// `maxComputeWorkGroupInvocations`
@@ -271,6 +273,7 @@ impl Capabilities {
                 broadcast_dynamic_id: true,
             },
             subgroup_size: 32,
+            lanes: 32,
             min_subgroup_size: 32,
             max_work_group_size: 1024,
             push_constant_bytes: 256,
@@ -316,6 +319,7 @@ impl Capabilities {
                 ..full.subgroup
             },
             subgroup_size: 8,
+            lanes: 8,
             min_subgroup_size: 8,
             push_constant_bytes: 128,
             shared_memory_bytes: 32 << 10,
@@ -350,6 +354,7 @@ impl Capabilities {
                 ..full.subgroup
             },
             subgroup_size: 64,
+            lanes: 64,
             shared_memory_bytes: 64 << 10,
             ..full
         }
@@ -392,6 +397,7 @@ impl Capabilities {
                 ..Self::full().subgroup
             },
             subgroup_size: 4,
+            lanes: 4,
             min_subgroup_size: 4,
             max_work_group_size: 256,
             push_constant_bytes: 128,

@@ -87,7 +87,11 @@ fn what_devices_lack_is_said() {
     // What needs which features, and what is said where one is missing.
     let needs: [(&str, &[&str], &str); 5] = [
         ("double (cl_khr_fp64)", &["shaderFloat64"], "no,"),
-        ("half (cl_khr_fp16)", &["shaderFloat16"], "emulated,"),
+        (
+            "half (cl_khr_fp16)",
+            &["shaderFloat16", "shaderInt16"],
+            "emulated,",
+        ),
         ("64-bit integers", &["shaderInt64"], "emulated,"),
         (
             "8- and 16-bit integers",

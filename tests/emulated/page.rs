@@ -56,7 +56,10 @@ fn row(name: &str, description: &Value) -> String {
         operations.is_some_and(|all| all.iter().any(|it| *it == name))
     };
     let mut emulated = lacking(&EMULATED, description);
-    if !has(description, "shaderFloat16") || properties["shaderRoundingModeRTEFloat16"] != true {
+    if !has(description, "shaderFloat16")
+        || !has(description, "shaderInt16")
+        || properties["shaderRoundingModeRTEFloat16"] != true
+    {
         emulated.push("halves");
     }
     let mut missing = lacking(&MISSING, description);

@@ -106,7 +106,7 @@ fn abilities(capabilities: &Capabilities) -> Vec<(&'static str, &'static str)> {
             choose(
                 capabilities.float16,
                 "yes",
-                "emulated, the Vulkan device lacks shaderFloat16 or its rounding to the nearest",
+                "emulated, the Vulkan device lacks shaderFloat16, its rounding to the nearest or shaderInt16",
             ),
         ),
         (

@@ -16,9 +16,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
         int8: features.shader_int8,
         int16: features.shader_int16,
         int64: features.shader_int64,
-        // Halves are to be rounded to the nearest: where the device does not promise that, they are taken
-        // for integers as where it has none.
-        float16: features.shader_float16 && info.float16_controls.rounding_rte,
+        float16: has_halves(info),
         float64: features.shader_float64,
         storage8: features.storage_buffer_8bit,
         storage16: features.storage_buffer_16bit,
@@ -40,7 +38,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
         float64_controls: map_float_controls(info.float64_controls),
         keeps_denormals16: info.float16_controls.denorm_preserve
             || arithmetic.keeps_denormals16
-            || !(features.shader_float16 && info.float16_controls.rounding_rte),
+            || !has_halves(info),
         keeps_denormals32: info.float32_controls.denorm_preserve || arithmetic.keeps_denormals32,
         keeps_denormals64: info.float64_controls.denorm_preserve || arithmetic.keeps_denormals64,
         widens_denormals: arithmetic.widens_denormals,
@@ -52,6 +50,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
         fused_fma64: findings.has(Subject::FusedDoubles) && features.shader_float64,
         subgroup: map_subgroup(&info.subgroup),
         subgroup_size: subgroup_size(&info.subgroup),
+        lanes: info.subgroup.max_size.max(info.subgroup.size).max(1),
         min_subgroup_size: min_subgroup_size(&info.subgroup),
         max_work_group_size: info.limits.max_compute_work_group_invocations,
         push_constant_bytes: info.limits.max_push_constant_bytes,
@@ -79,6 +78,13 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
             0
         },
     }
+}
+
+/// Whether halves are the device's own. They are to be rounded to the nearest, and their bits are 16-bit integers: where the
+/// device does not promise the one or lacks the other, they are taken for integers as where it has none.
+fn has_halves(info: &PhysicalDeviceInfo) -> bool {
+    let features = &info.features;
+    features.shader_float16 && features.shader_int16 && info.float16_controls.rounding_rte
 }
 
 /// The newest version of SPIR-V that the device takes, of those up to what is of use.

@@ -73,7 +73,7 @@ impl Row {
             required: kernel.attributes.required_work_group_size,
             uniform: cx.options.uniform_work_groups,
             linear: kernel.linear_groups,
-            lanes: cx.capabilities.subgroup_size,
+            lanes: cx.capabilities.lanes,
         }
     }
 

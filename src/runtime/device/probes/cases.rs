@@ -30,7 +30,7 @@ pub struct Case {
 pub fn all(info: &PhysicalDeviceInfo, sub_group_size: u32) -> Vec<Case> {
     let features = &info.features;
     let mut cases = vec![singles(), exponentials(), barriers(), messages()];
-    if features.shader_float16 {
+    if features.shader_float16 && features.shader_int16 {
         cases.push(halves());
     }
     if features.shader_float64 {

@@ -35,7 +35,9 @@ pub fn find(
                 return Vec::new();
             }
         };
-        if let Ok(bytes) = postcard::to_allocvec(&tried) {
+        if !tried.is_empty()
+            && let Ok(bytes) = postcard::to_allocvec(&tried)
+        {
             cache.put(key, &bytes);
         }
         tried
