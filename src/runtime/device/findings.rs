@@ -115,15 +115,15 @@ impl Findings {
     /// Writes a line to the log for each thing that a device gets wrong.
     pub fn warn(&self, info: &PhysicalDeviceInfo) {
         for finding in &self.0 {
-            if !finding.holds && !finding.subject.is_served() && finding.origin != Origin::Assumed {
-                log::warn!(
-                    "{} ({} {}) was tried and gets {} wrong: {}",
-                    info.name,
-                    info.driver_name,
-                    info.driver_info,
-                    finding.subject.name(),
-                    finding.subject.without()
-                );
+            let what = match finding.origin {
+                Origin::Tried => "was tried and gets",
+                Origin::Untried => "can't be tried and may get",
+                Origin::Driver | Origin::Assumed => continue,
+            };
+            if !finding.holds && !finding.subject.is_served() {
+                let (name, driver, version) = (&info.name, &info.driver_name, &info.driver_info);
+                let (subject, without) = (finding.subject.name(), finding.subject.without());
+                log::warn!("{name} ({driver} {version}) {what} {subject} wrong: {without}");
             }
         }
     }

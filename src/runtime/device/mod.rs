@@ -95,13 +95,16 @@ impl Device {
         others_defects: Defects,
     ) -> Option<Arc<Self>> {
         let mut info = instance.physical_devices().get(vulkan_index)?.info.clone();
-        let vulkan = OnceLock::new();
+        let mut opened = None;
         let open = || {
-            vulkan
-                .get_or_init(|| open(instance, vulkan_index, &info))
-                .clone()
+            let device = open(instance, vulkan_index, &info);
+            opened.insert(device).clone()
         };
-        let findings = probes::find(&info, || Ok(open()?), assumed);
+        let findings = probes::find(&info, open, assumed);
+        // One that was lost is opened anew when it is needed.
+        let is_lost = |device: &Arc<vulkan::Device>| device.is_lost();
+        let opened = opened.filter(|device| !device.as_ref().is_ok_and(is_lost));
+        let vulkan = opened.map_or_else(OnceLock::new, OnceLock::from);
         findings.warn(&info);
         findings.correct(&mut info);
         let progress = findings.has(Subject::SubGroupProgress);

@@ -13,35 +13,31 @@ use std::sync::Arc;
 use super::findings::{Finding, Findings, Origin, Subject};
 use super::target;
 use crate::runtime::code::front_end::FrontEnd;
-use crate::runtime::object::error::Result;
 use crate::toolchain::cache::{Key, KeyBuilder};
 use crate::vulkan::{self, PhysicalDeviceInfo};
 
 /// Finds out about a device, which `open` opens where it was never tried before. `assumed` is not tried, whatever is.
 pub fn find(
     info: &PhysicalDeviceInfo,
-    open: impl FnOnce() -> Result<Arc<vulkan::Device>>,
+    open: impl FnOnce() -> Result<Arc<vulkan::Device>, vulkan::Error>,
     assumed: &[(String, bool)],
 ) -> Findings {
     let cache = FrontEnd::instance().cache();
     let key = key(info);
     let kept = cache.get(key);
     let tried = kept.and_then(|bytes| postcard::from_bytes::<run::Tried>(&bytes).ok());
-    let tried = tried.unwrap_or_else(|| {
-        let tried = match open() {
-            Ok(device) => run::try_out(&device, info),
-            Err(error) => {
-                log::warn!("{}: can't be tried out: {error}", info.name);
-                return Vec::new();
-            }
-        };
-        if !tried.is_empty()
-            && let Ok(bytes) = postcard::to_allocvec(&tried)
-        {
+    let tried = tried.or_else(|| {
+        let device = open()
+            .inspect_err(|error| log::warn!("{}: can't be tried out: {error}", info.name))
+            .ok()?;
+        let tried = run::try_out(&device, info)?;
+        if let Ok(bytes) = postcard::to_allocvec(&tried) {
             cache.put(key, &bytes);
         }
-        tried
+        Some(tried)
     });
+    // A device that can't be tried is taken at its word.
+    let tried = tried.unwrap_or_default();
     decided(info, &tried, assumed)
 }
 

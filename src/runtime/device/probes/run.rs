@@ -11,7 +11,6 @@ use crate::runtime::code::compile::compile_on_own_stack;
 use crate::runtime::code::modules::Modules;
 use crate::runtime::device::findings::{Finding, Findings, Origin, Subject};
 use crate::runtime::device::target;
-use crate::runtime::object::error::{Error, Result};
 use crate::vulkan::{
     self, Buffer, MemoryKind, Pipeline, PipelineOptions, Recorder, ShaderModule, Timeline,
 };
@@ -32,11 +31,28 @@ const FIRST: [Subject; 3] = [
     Subject::NarrowMemory,
 ];
 
-/// What was found of a device. `None` of what could not be tried.
+/// What was found of a device. `None` of what its driver refuses to run, or does not come to the end of.
 pub type Tried = Vec<(Subject, Option<bool>)>;
 
-/// Tries a device out.
-pub fn try_out(device: &Arc<vulkan::Device>, info: &vulkan::PhysicalDeviceInfo) -> Tried {
+/// Why a probe did not come to its end.
+enum Failure {
+    /// Memory ran out, which says nothing of the device.
+    Memory,
+    /// The driver refuses it, the device does not end it, or is lost over it.
+    Refused(String),
+}
+
+impl From<vulkan::Error> for Failure {
+    fn from(error: vulkan::Error) -> Self {
+        match error {
+            vulkan::Error::OutOfHostMemory | vulkan::Error::OutOfDeviceMemory => Self::Memory,
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+/// Tries a device out; `None` where memory runs out meanwhile. A device that is lost over it is no more tried, and of no use.
+pub fn try_out(device: &Arc<vulkan::Device>, info: &vulkan::PhysicalDeviceInfo) -> Option<Tried> {
     let start = Instant::now();
     let mut cases = cases::all(info, claimed(info).subgroup_size);
     // What the driver's file decides need not be tried.
@@ -44,7 +60,8 @@ pub fn try_out(device: &Arc<vulkan::Device>, info: &vulkan::PhysicalDeviceInfo) 
     cases.retain(|case| case.subjects.iter().any(is_open));
     let is_first = |case: &Case| case.subjects.iter().any(|subject| FIRST.contains(subject));
     let (first, rest): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(is_first);
-    let mut found = run_all(device, info, &first);
+    let mut found = Vec::new();
+    run_all(device, info, &first, &mut found)?;
     let wrong = found.iter().filter(|(_, holds)| *holds != Some(true));
     let wrong = wrong.map(|&(subject, _)| Finding {
         subject,
@@ -53,43 +70,46 @@ pub fn try_out(device: &Arc<vulkan::Device>, info: &vulkan::PhysicalDeviceInfo) 
     });
     let mut info = info.clone();
     Findings(wrong.collect()).correct(&mut info);
-    found.extend(run_all(device, &info, &rest));
+    run_all(device, &info, &rest, &mut found)?;
     log::info!("{} was tried out in {:?}", info.name, start.elapsed());
-    found
+    Some(found)
 }
 
+/// Runs probes, and adds what they find. `None` where memory runs out.
 fn run_all(
     device: &Arc<vulkan::Device>,
     info: &vulkan::PhysicalDeviceInfo,
     cases: &[Case],
-) -> Tried {
+    found: &mut Tried,
+) -> Option<()> {
     let capabilities = claimed(info);
-    let program = match compile(&capabilities) {
-        Ok(program) => program,
-        Err(message) => {
-            // That is no fault of the device: it is taken at its word.
+    let program = compile(&capabilities)
+        // That is no fault of the device: it is taken at its word.
+        .inspect_err(|message| {
             log::error!("the probes can't be compiled for {}: {message}", info.name);
-            return Vec::new();
+        })
+        .ok()?;
+    for case in cases {
+        if device.is_lost() {
+            break;
         }
-    };
-    let run_one = |case: &Case| match run(device, &capabilities, &program, case) {
-        Ok(buffers) => {
-            let verdicts = (case.judge)(&buffers).into_iter();
-            verdicts
-                .map(|(subject, holds)| (subject, Some(holds)))
-                .collect()
+        match run(device, &capabilities, &program, case) {
+            Ok(buffers) => {
+                let verdicts = (case.judge)(&buffers).into_iter();
+                found.extend(verdicts.map(|(subject, holds)| (subject, Some(holds))));
+            }
+            Err(Failure::Refused(message)) => {
+                let name = &info.name;
+                log::warn!("{name}: the probe '{}' failed: {message}", case.kernel);
+                found.extend(case.subjects.iter().map(|subject| (*subject, None)));
+            }
+            Err(Failure::Memory) => {
+                log::warn!("{}: there is no memory to try it out", info.name);
+                return None;
+            }
         }
-        Err(error) => {
-            log::warn!("{}: the probe '{}' failed: {error}", info.name, case.kernel);
-            untried(std::slice::from_ref(case))
-        }
-    };
-    cases.iter().flat_map(run_one).collect()
-}
-
-fn untried(cases: &[Case]) -> Tried {
-    let subjects = cases.iter().flat_map(|case| &case.subjects);
-    subjects.map(|subject| (*subject, None)).collect()
+    }
+    Some(())
 }
 
 /// What the device claims, and all that Vulkan leaves open.
@@ -106,7 +126,7 @@ fn claimed(info: &vulkan::PhysicalDeviceInfo) -> Capabilities {
     }
 }
 
-fn compile(capabilities: &Capabilities) -> std::result::Result<CompiledProgram, String> {
+fn compile(capabilities: &Capabilities) -> Result<CompiledProgram, String> {
     let bytes = if capabilities.float64 {
         KERNELS
     } else {
@@ -125,8 +145,8 @@ fn run(
     capabilities: &Capabilities,
     program: &CompiledProgram,
     case: &Case,
-) -> Result<Vec<Vec<u32>>> {
-    let missing = || Error::out_of_resources(format!("there is no kernel '{}'", case.kernel));
+) -> Result<Vec<Vec<u32>>, Failure> {
+    let missing = || Failure::Refused("there is no such kernel".to_owned());
     let kernel = program
         .kernels
         .iter()
@@ -134,11 +154,13 @@ fn run(
     let kernel = kernel.ok_or_else(missing)?;
     let buffers = (case.buffers.iter())
         .map(|words| filled(device, words))
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
     let addresses: Vec<u64> = buffers.iter().map(Buffer::device_address).collect();
     let order_word = filled(device, &[0; 64])?;
     let block = block(kernel, case, &addresses, order_word.device_address()).ok_or_else(missing)?;
-    let module = ShaderModule::new(device, &kernel.spirv.words()?)?;
+    let words = kernel.spirv.words();
+    let words = words.map_err(|error| Failure::Refused(error.to_string()))?;
+    let module = ShaderModule::new(device, &words)?;
     let groups = &device.info().subgroup;
     let size = capabilities.subgroup_size;
     let options = PipelineOptions {
@@ -162,7 +184,7 @@ fn run(
     if !timeline.wait(1, PATIENCE)? {
         // What the device still uses must stay.
         std::mem::forget((pipeline, recorder, timeline, buffers, order_word));
-        return Err(Error::out_of_resources("it does not end"));
+        return Err(Failure::Refused("it does not end".to_owned()));
     }
     Ok(buffers
         .iter()
@@ -172,7 +194,7 @@ fn run(
 }
 
 /// A buffer that the host sees, with these words in it.
-fn filled(device: &Arc<vulkan::Device>, words: &[u32]) -> Result<Buffer> {
+fn filled(device: &Arc<vulkan::Device>, words: &[u32]) -> Result<Buffer, vulkan::Error> {
     let buffer = device.create_buffer(size_of_val(words) as u64, MemoryKind::Readback)?;
     if let Some(pointer) = buffer.mapped() {
         // SAFETY: the buffer is new, mapped, and has room for that many words.
