@@ -36,7 +36,7 @@ pub type Tried = Vec<(Subject, Option<bool>)>;
 
 /// Why a probe did not come to its end.
 enum Failure {
-    /// Memory ran out, which says nothing of the device.
+    /// There is no memory for it, which says nothing of what it is about.
     Memory,
     /// The driver refuses it, the device does not end it, or is lost over it.
     Refused(String),
@@ -104,7 +104,7 @@ fn run_all(
                 found.extend(case.subjects.iter().map(|subject| (*subject, None)));
             }
             Err(Failure::Memory) => {
-                log::warn!("{}: there is no memory to try it out", info.name);
+                log::warn!("{} can't be tried out: there is no memory", info.name);
                 return None;
             }
         }
@@ -194,8 +194,10 @@ fn run(
 }
 
 /// A buffer that the host sees, with these words in it.
-fn filled(device: &Arc<vulkan::Device>, words: &[u32]) -> Result<Buffer, vulkan::Error> {
-    let buffer = device.create_buffer(size_of_val(words) as u64, MemoryKind::Readback)?;
+fn filled(device: &Arc<vulkan::Device>, words: &[u32]) -> Result<Buffer, Failure> {
+    let buffer = device
+        .create_buffer(size_of_val(words) as u64, MemoryKind::Readback)
+        .map_err(|_| Failure::Memory)?;
     if let Some(pointer) = buffer.mapped() {
         // SAFETY: the buffer is new, mapped, and has room for that many words.
         unsafe {
