@@ -129,7 +129,7 @@ pub struct Capabilities {
     /// [`SubgroupOperations::is_sufficient`]).
     pub subgroup: SubgroupOperations,
     pub subgroup_size: u32,
-    /// Work-items that the device runs in step at most: those of Vulkan\'s sub-groups, also where OpenCL\'s have one each.
+    /// Work-items that the device runs in step at most: those of Vulkan's sub-groups, also where OpenCL's have one each.
     pub lanes: u32,
     /// The smallest size that a kernel may require; each power of two from it to `subgroup_size` can be had.
     pub min_subgroup_size: u32,

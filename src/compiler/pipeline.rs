@@ -6,7 +6,7 @@
 
 use super::context::Context;
 use super::error::CompileError;
-use super::ir::{Inst, Module, Type};
+use super::ir::{Inst, Module, Type, Value};
 use super::passes;
 use super::verify::{self, Stage};
 
@@ -168,13 +168,11 @@ pub(super) fn run_pass(
 /// Finds in debug builds that a pass has made 64-bit integers for a device that has none, at once and by its name.
 fn refuse_long_integers(pass: &'static str, module: &Module) -> Result<(), CompileError> {
     for function in &module.functions {
-        let blocks = function.layout().iter();
-        let mut insts = blocks.flat_map(|&block| &function.block(block).insts);
-        let is_long = |&inst: &Inst| {
-            let results = &function.inst(inst).results;
-            results.iter().any(|&value| function.ty(value) == Type::I64)
-        };
-        if insts.any(is_long) {
+        let are_long =
+            |values: &[Value]| values.iter().any(|&value| function.ty(value) == Type::I64);
+        let mut blocks = function.layout().iter().map(|&block| function.block(block));
+        let makes_long = |&inst: &Inst| are_long(&function.inst(inst).results);
+        if blocks.any(|block| are_long(&block.params) || block.insts.iter().any(makes_long)) {
             let error = CompileError::internal("64-bit integers, which the device does not have");
             return Err(error.in_pass(pass).in_function(&function.name));
         }

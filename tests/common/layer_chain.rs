@@ -41,7 +41,7 @@ pub struct LayerInfo {
 pub struct Link {
     next: *const Link,
     instance_address: Address,
-    /// Of an instance, that of physical devices.
+    /// The next layer's function for devices, or for physical devices where the link is an instance's.
     device_address: *const c_void,
 }
 

@@ -30,6 +30,15 @@ fn descriptions() -> Vec<(String, PathBuf)> {
     all
 }
 
+/// The description of a device that has whatever the software drivers have.
+fn able_device() -> PathBuf {
+    let mut devices = descriptions().into_iter();
+    let (_, path) = devices
+        .find(|(name, _)| name == "nvidia_5080")
+        .expect("it is there");
+    path
+}
+
 /// A command that runs on the first device as if it were another one. `test` is the name of the test, and of the case.
 fn shown_as(program: &Path, path: &Path, test: &str) -> Command {
     let mut command = Command::new(program);
@@ -78,7 +87,7 @@ fn unusable(description: &Value) -> Option<&'static str> {
     needed.into_iter().find(|it| !has(description, it))
 }
 
-/// Every device is usable or told why it is not, and what it lacks is told with what stands in for it.
+/// Every device is usable or has a reason why it is not, and what it lacks is named with what stands in for it.
 #[test]
 fn what_devices_lack_is_said() {
     if common::device().is_none() {
@@ -139,11 +148,7 @@ fn what_a_device_gets_wrong_is_found() {
     if common::device().is_none() {
         return;
     }
-    let devices = descriptions();
-    let (_, path) = devices
-        .iter()
-        .find(|(name, _)| name == "nvidia_5080")
-        .expect("it is there");
+    let path = &able_device();
     let unknown = ("PUMICE_TEST_UNKNOWN_DRIVER", "1");
     let right = info(path, "right", &[unknown]);
     let mut found = 0;
@@ -197,15 +202,11 @@ fn what_a_device_gets_wrong_is_found() {
 
 /// `PUMICE_ASSUME` stands above what was found.
 #[test]
-fn what_is_assumed_is_not_tried() {
+fn what_is_assumed_stands_above_what_was_found() {
     if common::device().is_none() {
         return;
     }
-    let devices = descriptions();
-    let (_, path) = devices
-        .iter()
-        .find(|(name, _)| name == "nvidia_5080")
-        .expect("it is there");
+    let path = &able_device();
     let text = info(
         path,
         "assumed",

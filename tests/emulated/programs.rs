@@ -9,7 +9,7 @@ use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 
-use super::{common, descriptions, info, said, shown_as};
+use super::{able_device, common, info, said, shown_as};
 
 /// Names the case in the process that runs it.
 const CHILD: &str = "PUMICE_TEST_CHILD";
@@ -58,9 +58,7 @@ fn are_right_where_the_device_is_not() {
     if common::device().is_none() {
         return;
     }
-    let devices = descriptions();
-    let named = |(name, _): &&(String, _)| name == "nvidia_5080";
-    let (_, path) = devices.iter().find(named).expect("it is there");
+    let path = &able_device();
     let right = info(path, "programs", &[]);
     let this = std::env::current_exe().expect("a path");
     for (wrong, ..) in CASES {

@@ -92,7 +92,7 @@ fn loads_shared(function: &Function, arrays: &[Array], inst: Inst) -> bool {
 /// Zeros of which the driver does not know that they are the same for all work-items.
 struct Zeros {
     word: Value,
-    /// The same of 64 bits, where the device has such.
+    /// A zero of 64 bits, where the device has such.
     long: Option<Value>,
 }
 

@@ -16,7 +16,7 @@ use crate::runtime::code::front_end::FrontEnd;
 use crate::toolchain::cache::{Key, KeyBuilder};
 use crate::vulkan::{self, PhysicalDeviceInfo};
 
-/// Finds out about a device, which `open` opens where it was never tried before. `assumed` is not tried, whatever is.
+/// Finds out about a device, which `open` opens where it was never tried before. `assumed` stands above what is found.
 pub fn find(
     info: &PhysicalDeviceInfo,
     open: impl FnOnce() -> Result<Arc<vulkan::Device>, vulkan::Error>,
@@ -47,25 +47,21 @@ fn decided(
     tried: &[(Subject, Option<bool>)],
     assumed: &[(String, bool)],
 ) -> Findings {
-    let size = target::capabilities(info, &Findings::default()).subgroup_size;
-    let claimed = cases::all(info, size);
-    let claimed: Vec<Subject> = claimed
-        .iter()
-        .flat_map(|case| &case.subjects)
-        .copied()
-        .collect();
-    let finding = |&subject: &Subject| {
-        if !claimed.contains(&subject) {
-            return None;
+    for (name, _) in assumed {
+        if !Subject::ALL.iter().any(|subject| subject.name() == name) {
+            log::warn!("PUMICE_ASSUME: nothing is called {name}");
         }
+    }
+    let finding = |&subject: &Subject| {
         let assumed = assumed.iter().find(|(name, _)| name == subject.name());
         let tried = tried.iter().find(|(of, _)| *of == subject);
         let (holds, origin) = match (assumed, of_driver(info, subject), tried) {
             (Some(&(_, holds)), ..) => (holds, Origin::Assumed),
+            // What the device does not claim is nobody's.
+            (None, _, None) => return None,
             (None, Some(holds), _) => (holds, Origin::Driver),
             (None, None, Some(&(_, Some(holds)))) => (holds, Origin::Tried),
             (None, None, Some((_, None))) => (false, Origin::Untried),
-            (None, None, None) => return None,
         };
         Some(Finding {
             subject,

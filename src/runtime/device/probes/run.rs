@@ -31,7 +31,8 @@ const FIRST: [Subject; 3] = [
     Subject::NarrowMemory,
 ];
 
-/// What was found of a device. `None` of what its driver refuses to run, or does not come to the end of.
+/// What was found of a device. `None` of what its driver refuses to run or does not come to the end of, and of what need not be
+/// tried.
 pub type Tried = Vec<(Subject, Option<bool>)>;
 
 /// Why a probe did not come to its end.
@@ -55,14 +56,19 @@ impl From<vulkan::Error> for Failure {
 pub fn try_out(device: &Arc<vulkan::Device>, info: &vulkan::PhysicalDeviceInfo) -> Option<Tried> {
     let start = Instant::now();
     let mut cases = cases::all(info, claimed(info).subgroup_size);
-    // What the driver's file decides need not be tried.
+    // What the driver's file decides need not be tried; that the device claims it is kept all the same.
     let is_open = |subject: &Subject| super::of_driver(info, *subject).is_none();
-    cases.retain(|case| case.subjects.iter().any(is_open));
+    let decided = cases.extract_if(.., |case| !case.subjects.iter().any(is_open));
+    let mut found: Tried = decided
+        .flat_map(|case| case.subjects)
+        .map(|subject| (subject, None))
+        .collect();
     let is_first = |case: &Case| case.subjects.iter().any(|subject| FIRST.contains(subject));
     let (first, rest): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(is_first);
-    let mut found = Vec::new();
     run_all(device, info, &first, &mut found)?;
-    let wrong = found.iter().filter(|(_, holds)| *holds != Some(true));
+    let wrong = found
+        .iter()
+        .filter(|(subject, holds)| is_open(subject) && *holds != Some(true));
     let wrong = wrong.map(|&(subject, _)| Finding {
         subject,
         holds: false,
