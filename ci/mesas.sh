@@ -61,5 +61,5 @@ run_on_mesa() {
         cp "$program" "$copy"
         patchelf --set-interpreter "$folder/$LIBRARIES/ld-linux-x86-64.so.2" --force-rpath --set-rpath "$folder/$LIBRARIES" "$copy"
     fi
-    VK_LAYER_PATH=$folder/usr/share/vulkan/explicit_layer.d exec "$copy" "$@"
+    VK_LAYER_PATH=$folder/usr/share/vulkan/explicit_layer.d${VK_LAYER_PATH:+:$VK_LAYER_PATH} exec "$copy" "$@"
 }

@@ -12,8 +12,19 @@ UNREPORTED=VUID-VkBufferCreateInfo-pNext-00920,VUID-VkImportMemoryWin32HandleInf
 # The second's number since the specification knows tensors.
 UNREPORTED+=,VUID-VkImportMemoryWin32HandleInfoKHR-handleType-09861
 
+# make_emulated_layer FOLDER: builds the layer that shows devices of tests/devices, and leaves its manifest there.
+make_emulated_layer() {
+    cargo build --locked --example emulated_device
+    cat >"$1/emulated.json" <<END
+{ "file_format_version": "1.2.0", "layer": { "name": "VK_LAYER_PUMICE_emulated", "type": "GLOBAL",
+  "library_path": "$ROOT/target/debug/examples/libemulated_device.so", "api_version": "1.3.0",
+  "implementation_version": "1", "description": "Shows a device as another one" } }
+END
+}
+
 # run_tests NAME MANIFEST [ARGUMENT…]: all tests, or those that the arguments of `cargo test` choose, on one
-# driver or several (separated by colons), with the validation layer, which must say nothing. Says how many were skipped.
+# driver or several (separated by colons), with the validation layer, which must say nothing, and layers that $LAYERS_BELOW
+# names behind it. Says how many were skipped.
 run_tests() {
     local name=$1 manifest=$2 log unreported=
     shift 2
@@ -21,7 +32,8 @@ run_tests() {
     [[ $manifest == *swiftshader* ]] && unreported=$UNREPORTED
     say "Tests on $name"
     PUMICE_TEST_NEEDS_DEVICE=1 PUMICE_TEST_COMPILER=$ROOT/target/release/pumice \
-        VK_LAYER_MESSAGE_ID_FILTER=$unreported VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation on_driver "$manifest" cargo test --locked "$@" 2>&1 | tee "$log"
+        VK_LAYER_MESSAGE_ID_FILTER=$unreported VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation${LAYERS_BELOW:+:$LAYERS_BELOW} \
+        on_driver "$manifest" cargo test --locked "$@" 2>&1 | tee "$log"
     if grep -qE 'VUID-|Validation (Error|Warning)' "$log"; then
         echo "The Vulkan validation layer is not silent on $name." >&2
         return 1

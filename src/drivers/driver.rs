@@ -92,6 +92,8 @@ pub struct HostBehaviour {
     pub imports_host_memory_unreported: bool,
     /// Whether work that is submitted while a pipeline is made or destroyed may run the code of another one.
     pub confuses_code: bool,
+    /// Bytes that the largest allocation lacks of `maxMemoryAllocationSize`.
+    pub allocation_shortfall_bytes: u64,
 }
 
 impl Driver {
@@ -129,6 +131,7 @@ impl Driver {
             shows_finished_work: false,
             imports_host_memory_unreported: false,
             confuses_code: false,
+            allocation_shortfall_bytes: 0,
         },
     };
 }

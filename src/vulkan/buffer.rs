@@ -1,7 +1,8 @@
 //! Buffers with device addresses.
 //!
 //! Every buffer is one `VkBuffer`, or a part of one ([`super::unified_pool`]), for the whole of its life. Its memory is
-//! sub-allocated where small, a `VkDeviceMemory` of its own where large, or the application's own memory, imported.
+//! sub-allocated where small, a `VkDeviceMemory` of its own where large, several where larger than one may be
+//! ([`super::sparse`]), or the application's own memory, imported.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -72,6 +73,8 @@ pub(super) enum Memory {
     Managed(Option<Allocation>),
     /// A `VkDeviceMemory` for this buffer alone, allocated or imported.
     Own(vk::DeviceMemory),
+    /// Several that together are this buffer's alone ([`super::sparse`]).
+    Parts(Vec<vk::DeviceMemory>),
     /// That of the buffer which this one is a part of. So is the `VkBuffer`.
     Part {
         _part: Box<dyn Any + Send + Sync>,
@@ -85,7 +88,7 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Device {
-    /// Creates a buffer of `size_bytes` (not 0).
+    /// Creates a buffer of `size_bytes` (not 0). One larger than an allocation may be is never mapped.
     ///
     /// # Errors
     /// [`Error::OutOfDeviceMemory`], [`Error::OutOfHostMemory`].
@@ -102,8 +105,11 @@ impl Device {
         let room_bytes = size_bytes
             .checked_next_multiple_of(granule_bytes)
             .ok_or(Error::OutOfDeviceMemory)?;
-        if room_bytes > self.info().limits.max_buffer_bytes {
+        if room_bytes > self.info().largest_buffer_bytes() {
             return Err(Error::OutOfDeviceMemory);
+        }
+        if self.needs_sparse_buffer(room_bytes) {
+            return self.create_sparse_buffer(size_bytes, room_bytes);
         }
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
@@ -261,7 +267,7 @@ impl Device {
             .and_then(|end| end.checked_next_multiple_of(alignment))
             .ok_or(Error::NotImportable)?;
         // A page beyond the system's page size is not sure to be there.
-        if alignment > 4096 || room_bytes > self.info().limits.max_buffer_bytes {
+        if alignment > 4096 || room_bytes > self.info().largest_allocation_bytes() {
             return Err(Error::NotImportable);
         }
         let page = first as *mut c_void;
@@ -452,6 +458,12 @@ impl Drop for Buffer {
                     std::mem::forget(self.range.take());
                 }
             }
+            Memory::Parts(parts) => {
+                for memory in parts {
+                    // SAFETY: bound only to the buffer destroyed above.
+                    unsafe { self.device.raw.free_memory(*memory, None) };
+                }
+            }
         }
     }
 }
@@ -493,6 +505,19 @@ mod tests {
             let error = device.create_buffer(size, MemoryKind::Device).err();
             assert_eq!(error, Some(Error::OutOfDeviceMemory), "{size}");
         }
+    }
+
+    #[test]
+    fn the_largest_allocation_is_a_buffers() {
+        let Some(device) = test_device::get() else {
+            return;
+        };
+        let heaps = device.info().memory_heaps.iter();
+        let heap_bytes = heaps.map(|heap| heap.size_bytes).max().unwrap_or(0);
+        // What the machine has free is not known.
+        let largest_bytes = device.info().largest_allocation_bytes().min(heap_bytes / 2);
+        let made = device.create_buffer(largest_bytes, MemoryKind::Device);
+        assert_eq!(made.map(|it| it.size_bytes()), Ok(largest_bytes));
     }
 
     #[test]

@@ -32,11 +32,20 @@ pub(super) fn create_raw(
         .into_iter()
         .filter(|(since, _)| version < *since);
     extensions.extend(of_versions.map(|(_, name)| name).filter(|name| has(name)));
+    extensions.sort_unstable();
+    extensions.dedup();
 
     let priorities = priorities(info);
-    let queues = [vk::DeviceQueueCreateInfo::default()
-        .queue_family_index(queue_family)
-        .queue_priorities(&priorities)];
+    let of_family = |family, priorities| {
+        vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(family)
+            .queue_priorities(priorities)
+    };
+    let mut queues = vec![of_family(queue_family, &priorities[..])];
+    let others = physical
+        .sparse_family
+        .filter(|&family| family != queue_family);
+    queues.extend(others.map(|family| of_family(family, &[0.5])));
     let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
     let create = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
@@ -55,8 +64,25 @@ pub(super) fn create_raw(
         found.map_or(std::ptr::null(), |function| function as *const c_void)
     };
     // SAFETY: the device was just made, and commands have the types of their names in every version and extension.
-    Ok(unsafe { ash::Device::load_with(|name| command(name, function), handle) })
+    let device = unsafe { ash::Device::load_with(|name| command(name, function), handle) };
+    match NEEDED.iter().find(|name| command(name, function).is_null()) {
+        None => Ok(device),
+        Some(name) => {
+            // SAFETY: nothing was made from it.
+            unsafe { device.destroy_device(None) };
+            let name = name.to_string_lossy();
+            Err(Error::Unsupported(format!("the command {name}")))
+        }
+    }
 }
+
+/// Commands of the features without which there is no OpenCL here. To call one that is missing ends the process.
+const NEEDED: [&CStr; 4] = [
+    c"vkGetBufferDeviceAddress",
+    c"vkGetSemaphoreCounterValue",
+    c"vkWaitSemaphores",
+    c"vkSignalSemaphore",
+];
 
 /// The command of a version, or that of the extension which it comes from: devices of older versions have the latter
 /// alone, and some drivers give no more even if they are new.
@@ -90,7 +116,7 @@ fn priorities(info: &PhysicalDeviceInfo) -> Vec<f32> {
 }
 
 /// Extensions without features of their own.
-const WITHOUT_FEATURES: [&CStr; 7] = [
+const WITHOUT_FEATURES: [&CStr; 9] = [
     ext::external_memory_host::NAME,
     ext::calibrated_timestamps::NAME,
     ext::memory_budget::NAME,
@@ -98,6 +124,9 @@ const WITHOUT_FEATURES: [&CStr; 7] = [
     khr::external_memory_fd::NAME,
     ext::external_memory_dma_buf::NAME,
     khr::portability_subset::NAME,
+    // Some drivers give commands that a version took in only where the extension is turned on.
+    khr::buffer_device_address::NAME,
+    khr::timeline_semaphore::NAME,
 ];
 
 /// Those that a version took in.

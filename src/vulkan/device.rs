@@ -52,11 +52,21 @@ pub struct Device {
     /// Each `VkQueue` is externally synchronized.
     queues: Vec<Mutex<vk::Queue>>,
     queue_clients: QueueClients,
+    /// Where the memory of sparse buffers is bound, on a device that has them.
+    pub(super) binding_queue: Option<BindingQueue>,
     used_timelines: Mutex<Vec<UsedTimeline>>,
     /// See [`Device::change_code`].
     code: RwLock<()>,
     lost: AtomicBool,
     pub(super) instance: Arc<Instance>,
+}
+
+/// Where the memory of sparse buffers is bound.
+pub(super) enum BindingQueue {
+    /// Each of the device's queues takes them.
+    Any,
+    /// A queue of a family that does nothing else here, externally synchronized.
+    Own(Mutex<vk::Queue>),
 }
 
 /// VK_EXT_calibrated_timestamps, where CLOCK_MONOTONIC is among its time domains.
@@ -116,6 +126,13 @@ impl Device {
             .map(|queue| Mutex::new(unsafe { raw.get_device_queue(queue_family, queue) }))
             .collect::<Vec<_>>();
         let queue_clients = QueueClients::new(queues.len());
+        let binding_queue = physical.sparse_family.map(|family| {
+            if family == queue_family {
+                return BindingQueue::Any;
+            }
+            // SAFETY: the device was created with one queue of this family.
+            BindingQueue::Own(Mutex::new(unsafe { raw.get_device_queue(family, 0) }))
+        });
 
         let mut textures = if info.features.has_sampled_image_arrays() {
             Some(TextureDescriptors::new(raw)?)
@@ -159,6 +176,7 @@ impl Device {
             allocator: Mutex::new(ManuallyDrop::new(allocator)),
             queues,
             queue_clients,
+            binding_queue,
             used_timelines: Mutex::default(),
             code: RwLock::default(),
             lost: AtomicBool::new(false),

@@ -29,7 +29,7 @@ impl Device {
             .memory_fd
             .as_ref()
             .ok_or_else(|| Error::Unsupported("VK_KHR_external_memory_fd".to_owned()))?;
-        if size_bytes > self.info().limits.max_buffer_bytes {
+        if size_bytes > self.info().largest_allocation_bytes() {
             return Err(Error::OutOfDeviceMemory);
         }
         let handle_type = map_memory_fd(kind);

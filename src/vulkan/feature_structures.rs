@@ -208,6 +208,7 @@ features! {
     storage_image_write_without_format: core.shader_storage_image_write_without_format;
     storage_image_extended_formats: core.shader_storage_image_extended_formats;
     sampler_anisotropy: core.sampler_anisotropy;
+    sparse_binding: core.sparse_binding;
 }
 
 #[cfg(test)]

@@ -92,6 +92,8 @@ pub struct Limits {
     pub max_memory_allocation_bytes: u64,
     /// `maxBufferSize` (1.3), else `max_memory_allocation_bytes`.
     pub max_buffer_bytes: u64,
+    /// `sparseAddressSpaceSize`: all sparse buffers together.
+    pub max_sparse_bytes: u64,
     pub max_memory_allocation_count: u32,
     pub max_image_dimension_1d: u32,
     pub max_image_dimension_2d: u32,
@@ -163,6 +165,7 @@ pub struct Features {
     pub storage_image_write_without_format: bool,
     pub storage_image_extended_formats: bool,
     pub sampler_anisotropy: bool,
+    pub sparse_binding: bool,
 }
 
 impl Features {
@@ -268,6 +271,8 @@ pub struct PhysicalDeviceInfo {
     pub timestamp_valid_bits: u32,
     /// Queues in the family that compute work goes to.
     pub compute_queues: u32,
+    /// Whether a buffer can have several allocations: the feature `sparseBinding`, and queues that bind.
+    pub has_sparse_buffers: bool,
     /// Device and CLOCK_MONOTONIC time can be read together (VK_KHR/EXT_calibrated_timestamps).
     pub calibrated_timestamps: bool,
     /// `minImportedHostPointerAlignment`, where memory of the host can be that of a buffer (VK_EXT_external_memory_host).
@@ -300,6 +305,25 @@ impl PhysicalDeviceInfo {
             return local;
         }
         self.memory_heaps.iter().map(|heap| heap.size_bytes).sum()
+    }
+
+    /// Bytes of the largest buffer, over several allocations where the device has sparse buffers.
+    pub fn largest_buffer_bytes(&self) -> u64 {
+        let in_one = self.largest_allocation_bytes();
+        if self.has_sparse_buffers {
+            let limits = &self.limits;
+            in_one.max(limits.max_sparse_bytes.min(limits.max_buffer_bytes))
+        } else {
+            in_one
+        }
+    }
+
+    /// Bytes of the largest buffer that has one allocation.
+    pub fn largest_allocation_bytes(&self) -> u64 {
+        let shortfall_bytes = self.driver.host.allocation_shortfall_bytes;
+        (self.limits.max_memory_allocation_bytes)
+            .saturating_sub(shortfall_bytes)
+            .min(self.limits.max_buffer_bytes)
     }
 
     /// Whether device-local memory is host memory too: mapped, cached, coherent.

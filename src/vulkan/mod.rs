@@ -39,6 +39,7 @@ mod query_properties;
 mod queue_clients;
 pub mod recorder;
 pub mod semaphore;
+mod sparse;
 pub mod submit;
 mod texture_descriptors;
 pub mod textures;

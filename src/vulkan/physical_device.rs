@@ -12,4 +12,6 @@ pub struct PhysicalDevice {
     pub(super) handle: vk::PhysicalDevice,
     /// The family that compute work goes to, when there is one.
     pub(super) queue_family: Option<u32>,
+    /// The family that binds the memory of sparse buffers, where the device has them.
+    pub(super) sparse_family: Option<u32>,
 }

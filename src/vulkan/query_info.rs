@@ -55,6 +55,7 @@ pub(super) fn physical_device(
         } else {
             Default::default()
         };
+    let sparse_family = choose_sparse_family(&families).filter(|_| features.sparse_binding);
     let calibrated_timestamps = query.calibrated_with_monotonic();
 
     let driver = drivers::of(&Report {
@@ -103,6 +104,7 @@ pub(super) fn physical_device(
             .map(conv::map_memory_type)
             .collect(),
         timestamp_valid_bits: family.map_or(0, |family| family.timestamp_valid_bits),
+        has_sparse_buffers: sparse_family.is_some(),
         compute_queues: family.map_or(0, |family| family.queue_count),
         calibrated_timestamps,
         import_host_pointer_alignment_bytes,
@@ -116,6 +118,7 @@ pub(super) fn physical_device(
         info,
         handle,
         queue_family,
+        sparse_family,
     })
 }
 
@@ -129,6 +132,19 @@ fn choose_queue_family(families: &[vk::QueueFamilyProperties]) -> Option<u32> {
         with_compute(family) && !family.queue_flags.contains(vk::QueueFlags::GRAPHICS)
     });
     let index = dedicated.or_else(|| families.iter().position(with_compute))?;
+    u32::try_from(index).ok()
+}
+
+/// The family that binds the memory of sparse buffers: one that kernels don't run on, since a binding waits for what its
+/// queue was given before, and a kernel may take long.
+fn choose_sparse_family(families: &[vk::QueueFamilyProperties]) -> Option<u32> {
+    let binds = |family: &vk::QueueFamilyProperties| {
+        family.queue_count > 0 && family.queue_flags.contains(vk::QueueFlags::SPARSE_BINDING)
+    };
+    let idle = families
+        .iter()
+        .position(|family| binds(family) && !family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let index = idle.or_else(|| families.iter().position(binds))?;
     u32::try_from(index).ok()
 }
 

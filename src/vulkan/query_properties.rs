@@ -152,6 +152,7 @@ fn map_limits(
             0 => max_memory_allocation_bytes,
             bytes => bytes,
         },
+        max_sparse_bytes: core.sparse_address_space_size,
         max_memory_allocation_count: core.max_memory_allocation_count,
         max_image_dimension_1d: core.max_image_dimension1_d,
         max_image_dimension_2d: core.max_image_dimension2_d,

@@ -126,8 +126,12 @@ impl Device {
             .max(page_bytes() as u64);
         let room_bytes = size_bytes
             .checked_next_multiple_of(granule_bytes)
-            .filter(|room| *room <= self.info().limits.max_buffer_bytes)
+            .filter(|room| *room <= self.info().largest_buffer_bytes())
             .ok_or(Error::OutOfDeviceMemory)?;
+        if view != HostView::Direct && self.needs_sparse_buffer(room_bytes) {
+            let buffer = self.create_sparse_buffer(size_bytes, room_bytes)?;
+            return Ok((buffer, room_bytes));
+        }
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
             .usage(BUFFER_USAGE)

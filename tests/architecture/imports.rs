@@ -1,7 +1,7 @@
 //! What the modules of `src/` import from each other, by their own text: `use` and paths that begin with `crate`, `super` or
 //! `self`. What only tests see is left out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,20 @@ pub fn all(root: &Path) -> (Vec<Import>, Vec<Module>) {
         }
     }
     (imports, names.modules)
+}
+
+/// The modules that files of the crate declare.
+pub fn declared(root: &Path) -> BTreeSet<Module> {
+    let mut files = BTreeMap::new();
+    read(root, root, &mut files);
+    let declared = files.iter().flat_map(|(module, file)| {
+        let names = file.tree.items.iter().filter_map(|item| match item {
+            syn::Item::Mod(it) if it.content.is_none() => Some(it.ident.to_string()),
+            _ => None,
+        });
+        names.map(|name| [module.as_slice(), &[name]].concat())
+    });
+    declared.collect()
 }
 
 /// Reads the files of a folder; a module's name is that of its file, or of its folder.

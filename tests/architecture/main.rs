@@ -114,6 +114,21 @@ fn no_modules_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "circles:\n{}", lines.join("\n\n"));
 }
 
+/// A file that no module names is compiled by nobody.
+#[test]
+fn every_file_is_a_module() {
+    let (_, modules) = imports::all(&source());
+    let declared = imports::declared(&source());
+    assert!(declared.len() > 300, "the source is not read");
+    // What lies below a module of tests is not read, nor is that.
+    let is_read = |module: &&Module| match module.split_last() {
+        Some((_, parent)) => modules.iter().any(|it| it == parent),
+        None => false,
+    };
+    let mut stray = (modules.iter().filter(is_read)).filter(|module| !declared.contains(*module));
+    assert_eq!(stray.next(), None, "`mod` names it nowhere");
+}
+
 /// How many methods a queue may have for others: what takes several of its parts is a function.
 const MOST_METHODS_OF_QUEUE: usize = 25;
 

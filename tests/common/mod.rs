@@ -1,7 +1,7 @@
 //! What the tests through the API share: the library, loaded as an OpenCL implementation.
 
 mod library;
-mod skip;
+pub mod skip;
 
 use std::sync::OnceLock;
 

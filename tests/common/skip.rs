@@ -1,7 +1,7 @@
 //! What a test does on a machine that lacks what it needs.
 
 #[path = "skipped.rs"]
-mod skipped;
+pub mod skipped;
 
 /// Says that the test is skipped, for want of a Vulkan device.
 ///

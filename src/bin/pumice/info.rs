@@ -54,6 +54,13 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
         limits.max_work_group_size,
         device.capabilities().subgroup_size
     )?;
+    if info.largest_buffer_bytes() > info.largest_allocation_bytes() {
+        let mib = info.largest_allocation_bytes() >> 20;
+        writeln!(
+            text,
+            "    buffers of more than {mib} MiB: several allocations"
+        )?;
+    }
     let extensions: Vec<&str> = device.extensions().iter().map(|it| it.name).collect();
     writeln!(text, "    extensions: {}", extensions.join(" "))?;
     for (name, state) in abilities(device.capabilities()) {

@@ -139,11 +139,13 @@ fn known_compute_units(info: &PhysicalDeviceInfo) -> u32 {
 }
 
 fn max_allocation_bytes(info: &PhysicalDeviceInfo, global_bytes: u64, heap_bytes: u64) -> u64 {
-    let limits = &info.limits;
-    let possible = limits
-        .max_memory_allocation_bytes
-        .min(limits.max_buffer_bytes)
-        .min(heap_bytes);
+    // Of a heap some is taken by the driver, and by whoever else uses the device.
+    let largest_bytes = info.largest_buffer_bytes();
+    let possible = if largest_bytes > info.largest_allocation_bytes() {
+        largest_bytes.min(heap_bytes - heap_bytes / 8)
+    } else {
+        largest_bytes.min(heap_bytes)
+    };
     // "The minimum value is max(min(1024 × 1024 × 1024, 1/4th of CL_DEVICE_GLOBAL_MEM_SIZE),
     // 32 × 1024 × 1024) for devices that are not of type CL_DEVICE_TYPE_CUSTOM." The heap of a software
     // device is all of the machine's memory, which is not there to be taken as one piece.
@@ -207,6 +209,7 @@ pub(crate) mod tests {
             }],
             memory_types: Vec::new(),
             timestamp_valid_bits: 64,
+            has_sparse_buffers: false,
             compute_queues: 1,
             calibrated_timestamps: false,
             import_host_pointer_alignment_bytes: None,
@@ -253,11 +256,14 @@ pub(crate) mod tests {
     #[test]
     fn an_allocation_fits_the_heap_the_buffer_and_the_full_profile() {
         let mut info = software_device();
+        info.driver.host.allocation_shortfall_bytes = 0;
         assert_eq!(
             Limits::of(&info).max_allocation_bytes,
             2 << 30,
             "Vulkan's limit"
         );
+        info.driver.host.allocation_shortfall_bytes = 16;
+        assert_eq!(Limits::of(&info).max_allocation_bytes, (2 << 30) - 16);
         info.limits.max_memory_allocation_bytes = 64 << 30;
         info.limits.max_buffer_bytes = 64 << 30;
         assert_eq!(
@@ -267,6 +273,18 @@ pub(crate) mod tests {
         );
         info.device_type = DeviceType::DiscreteGpu;
         assert_eq!(Limits::of(&info).max_allocation_bytes, 16 << 30, "the heap");
+        info.limits.max_memory_allocation_bytes = 1 << 30;
+        assert_eq!(Limits::of(&info).max_allocation_bytes, 1 << 30);
+        info.has_sparse_buffers = true;
+        info.limits.max_sparse_bytes = 8 << 30;
+        assert_eq!(Limits::of(&info).max_allocation_bytes, 8 << 30, "several");
+        info.limits.max_sparse_bytes = 1 << 40;
+        assert_eq!(
+            Limits::of(&info).max_allocation_bytes,
+            14 << 30,
+            "seven eighths of the heap"
+        );
+        info.limits.max_memory_allocation_bytes = 64 << 30;
         info.memory_heaps[0].size_bytes = 2 << 30;
         info.device_type = DeviceType::Cpu;
         assert_eq!(
