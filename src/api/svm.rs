@@ -36,10 +36,10 @@ pub(super) const LARGEST_TYPE_BYTES: cl_uint = 128;
 pub fn capabilities(device: &Device) -> cl_device_svm_capabilities {
     let works = device.unification();
     let mut capabilities = 0;
-    if works.shadow || works.direct {
+    if works.shadow || works.direct.is_some() {
         capabilities |= CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     }
-    if works.direct {
+    if works.direct.is_some() {
         capabilities |= CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
     }
     if works.any_host_memory {

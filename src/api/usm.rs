@@ -35,7 +35,7 @@ const _: () = assert!(SharedMemory::ALIGNMENT_BYTES.is_multiple_of(LARGEST_TYPE_
 
 /// `CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL`
 pub fn host_capabilities(device: &Device) -> Capabilities {
-    shared_capabilities(device, device.unification().direct)
+    shared_capabilities(device, device.unification().direct.is_some())
 }
 
 /// `CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL`
@@ -45,7 +45,7 @@ pub fn device_capabilities() -> Capabilities {
 
 /// `CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL`
 pub fn single_device_capabilities(device: &Device) -> Capabilities {
-    shared_capabilities(device, device.unification().direct)
+    shared_capabilities(device, device.unification().direct.is_some())
 }
 
 /// `CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL`,

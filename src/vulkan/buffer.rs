@@ -66,6 +66,12 @@ pub struct Buffer {
     pub(super) shadow: Option<NonNull<u8>>,
     /// The host's addresses set aside for the buffer's.
     pub(super) range: Option<HostRange>,
+    /// Whether the memory is mapped there by Vulkan, which unmaps it too.
+    pub(super) is_placed: bool,
+    /// Where the host sees the first byte besides.
+    pub(super) elsewhere: Option<NonNull<u8>>,
+    /// The host's memory there, where the buffer's is imported.
+    pub(super) imported: Option<HostRange>,
     holds_texels: bool,
 }
 
@@ -373,6 +379,9 @@ impl Buffer {
             host_cached: false,
             shadow: None,
             range: None,
+            is_placed: false,
+            elsewhere: None,
+            imported: None,
             holds_texels: false,
         }
     }
@@ -429,6 +438,17 @@ impl Buffer {
         Some((unsafe { allocation.memory() }, place, end))
     }
 
+    /// The `VkDeviceMemory` that is the buffer's alone.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn own_memory(&self) -> Result<vk::DeviceMemory, Error> {
+        match self.memory {
+            Memory::Own(memory) => Ok(memory),
+            _ => Err(Error::Unsupported("memory without a home".to_owned())),
+        }
+    }
+
     /// The device that it was made from.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
@@ -453,8 +473,8 @@ impl Drop for Buffer {
             Memory::Own(memory) => {
                 // SAFETY: bound only to the buffer destroyed above.
                 unsafe { self.device.raw.free_memory(*memory, None) };
-                if self.mapped.is_some() {
-                    // A mapping placed there has taken the range over, and ended with the memory.
+                if self.is_placed {
+                    // The mapping has taken the range over, and ended with the memory.
                     std::mem::forget(self.range.take());
                 }
             }

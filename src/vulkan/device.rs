@@ -19,7 +19,7 @@ use super::physical_device::PhysicalDevice;
 use super::pipeline_layouts::PipelineLayouts;
 use super::queue_clients::{MAX_QUEUES, Priority, QueueClients};
 use super::texture_descriptors::TextureDescriptors;
-use super::unification::Unification;
+use super::unification::Found;
 use super::used_timeline::UsedTimeline;
 
 const MIB: u64 = 1 << 20;
@@ -35,8 +35,10 @@ pub struct Device {
     pub(super) placed_mapping: Option<khr::map_memory2::Device>,
     pub(super) memory_fd: Option<khr::external_memory_fd::Device>,
     pub(super) semaphore_fd: Option<khr::external_semaphore_fd::Device>,
-    pub(super) unification: OnceLock<Unification>,
+    pub(super) unification: OnceLock<Found>,
     pub(super) addresses_are_pointers: OnceLock<bool>,
+    /// Whether memory has had addresses that no process has.
+    pub(super) has_addresses_beyond: AtomicBool,
     /// The chunks that small unified buffers are parts of, for each way in which the host sees them: of no type that is
     /// known here, since they hold the device ([`super::unified_pool`]).
     pub(super) unified: [WeakList; 3],
@@ -165,6 +167,7 @@ impl Device {
             semaphore_fd,
             unification: OnceLock::new(),
             addresses_are_pointers: OnceLock::new(),
+            has_addresses_beyond: AtomicBool::new(false),
             unified: Default::default(),
             calibrated,
             pipeline_layouts,

@@ -173,6 +173,8 @@ features! {
     shared_float32_atomic_add: atomic_float.shader_shared_float32_atomic_add;
     shared_float64_atomic_add: atomic_float.shader_shared_float64_atomic_add;
     buffer_device_address: v12.buffer_device_address, device_address.buffer_device_address;
+    address_capture_replay: v12.buffer_device_address_capture_replay,
+        device_address.buffer_device_address_capture_replay;
     timeline_semaphore: v12.timeline_semaphore, timeline.timeline_semaphore;
     host_query_reset: v12.host_query_reset, query_reset.host_query_reset;
     sampled_image_dynamic_indexing: core.shader_sampled_image_array_dynamic_indexing;

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
 /// What the host may do at the addresses of a [`HostRange`].
@@ -47,6 +48,67 @@ impl HostRange {
     /// Memory ran out.
     pub fn anywhere(size_bytes: usize, purpose: HostUse) -> io::Result<Self> {
         Self::map(std::ptr::null_mut(), size_bytes, purpose)
+    }
+
+    /// Takes a range that begins at a multiple of `alignment_bytes`, a power of two.
+    ///
+    /// # Errors
+    /// Memory ran out.
+    pub fn aligned(
+        size_bytes: usize,
+        alignment_bytes: usize,
+        purpose: HostUse,
+    ) -> io::Result<Self> {
+        let room_bytes = size_bytes
+            .checked_add(alignment_bytes)
+            .ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let room = Self::anywhere(room_bytes, HostUse::Reserved)?;
+        let start = (room.start.as_ptr() as usize).next_multiple_of(alignment_bytes);
+        drop(room);
+        // Another thread may have been faster: then the caller tries again.
+        Self::at(start as u64, size_bytes, purpose)
+    }
+
+    /// Takes a range wherever there is room, where the first `size_bytes` of `file` are read and written.
+    ///
+    /// # Errors
+    /// The file can't be mapped, or memory ran out.
+    pub fn of_file(file: BorrowedFd<'_>, size_bytes: usize) -> io::Result<Self> {
+        Self::anywhere(size_bytes, HostUse::Reserved)?.show(file, 0)
+    }
+
+    /// Has the host read and write `file` in the whole range, from `offset_bytes` of it on, a multiple of the page size.
+    ///
+    /// # Errors
+    /// The file can't be mapped.
+    pub fn show(self, file: BorrowedFd<'_>, offset_bytes: u64) -> io::Result<Self> {
+        let offset = libc::off_t::try_from(offset_bytes).map_err(io::Error::other)?;
+        // SAFETY: the range is ours, and nothing in it is used yet.
+        let mapped = unsafe {
+            libc::mmap(
+                self.start.as_ptr(),
+                self.size_bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_FIXED,
+                file.as_raw_fd(),
+                offset,
+            )
+        };
+        if mapped == libc::MAP_FAILED {
+            let error = io::Error::last_os_error();
+            // Whether what was there is there still, depends on who refused; another thread's may be there by now.
+            std::mem::forget(self);
+            return Err(error);
+        }
+        Ok(self)
+    }
+
+    /// Whether nothing of the host can ever be at `address`, as `error` of [`HostRange::at`] has it: it is none of a process's
+    /// addresses.
+    pub fn is_beyond(size_bytes: usize, error: &io::Error) -> bool {
+        // What is there already is another error, and where memory ran out there is none anywhere.
+        error.raw_os_error() == Some(libc::ENOMEM)
+            && Self::anywhere(size_bytes, HostUse::Reserved).is_ok()
     }
 
     fn map(hint: *mut c_void, size_bytes: usize, purpose: HostUse) -> io::Result<Self> {
@@ -102,6 +164,7 @@ pub fn page_bytes() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
     #[test]
     fn a_range_is_taken_once() {
@@ -119,7 +182,40 @@ mod tests {
     #[test]
     fn addresses_that_are_not_the_hosts_are_refused() {
         for address in [u64::MAX - 0xFFFF, 1 << 63, 0xFFFF_8000_0000_0000] {
-            assert!(HostRange::at(address, 4096, HostUse::Reserved).is_err());
+            let error = HostRange::at(address, 4096, HostUse::Reserved).expect_err("refused");
+            assert!(HostRange::is_beyond(4096, &error), "{address:#x}: {error}");
         }
+        let taken = HostRange::anywhere(1, HostUse::Reserved).unwrap();
+        let error = HostRange::at(taken.start().as_ptr() as u64, 1, HostUse::Reserved);
+        assert!(!HostRange::is_beyond(1, &error.expect_err("taken")));
+    }
+
+    #[test]
+    fn a_range_begins_where_asked() {
+        let bytes = 3 * page_bytes();
+        let range = HostRange::aligned(bytes, 1 << 21, HostUse::Reserved).unwrap();
+        assert_eq!(range.start().as_ptr() as usize % (1 << 21), 0);
+        assert_eq!(range.size_bytes(), bytes);
+    }
+
+    #[test]
+    fn ranges_of_a_file_show_it() {
+        let page = page_bytes();
+        // SAFETY: a name; the descriptor is new.
+        let file = unsafe {
+            let file = libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC);
+            assert_eq!(libc::ftruncate(file, 3 * page as i64), 0);
+            OwnedFd::from_raw_fd(file)
+        };
+        let whole = HostRange::of_file(file.as_fd(), 3 * page).unwrap();
+        let part = HostRange::anywhere(page, HostUse::Reserved).unwrap();
+        let part = part.show(file.as_fd(), 2 * page as u64).unwrap();
+        // SAFETY: both mapped, and the page is in both.
+        unsafe {
+            whole.start().as_ptr().add(2 * page + 7).write(9);
+            assert_eq!(part.start().as_ptr().add(7).read_volatile(), 9);
+        }
+        let null = std::fs::File::open("/dev/null").unwrap();
+        assert!(part.show(null.as_fd(), 0).is_err());
     }
 }

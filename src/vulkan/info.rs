@@ -133,6 +133,8 @@ pub struct Features {
     pub shared_float32_atomic_add: bool,
     pub shared_float64_atomic_add: bool,
     pub buffer_device_address: bool,
+    /// `bufferDeviceAddressCaptureReplay`
+    pub address_capture_replay: bool,
     pub timeline_semaphore: bool,
     pub host_query_reset: bool,
     pub sampled_image_dynamic_indexing: bool,

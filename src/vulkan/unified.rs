@@ -2,38 +2,62 @@
 //!
 //! On software drivers a device address *is* a host pointer; that is found out by comparing the two. On other
 //! devices the host addresses equal to a buffer's device addresses are set aside, and then either the
-//! buffer's memory itself is mapped there (VK_EXT_map_memory_placed), or memory of the host's own, to be
-//! copied to and from the buffer, or nothing at all. Where another use of the address is in the way, the next
-//! buffer has another address.
+//! buffer's memory itself is mapped there ([`DirectWay`], of which the first is taken that a trial shows to work), or
+//! memory of the host's own, to be copied to and from the buffer, or nothing at all. Where another use of the address is
+//! in the way, the next buffer has another address. Where no process can have the address (drivers of AMD's and Intel's GPUs
+//! use the upper half of the address space), the host chooses one, if the device replays addresses.
 
-use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use ash::vk;
-
-use super::buffer::{Buffer, Memory, MemoryKind};
-use super::conv::BUFFER_USAGE;
+use super::buffer::{Buffer, MemoryKind};
 use super::device::Device;
 use super::error::Error;
 use super::host_range::{HostRange, HostUse, page_bytes};
-use super::info::{DeviceType, MemoryType};
-use super::unification::{HostView, Unification};
+use super::info::DeviceType;
+use super::page_memory::{PageMemory, Sight};
+use super::unification::{DirectWay, Found, HostView, Unification};
 use super::unified_pool;
 
 /// Buffers whose addresses are taken are kept while this many others are tried.
 const ATTEMPTS: usize = 16;
 
+/// What became of a buffer that was to be placed.
+enum Placed {
+    There(Buffer),
+    /// Something else of the host is at the address.
+    Taken(Buffer),
+    /// No process has the address.
+    Beyond,
+}
+
 impl Device {
     /// What works, found out by trying, once.
     pub fn unification(self: &Arc<Self>) -> Unification {
-        *self.unification.get_or_init(|| {
-            let works = |view| self.create_whole_unified_buffer(64, view).is_ok();
-            let found = Unification {
-                direct: works(HostView::Direct),
-                shadow: works(HostView::Shadow),
-                any_host_memory: self.sees_host_memory(),
-            };
+        self.found().unification
+    }
+
+    /// The ways to memory at the device's addresses that don't work, and why; those behind the one that works are not tried.
+    pub fn refused_ways(self: &Arc<Self>) -> &[(DirectWay, Error)] {
+        &self.found().refused
+    }
+
+    fn found(self: &Arc<Self>) -> &Found {
+        self.unification.get_or_init(|| {
+            let mut found = Found::default();
+            for way in DirectWay::ALL {
+                match self.try_way(way) {
+                    Ok(()) => {
+                        found.unification.direct = Some(way);
+                        break;
+                    }
+                    Err(error) => found.refused.push((way, error)),
+                }
+            }
+            let has_shadows = self.create_unified(64, Sight::Shadow).is_ok();
+            found.unification.shadow = has_shadows || found.unification.direct.is_some();
+            found.unification.any_host_memory = self.sees_host_memory();
             log::debug!("{}: {found:?}", self.info().name);
             found
         })
@@ -61,7 +85,8 @@ impl Device {
         imported.is_ok_and(|buffer| is_at_own_address(&buffer))
     }
 
-    /// A buffer of `size_bytes` (not 0) at an address that nothing else of the host uses. Small ones share memory.
+    /// A buffer of `size_bytes` (not 0) at an address that nothing else of the host uses. Small ones share memory. The host may
+    /// see more than asked for, where that is all that there is.
     ///
     /// # Errors
     /// Memory ran out, or the device can't ([`Error::Unsupported`]).
@@ -70,7 +95,15 @@ impl Device {
         size_bytes: u64,
         view: HostView,
     ) -> Result<Buffer, Error> {
-        unified_pool::create_buffer(self, size_bytes, view)
+        match unified_pool::create_buffer(self, size_bytes, view) {
+            Err(Error::Unsupported(what))
+                if view != HostView::Direct && self.unification().direct.is_some() =>
+            {
+                log::debug!("memory that the host sees, for lack of {what}");
+                unified_pool::create_buffer(self, size_bytes, HostView::Direct)
+            }
+            made => made,
+        }
     }
 
     /// A buffer of `size_bytes` (not 0), with memory of its own, at an address that nothing else of the host uses.
@@ -82,30 +115,47 @@ impl Device {
         size_bytes: u64,
         view: HostView,
     ) -> Result<Buffer, Error> {
+        let direct = || self.unification().direct;
+        let sight = match view {
+            HostView::Direct => direct().map(Sight::Direct),
+            HostView::Shadow => Some(Sight::Shadow),
+            HostView::None => Some(Sight::None),
+        };
+        let sight = sight.ok_or_else(|| {
+            Error::Unsupported("a way to have memory mapped at its device address".to_owned())
+        })?;
+        self.create_unified(size_bytes, sight)
+    }
+
+    /// A buffer of `size_bytes` (not 0), with memory of its own, which the host sees as said.
+    ///
+    /// # Errors
+    /// As [`Device::create_unified_buffer`].
+    pub(super) fn create_unified(
+        self: &Arc<Self>,
+        size_bytes: u64,
+        sight: Sight,
+    ) -> Result<Buffer, Error> {
         if self.addresses_are_pointers() {
-            let kind = match view {
-                HostView::None => MemoryKind::Device,
-                HostView::Direct | HostView::Shadow => MemoryKind::Readback,
-            };
-            let buffer = self.create_buffer(size_bytes, kind)?;
-            if kind == MemoryKind::Device || is_at_own_address(&buffer) {
-                return Ok(buffer);
-            }
-            return Err(Error::Unsupported(
-                "a host pointer as an address".to_owned(),
-            ));
+            return self.create_at_pointer(size_bytes, sight);
         }
-        if view == HostView::Direct && self.placed_mapping.is_none() {
-            return Err(Error::Unsupported(
-                "memory mapped at its device address".to_owned(),
-            ));
+        if sight == Sight::Direct(DirectWay::Pointers) {
+            return Err(Error::Unsupported("them".to_owned()));
         }
         let mut in_the_way = Vec::new();
         for _ in 0..ATTEMPTS {
-            let (buffer, memory_bytes) = self.create_page_buffer(size_bytes, view)?;
-            match self.place(buffer, memory_bytes, view)? {
-                Ok(buffer) => return Ok(buffer),
-                Err(taken) => in_the_way.push(taken),
+            let chooses = sight != Sight::None && self.has_addresses_beyond.load(Ordering::Relaxed);
+            let memory = self.create_page_memory(size_bytes, sight, chooses)?;
+            match self.place(memory, sight)? {
+                Placed::There(buffer) => return Ok(buffer),
+                Placed::Taken(buffer) => in_the_way.push(buffer),
+                Placed::Beyond if self.info().features.address_capture_replay => {
+                    self.has_addresses_beyond.store(true, Ordering::Relaxed);
+                }
+                Placed::Beyond => {
+                    let what = "addresses that a process has, too".to_owned();
+                    return Err(Error::Unsupported(what));
+                }
             }
         }
         Err(Error::Unsupported(
@@ -113,129 +163,64 @@ impl Device {
         ))
     }
 
-    /// A buffer with memory of its own, whole pages of it: how many bytes.
-    fn create_page_buffer(
-        self: &Arc<Self>,
-        size_bytes: u64,
-        view: HostView,
-    ) -> Result<(Buffer, u64), Error> {
-        let granule_bytes = self
-            .info()
-            .min_placed_map_alignment_bytes
-            .unwrap_or(1)
-            .max(page_bytes() as u64);
-        let room_bytes = size_bytes
-            .checked_next_multiple_of(granule_bytes)
-            .filter(|room| *room <= self.info().largest_buffer_bytes())
-            .ok_or(Error::OutOfDeviceMemory)?;
-        if view != HostView::Direct && self.needs_sparse_buffer(room_bytes) {
-            let buffer = self.create_sparse_buffer(size_bytes, room_bytes)?;
-            return Ok((buffer, room_bytes));
+    /// As [`Device::create_unified`] on a device whose addresses are pointers.
+    fn create_at_pointer(self: &Arc<Self>, size_bytes: u64, sight: Sight) -> Result<Buffer, Error> {
+        let kind = match sight {
+            Sight::None => MemoryKind::Device,
+            Sight::Direct(DirectWay::Pointers) | Sight::Shadow => MemoryKind::Readback,
+            Sight::Direct(_) => return Err(Error::Unsupported("a use for it".to_owned())),
+        };
+        let buffer = self.create_buffer(size_bytes, kind)?;
+        if kind == MemoryKind::Device || is_at_own_address(&buffer) {
+            return Ok(buffer);
         }
-        let create = vk::BufferCreateInfo::default()
-            .size(room_bytes)
-            .usage(BUFFER_USAGE)
-            .sharing_mode(vk::SharingMode::EXCLUSIVE);
-        // SAFETY: a live device; the size is within its limit.
-        let handle = unsafe { self.raw.create_buffer(&create, None) }
-            .map_err(Error::of("vkCreateBuffer"))?;
-        let mut buffer = Buffer::unbound(self, handle, size_bytes);
-        // SAFETY: the buffer was made from this device.
-        let requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
-        let kind = match view {
-            HostView::Direct => MemoryKind::Readback,
-            HostView::Shadow | HostView::None => MemoryKind::Device,
-        };
-        let bits = self.preferred_types(requirements.memory_type_bits, kind);
-        let types = &self.info().memory_types;
-        let first = |wanted: &dyn Fn(&MemoryType) -> bool| {
-            (0..types.len()).find(|&index| bits & (1 << index) != 0 && wanted(&types[index]))
-        };
-        let host = || first(&|kind| kind.host_visible && kind.host_coherent);
-        let memory_type = match view {
-            HostView::Direct => host(),
-            HostView::Shadow | HostView::None => first(&|kind| kind.device_local).or_else(host),
-        };
-        let memory_type =
-            memory_type.ok_or_else(|| Error::Unsupported("a memory type for it".to_owned()))?;
-        let memory_bytes = requirements
-            .size
-            .checked_next_multiple_of(granule_bytes)
-            .ok_or(Error::OutOfDeviceMemory)?;
-        let mut flags =
-            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let allocate = vk::MemoryAllocateInfo::default()
-            .allocation_size(memory_bytes)
-            .memory_type_index(memory_type as u32)
-            .push_next(&mut flags);
-        // SAFETY: a live device; the type is one of its own.
-        let memory = unsafe { self.raw.allocate_memory(&allocate, None) }
-            .map_err(Error::of("vkAllocateMemory"))?;
-        buffer.memory = Memory::Own(memory);
-        // SAFETY: the memory is as large as the buffer and of a type that it accepts.
-        unsafe { self.raw.bind_buffer_memory(handle, memory, 0) }
-            .map_err(Error::of("vkBindBufferMemory"))?;
-        buffer.address = self.address_of(handle);
-        Ok((buffer, memory_bytes))
+        Err(Error::Unsupported(
+            "a host pointer as an address".to_owned(),
+        ))
     }
 
-    /// Takes the host's addresses for `buffer`; gives it back when they are not free.
-    #[allow(clippy::type_complexity)]
-    fn place(
-        &self,
-        mut buffer: Buffer,
-        memory_bytes: u64,
-        view: HostView,
-    ) -> Result<Result<Buffer, Buffer>, Error> {
-        let purpose = match view {
-            HostView::Shadow => HostUse::Memory,
-            HostView::Direct | HostView::None => HostUse::Reserved,
-        };
-        let size_bytes = usize::try_from(memory_bytes).map_err(|_| Error::OutOfDeviceMemory)?;
-        let range = match HostRange::at(buffer.address, size_bytes, purpose) {
-            Ok(range) => range,
-            Err(error) => {
-                log::debug!("{:#x} is not free on the host: {error}", buffer.address);
-                return Ok(Err(buffer));
-            }
+    /// Takes the host's addresses for a buffer, and has the host see there what it is to see.
+    fn place(&self, memory: PageMemory, sight: Sight) -> Result<Placed, Error> {
+        let PageMemory {
+            mut buffer,
+            memory_bytes,
+            file,
+        } = memory;
+        let range = match buffer.range.take() {
+            Some(range) => range,
+            None => match HostRange::at(buffer.address, memory_bytes, sight.purpose()) {
+                Ok(range) => range,
+                Err(error) => {
+                    log::debug!("{:#x} is not free on the host: {error}", buffer.address);
+                    return Ok(match HostRange::is_beyond(memory_bytes, &error) {
+                        // Nothing needs to be kept away.
+                        true if sight == Sight::None => Placed::There(buffer),
+                        true => Placed::Beyond,
+                        false => Placed::Taken(buffer),
+                    });
+                }
+            },
         };
         let start = range.start();
-        match view {
-            HostView::Direct => {
-                let Memory::Own(memory) = buffer.memory else {
-                    return Err(Error::Unsupported("memory without a home".to_owned()));
-                };
-                self.map_at(memory, start)?;
-                buffer.mapped = Some(start);
-                buffer.host_cached = true;
+        let range = match (sight, file) {
+            (Sight::Direct(DirectWay::Placed), _) => {
+                self.map_at(&buffer, start)?;
+                buffer.is_placed = true;
+                range
             }
-            HostView::Shadow => buffer.shadow = Some(start),
-            HostView::None => {}
+            (Sight::Direct(_), Some(found)) => {
+                let shown = range.show(found.file.as_fd(), found.offset_bytes);
+                shown.map_err(|error| Error::Unsupported(format!("a file to map: {error}")))?
+            }
+            _ => range,
+        };
+        match sight {
+            Sight::Direct(_) => buffer.mapped = Some(start),
+            Sight::Shadow => buffer.shadow = Some(start),
+            Sight::None => {}
         }
         buffer.range = Some(range);
-        Ok(Ok(buffer))
-    }
-
-    /// Maps the whole of `memory` at `place`, a range of the host set aside for it.
-    fn map_at(&self, memory: vk::DeviceMemory, place: NonNull<u8>) -> Result<(), Error> {
-        let Some(functions) = &self.placed_mapping else {
-            return Err(Error::Unsupported("VK_EXT_map_memory_placed".to_owned()));
-        };
-        let mut placed = vk::MemoryMapPlacedInfoEXT {
-            p_placed_address: place.as_ptr().cast(),
-            ..Default::default()
-        };
-        let map = vk::MemoryMapInfoKHR::default()
-            .flags(vk::MemoryMapFlags::PLACED_EXT)
-            .memory(memory)
-            .offset(0)
-            .size(vk::WHOLE_SIZE)
-            .push_next(&mut placed);
-        let mut pointer: *mut c_void = std::ptr::null_mut();
-        // SAFETY: the memory is host-visible and not mapped; the range is ours and as long as the memory.
-        let mapped =
-            unsafe { (functions.fp().map_memory2_khr)(self.raw.handle(), &map, &mut pointer) };
-        mapped.result().map_err(Error::of("vkMapMemory2"))
+        Ok(Placed::There(buffer))
     }
 }
 
@@ -257,7 +242,7 @@ mod tests {
         };
         let works = device.unification();
         let direct = device.create_unified_buffer(1000, HostView::Direct);
-        assert_eq!(direct.is_ok(), works.direct);
+        assert_eq!(direct.is_ok(), works.direct.is_some());
         if let Ok(buffer) = &direct {
             assert!(is_at_own_address(buffer));
         }
@@ -269,7 +254,8 @@ mod tests {
         }
         // Software drivers all have it.
         if device.info().device_type == DeviceType::Cpu {
-            assert!(works.direct && works.shadow);
+            assert_eq!(works.direct, Some(DirectWay::Pointers));
+            assert!(works.shadow);
         }
     }
 }

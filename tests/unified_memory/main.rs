@@ -10,7 +10,10 @@ mod entry;
 mod enqueued;
 
 mod bench;
+#[path = "../common/layer.rs"]
+mod layer;
 mod refused;
+mod ways;
 
 use bench::{Bench, Host, KINDS, Kind, LARGEST_TYPE_BYTES, Shared, SharedByAll, UNKNOWN};
 use bench::{advise, allocate, fill, memcpy, migrate, set_exec_info};

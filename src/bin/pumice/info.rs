@@ -66,6 +66,7 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
     for (name, state) in abilities(device.capabilities()) {
         writeln!(text, "    {name}: {state}")?;
     }
+    writeln!(text, "    host and shared USM: {}", host_memory(device))?;
     for finding in &device.findings().0 {
         let Finding {
             subject,
@@ -83,6 +84,22 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
         writeln!(text, "    {name}: no, {reason}")?;
     }
     Ok(())
+}
+
+/// By what host and device have memory at the same addresses, or why they have none.
+fn host_memory(device: &Device) -> String {
+    let vulkan = match device.vulkan() {
+        Ok(vulkan) => vulkan,
+        Err(error) => return format!("no, {error:?}"),
+    };
+    if let Some(way) = vulkan.unification().direct {
+        return format!("yes, by {}", way.name());
+    }
+    let ways = vulkan.refused_ways().iter();
+    let reasons: Vec<_> = ways
+        .map(|(way, reason)| format!("by {}: {reason}", way.name()))
+        .collect();
+    format!("no, {}", reasons.join("; "))
 }
 
 /// What no device can do, because Pumice can't.

@@ -122,7 +122,7 @@ impl SharedMemory {
         only: Option<usize>,
     ) -> Result<Arc<Self>> {
         let able = |device: &Arc<Device>| match view {
-            HostView::Direct => device.unification().direct,
+            HostView::Direct => device.unification().direct.is_some(),
             HostView::Shadow => device.unification().shadow,
             HostView::None => true,
         };
