@@ -5,6 +5,10 @@ use super::program::KernelAttributes;
 use crate::drivers::{FrameLimit, llvmpipe, nvidia, radv, swiftshader};
 use serde::{Deserialize, Serialize};
 
+/// Bits of an address that are an offset into what a descriptor covers, on devices where kernels reach memory through
+/// descriptors; the bits above are the descriptor's number.
+pub const DESCRIPTOR_BITS: u32 = 27;
+
 /// Float behaviour that the device can be told to follow (`SPV_KHR_float_controls`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FloatControls {
@@ -159,6 +163,10 @@ pub struct Capabilities {
     /// the strides of the grid in 0.4 of the time, a filter in 0.7, a plain matrix product in 0.8, before this was asked for
     /// (driver 580, H200); now all take as long or less.
     pub counts_addresses: bool,
+    /// Descriptors of buffers that kernels reach memory through, on a device without buffer device addresses, a power of two; 0
+    /// elsewhere:
+    /// see [`DESCRIPTOR_BITS`].
+    pub buffer_descriptors: u32,
     /// Whether the driver computes an address of which it is told the index of 32 bits better than a sum of 64.
     pub indexes_addresses: bool,
     /// Whether bytes and halves of words are to be extracted, rather than shifted and masked.
@@ -285,6 +293,7 @@ impl Capabilities {
             serial_memory: false,
             compiles_slowly: false,
             counts_addresses: false,
+            buffer_descriptors: 0,
             indexes_addresses: false,
             extracts_fields: false,
             textures: 4096,

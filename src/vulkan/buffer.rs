@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
-use super::conv::BUFFER_USAGE;
+use super::buffer_descriptors;
+use super::conv::buffer_usage;
 use super::device::Device;
 use super::error::Error;
 use super::host_range::HostRange;
@@ -54,6 +56,8 @@ pub struct Buffer {
     device: Arc<Device>,
     pub(super) memory: Memory,
     size_bytes: u64,
+    /// The numbers of its descriptors, where those stand in for addresses.
+    descriptors: Option<Range<u32>>,
     /// The device's address of the first byte that the owner asked for.
     pub(super) address: u64,
     /// Bytes before the first byte that the owner asked for (imported memory starts at a page).
@@ -119,7 +123,7 @@ impl Device {
         }
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
-            .usage(BUFFER_USAGE)
+            .usage(self.buffer_usage())
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: a live device; the size is within its limit.
         let handle = unsafe { self.raw.create_buffer(&create, None) }
@@ -146,7 +150,7 @@ impl Device {
         };
         buffer.memory = Memory::Managed(Some(allocation));
         bound.map_err(Error::of("vkBindBufferMemory"))?;
-        buffer.address = self.address_of(handle);
+        self.give_address(&mut buffer, room_bytes)?;
         Ok(buffer)
     }
 
@@ -240,10 +244,39 @@ impl Device {
         if chosen == 0 { bits } else { chosen }
     }
 
-    pub(super) fn address_of(&self, handle: vk::Buffer) -> u64 {
-        let query = vk::BufferDeviceAddressInfo::default().buffer(handle);
-        // SAFETY: made with SHADER_DEVICE_ADDRESS, bound to memory allocated with DEVICE_ADDRESS.
-        unsafe { self.raw.get_buffer_device_address(&query) }
+    /// What every buffer is used for.
+    pub(super) fn buffer_usage(&self) -> vk::BufferUsageFlags {
+        buffer_usage(self.buffer_descriptors.is_none())
+    }
+
+    /// What the memory of every buffer is allocated with.
+    pub(super) fn memory_flags(&self) -> vk::MemoryAllocateFlagsInfo<'static> {
+        let flags = match self.buffer_descriptors {
+            None => vk::MemoryAllocateFlags::DEVICE_ADDRESS,
+            Some(_) => vk::MemoryAllocateFlags::empty(),
+        };
+        vk::MemoryAllocateFlagsInfo::default().flags(flags)
+    }
+
+    /// Gives a `VkBuffer` of `room_bytes` with memory the address that kernels reach it by.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`] where descriptors stand in for addresses, and too few are left.
+    pub(super) fn give_address(&self, buffer: &mut Buffer, room_bytes: u64) -> Result<(), Error> {
+        buffer.address = match &self.buffer_descriptors {
+            None => {
+                let query = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
+                // SAFETY: made with SHADER_DEVICE_ADDRESS, bound to memory allocated with DEVICE_ADDRESS.
+                unsafe { self.raw.get_buffer_device_address(&query) }
+            }
+            Some(descriptors) => {
+                let numbers = descriptors.describe(&self.raw, buffer.handle, room_bytes)?;
+                let first = numbers.start;
+                buffer.descriptors = Some(numbers);
+                buffer_descriptors::address_of(first)
+            }
+        };
+        Ok(())
     }
 
     /// Makes the application's memory at `pointer` a buffer, without a copy (VK_EXT_external_memory_host).
@@ -282,7 +315,7 @@ impl Device {
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
         let create = vk::BufferCreateInfo::default()
             .size(room_bytes)
-            .usage(BUFFER_USAGE)
+            .usage(self.buffer_usage())
             .sharing_mode(vk::SharingMode::EXCLUSIVE)
             .push_next(&mut external);
         // SAFETY: a live device; the size is within its limit.
@@ -325,8 +358,7 @@ impl Device {
         let mut host = vk::ImportMemoryHostPointerInfoEXT::default()
             .handle_type(handle_type)
             .host_pointer(page);
-        let mut flags =
-            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut flags = self.memory_flags();
         let allocate = vk::MemoryAllocateInfo::default()
             .allocation_size(room_bytes)
             .memory_type_index(memory_type as u32)
@@ -339,7 +371,8 @@ impl Device {
         // SAFETY: the memory is as large as the buffer and of a type that it accepts.
         unsafe { self.raw.bind_buffer_memory(handle, memory, 0) }
             .map_err(Error::of("vkBindBufferMemory"))?;
-        buffer.address = self.address_of(handle) + offset_bytes;
+        self.give_address(&mut buffer, room_bytes)?;
+        buffer.address += offset_bytes;
         Ok(buffer)
     }
 }
@@ -372,6 +405,7 @@ impl Buffer {
             device: Arc::clone(device),
             memory: Memory::Managed(None),
             size_bytes,
+            descriptors: None,
             address: 0,
             offset_bytes: 0,
             mapped: None,
@@ -460,6 +494,11 @@ impl Drop for Buffer {
         if !matches!(self.memory, Memory::Part { .. }) {
             // SAFETY: whoever submits work holds its buffers until the work is done.
             unsafe { self.device.raw.destroy_buffer(self.handle, None) };
+            if let (Some(descriptors), Some(numbers)) =
+                (&self.device.buffer_descriptors, self.descriptors.take())
+            {
+                descriptors.release(numbers);
+            }
         }
         match &mut self.memory {
             Memory::Part { .. } => {}

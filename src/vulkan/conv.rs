@@ -7,15 +7,18 @@ use ash::vk;
 use super::copy_region::CopyRegion;
 use super::info::{DeviceType, FloatControls, MemoryHeap, MemoryType};
 
-/// What every buffer is used for.
-pub(super) const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
-        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
-        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
-        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
-        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw(),
-);
+/// What every buffer is used for, on a device with buffer device addresses or without.
+pub(super) fn buffer_usage(has_addresses: bool) -> vk::BufferUsageFlags {
+    let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
+        | vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::INDIRECT_BUFFER
+        | vk::BufferUsageFlags::UNIFORM_BUFFER;
+    if has_addresses {
+        usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+    }
+    usage
+}
 
 /// `VkPhysicalDeviceType`
 pub(super) fn map_device_type(kind: vk::PhysicalDeviceType) -> DeviceType {

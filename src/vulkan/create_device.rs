@@ -65,7 +65,10 @@ pub(super) fn create_raw(
     };
     // SAFETY: the device was just made, and commands have the types of their names in every version and extension.
     let device = unsafe { ash::Device::load_with(|name| command(name, function), handle) };
-    match NEEDED.iter().find(|name| command(name, function).is_null()) {
+    let missing = |name: &&&CStr| command(name, function).is_null();
+    let addresses =
+        Some(&c"vkGetBufferDeviceAddress").filter(|_| info.features.buffer_device_address);
+    match NEEDED.iter().chain(addresses).find(missing) {
         None => Ok(device),
         Some(name) => {
             // SAFETY: nothing was made from it.
@@ -77,8 +80,7 @@ pub(super) fn create_raw(
 }
 
 /// Commands of the features without which there is no OpenCL here. To call one that is missing ends the process.
-const NEEDED: [&CStr; 4] = [
-    c"vkGetBufferDeviceAddress",
+const NEEDED: [&CStr; 3] = [
     c"vkGetSemaphoreCounterValue",
     c"vkWaitSemaphores",
     c"vkSignalSemaphore",

@@ -11,6 +11,7 @@ use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 
+use super::buffer_descriptors::{BufferDescriptors, descriptor_count};
 use super::create_device::create_raw;
 use super::error::Error;
 use super::info::{DeviceType, PhysicalDeviceInfo};
@@ -45,6 +46,8 @@ pub struct Device {
     pub(super) calibrated: Option<Calibrated>,
     pub(super) pipeline_layouts: PipelineLayouts,
     pub(super) textures: Option<TextureDescriptors>,
+    /// What stands in for addresses, on a device without them.
+    pub(super) buffer_descriptors: Option<BufferDescriptors>,
     pub(super) physical: vk::PhysicalDevice,
     pub(super) pipeline_cache: vk::PipelineCache,
     pub(super) queue_family: u32,
@@ -118,7 +121,7 @@ impl Device {
             device: raw.clone(),
             physical_device: physical.handle,
             debug_settings,
-            buffer_device_address: true,
+            buffer_device_address: info.features.buffer_device_address,
             allocation_sizes: AllocationSizes::new(16 * MIB, 4 * MIB)
                 .with_max_device_memblock_size(256 * MIB)
                 .with_max_host_memblock_size(64 * MIB),
@@ -136,28 +139,12 @@ impl Device {
             BindingQueue::Own(Mutex::new(unsafe { raw.get_device_queue(family, 0) }))
         });
 
-        let mut textures = if info.features.has_sampled_image_arrays() {
-            Some(TextureDescriptors::new(raw)?)
-        } else {
-            None
-        };
-        let set = textures.as_ref().map(|textures| textures.layout);
-        let pipeline_layouts = PipelineLayouts::new(info.limits.max_push_constant_bytes, set);
-        // SAFETY: a live device, no initial data.
-        let cache =
-            unsafe { raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) };
-        let pipeline_cache = match cache {
-            Ok(cache) => cache,
-            Err(result) => {
-                // SAFETY: made above, used by nobody.
-                unsafe {
-                    if let Some(textures) = &mut textures {
-                        textures.destroy(raw);
-                    }
-                }
-                return Err(Error::from_vk("vkCreatePipelineCache", result));
-            }
-        };
+        let (textures, buffer_descriptors, pipeline_cache) = descriptors_and_cache(raw, &info)?;
+        let pipeline_layouts = PipelineLayouts::new(
+            info.limits.max_push_constant_bytes,
+            textures.as_ref().map(|textures| textures.layout),
+            buffer_descriptors.as_ref().map(|buffers| buffers.layout),
+        );
 
         Ok(Arc::new(Self {
             raw: owned.release(),
@@ -172,6 +159,7 @@ impl Device {
             calibrated,
             pipeline_layouts,
             textures,
+            buffer_descriptors,
             physical: physical.handle,
             pipeline_cache,
             queue_family,
@@ -286,7 +274,57 @@ impl Drop for Device {
             if let Some(textures) = &mut self.textures {
                 textures.destroy(&self.raw);
             }
+            if let Some(descriptors) = &mut self.buffer_descriptors {
+                descriptors.destroy(&self.raw);
+            }
             self.raw.destroy_device(None);
+        }
+    }
+}
+
+/// The descriptors of textures, and those of buffers that stand in for addresses, where the device has the ones or needs the
+/// others; and its pipeline cache.
+fn descriptors_and_cache(
+    raw: &ash::Device,
+    info: &PhysicalDeviceInfo,
+) -> Result<
+    (
+        Option<TextureDescriptors>,
+        Option<BufferDescriptors>,
+        vk::PipelineCache,
+    ),
+    Error,
+> {
+    let mut textures = match info.features.has_sampled_image_arrays() {
+        true => Some(TextureDescriptors::new(raw)?),
+        false => None,
+    };
+    let mut buffers = None;
+    let described = if info.features.buffer_device_address {
+        Ok(())
+    } else {
+        let count = descriptor_count(info.limits.max_storage_buffer_descriptors);
+        BufferDescriptors::new(raw, count).map(|made| buffers = Some(made))
+    };
+    let cache = described.and_then(|()| {
+        let create = vk::PipelineCacheCreateInfo::default();
+        // SAFETY: a live device, no initial data.
+        unsafe { raw.create_pipeline_cache(&create, None) }
+            .map_err(Error::of("vkCreatePipelineCache"))
+    });
+    match cache {
+        Ok(cache) => Ok((textures, buffers, cache)),
+        Err(error) => {
+            // SAFETY: made above, used by nobody.
+            unsafe {
+                if let Some(textures) = &mut textures {
+                    textures.destroy(raw);
+                }
+                if let Some(buffers) = &mut buffers {
+                    buffers.destroy(raw);
+                }
+            }
+            Err(error)
         }
     }
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::buffer::{Buffer, Memory};
-use super::conv::BUFFER_USAGE;
 use super::device::Device;
 use super::error::Error;
 use super::file_descriptors::{MemoryFd, map_memory_fd};
@@ -36,7 +35,7 @@ impl Device {
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
         let create = vk::BufferCreateInfo::default()
             .size(size_bytes)
-            .usage(BUFFER_USAGE)
+            .usage(self.buffer_usage())
             .sharing_mode(vk::SharingMode::EXCLUSIVE)
             .push_next(&mut external);
         // SAFETY: a live device; the size is within its limit.
@@ -67,8 +66,7 @@ impl Device {
             let mut import = vk::ImportMemoryFdInfoKHR::default()
                 .handle_type(handle_type)
                 .fd(raw_fd);
-            let mut flags = vk::MemoryAllocateFlagsInfo::default()
-                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let mut flags = self.memory_flags();
             let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().buffer(handle);
             let mut allocate = vk::MemoryAllocateInfo::default()
                 .allocation_size(requirements.size)
@@ -85,7 +83,7 @@ impl Device {
                     // SAFETY: the memory was allocated for this buffer's requirements.
                     unsafe { self.raw.bind_buffer_memory(handle, memory, 0) }
                         .map_err(Error::of("vkBindBufferMemory"))?;
-                    buffer.address = self.address_of(handle);
+                    self.give_address(&mut buffer, size_bytes)?;
                     return Ok(buffer);
                 }
                 Err(result) => {
@@ -143,11 +141,10 @@ pub(crate) mod tests {
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
         let create = vk::BufferCreateInfo::default()
             .size(size_bytes)
-            .usage(BUFFER_USAGE)
+            .usage(device.buffer_usage())
             .push_next(&mut external);
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(kind);
-        let mut flags =
-            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut flags = device.memory_flags();
         // SAFETY: a live device that exports such descriptors; the caller destroys both.
         unsafe {
             let buffer = device.raw.create_buffer(&create, None).unwrap();

@@ -183,6 +183,10 @@ features! {
         indexing.descriptor_binding_sampled_image_update_after_bind;
     update_unused_while_pending: v12.descriptor_binding_update_unused_while_pending,
         indexing.descriptor_binding_update_unused_while_pending;
+    storage_buffer_array_non_uniform_indexing: v12.shader_storage_buffer_array_non_uniform_indexing,
+        indexing.shader_storage_buffer_array_non_uniform_indexing;
+    storage_buffer_update_after_bind: v12.descriptor_binding_storage_buffer_update_after_bind,
+        indexing.descriptor_binding_storage_buffer_update_after_bind;
     vulkan_memory_model: v12.vulkan_memory_model, memory_model.vulkan_memory_model;
     vulkan_memory_model_device_scope: v12.vulkan_memory_model_device_scope,
         memory_model.vulkan_memory_model_device_scope;

@@ -95,6 +95,8 @@ pub struct Limits {
     /// `sparseAddressSpaceSize`: all sparse buffers together.
     pub max_sparse_bytes: u64,
     pub max_memory_allocation_count: u32,
+    /// Storage buffers in a set that is updated after it was bound, and in a stage: `VkPhysicalDeviceDescriptorIndexingProperties`.
+    pub max_storage_buffer_descriptors: u32,
     pub max_image_dimension_1d: u32,
     pub max_image_dimension_2d: u32,
     pub max_image_dimension_3d: u32,
@@ -141,6 +143,8 @@ pub struct Features {
     pub partially_bound: bool,
     pub sampled_image_update_after_bind: bool,
     pub update_unused_while_pending: bool,
+    pub storage_buffer_array_non_uniform_indexing: bool,
+    pub storage_buffer_update_after_bind: bool,
     pub vulkan_memory_model: bool,
     pub vulkan_memory_model_device_scope: bool,
     pub scalar_block_layout: bool,
@@ -177,6 +181,14 @@ impl Features {
         self.sampled_image_dynamic_indexing
             && self.partially_bound
             && self.sampled_image_update_after_bind
+            && self.update_unused_while_pending
+    }
+
+    /// Whether there are arrays of storage buffers, indexed by anything, with descriptors that change while others are in use.
+    pub fn has_storage_buffer_arrays(&self) -> bool {
+        self.storage_buffer_array_non_uniform_indexing
+            && self.partially_bound
+            && self.storage_buffer_update_after_bind
             && self.update_unused_while_pending
     }
 }
@@ -353,8 +365,8 @@ impl PhysicalDeviceInfo {
         let needed = [
             (self.compute_queues > 0, "a queue family with compute"),
             (
-                self.features.buffer_device_address,
-                "the feature bufferDeviceAddress",
+                self.features.buffer_device_address || self.features.has_storage_buffer_arrays(),
+                "the feature bufferDeviceAddress, or descriptor indexing of storage buffers",
             ),
             (
                 self.features.timeline_semaphore,

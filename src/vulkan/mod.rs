@@ -18,6 +18,7 @@
 //! - [`error`]: what `VkResult` becomes.
 
 pub mod buffer;
+pub mod buffer_descriptors;
 pub mod conv;
 mod copy_region;
 mod create_device;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::buffer::{Buffer, Memory, MemoryKind};
-use super::conv::BUFFER_USAGE;
 use super::device::Device;
 use super::error::Error;
 use super::file_descriptors::{MemoryFd, map_memory_fd};
@@ -112,7 +111,7 @@ impl Device {
         }
         let mut create = vk::BufferCreateInfo::default()
             .size(room_bytes)
-            .usage(BUFFER_USAGE)
+            .usage(self.buffer_usage())
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
         if chooses {
             create = create.flags(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY);
@@ -147,7 +146,7 @@ impl Device {
         if sight == Sight::Direct(DirectWay::Imported) {
             bits &= self.import_file(&mut memory)?;
         }
-        self.allocate(&mut memory, sight, bits)?;
+        self.allocate(&mut memory, room_bytes, sight, bits)?;
         match sight {
             Sight::Direct(DirectWay::DmaBuf) => self.export(&mut memory, MemoryFd::DmaBuf)?,
             Sight::Direct(DirectWay::OpaqueFd) => self.export(&mut memory, MemoryFd::Opaque)?,
@@ -176,8 +175,14 @@ impl Device {
         })
     }
 
-    /// Allocates the memory of a type among `bits`, and binds it.
-    fn allocate(&self, memory: &mut PageMemory, sight: Sight, bits: u32) -> Result<(), Error> {
+    /// Allocates the memory of a type among `bits`, and binds it to the buffer of `room_bytes`.
+    fn allocate(
+        &self,
+        memory: &mut PageMemory,
+        room_bytes: u64,
+        sight: Sight,
+        bits: u32,
+    ) -> Result<(), Error> {
         let buffer = &mut memory.buffer;
         let kind = match sight {
             Sight::Direct(_) => MemoryKind::Readback,
@@ -199,7 +204,7 @@ impl Device {
         let mut allocate = vk::MemoryAllocateInfo::default()
             .allocation_size(memory.memory_bytes as u64)
             .memory_type_index(memory_type as u32);
-        let mut flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS;
+        let mut flags = self.memory_flags().flags;
         let mut chosen = vk::MemoryOpaqueCaptureAddressAllocateInfo::default();
         if let Some(range) = &buffer.range {
             flags |= vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
@@ -241,7 +246,7 @@ impl Device {
         // SAFETY: the memory is as large as the buffer and of a type that it accepts.
         unsafe { self.raw.bind_buffer_memory(buffer.handle, handle, 0) }
             .map_err(Error::of("vkBindBufferMemory"))?;
-        buffer.address = self.address_of(buffer.handle);
+        self.give_address(buffer, room_bytes)?;
         let is_elsewhere = |range: &HostRange| range.start().as_ptr() as u64 != buffer.address;
         if buffer.range.as_ref().is_some_and(is_elsewhere) {
             return Err(Error::Unsupported("the address that was chosen".to_owned()));

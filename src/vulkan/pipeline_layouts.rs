@@ -13,13 +13,15 @@ pub struct PipelineLayouts {
     limit_bytes: u32,
     /// The layout of descriptor set 0, if there is one.
     textures: Option<vk::DescriptorSetLayout>,
+    /// The layout of descriptor set 2, which all pipelines have if there is one.
+    buffers: Option<vk::DescriptorSetLayout>,
     made: Mutex<Made>,
 }
 
 #[derive(Default)]
 struct Made {
     pipelines: Vec<(Key, vk::PipelineLayout)>,
-    /// The layouts of set 1, and of a set 0 without descriptors.
+    /// The layouts of set 1, and of a set without descriptors.
     uniforms: Option<vk::DescriptorSetLayout>,
     empty: Option<vk::DescriptorSetLayout>,
 }
@@ -38,10 +40,15 @@ type Key = (u32, Sets);
 
 impl PipelineLayouts {
     /// For a device that takes `limit_bytes` of push constants.
-    pub fn new(limit_bytes: u32, textures: Option<vk::DescriptorSetLayout>) -> Self {
+    pub fn new(
+        limit_bytes: u32,
+        textures: Option<vk::DescriptorSetLayout>,
+        buffers: Option<vk::DescriptorSetLayout>,
+    ) -> Self {
         Self {
             limit_bytes,
             textures,
+            buffers,
             made: Mutex::default(),
         }
     }
@@ -68,12 +75,19 @@ impl PipelineLayouts {
         if let Some(&(_, layout)) = known.find(|(own, _)| *own == key) {
             return Ok(layout);
         }
-        let mut layouts: SmallVec<[vk::DescriptorSetLayout; 2]> = textures.into_iter().collect();
-        if sets.uniforms {
-            if layouts.is_empty() {
+        let uniforms = match sets.uniforms {
+            true => Some(uniforms(raw, &mut made)?),
+            false => None,
+        };
+        let mut layouts: SmallVec<[vk::DescriptorSetLayout; 3]> = SmallVec::new();
+        for (number, layout) in [textures, uniforms, self.buffers].into_iter().enumerate() {
+            let Some(layout) = layout else {
+                continue;
+            };
+            while layouts.len() < number {
                 layouts.push(set_layout(raw, &mut made.empty, &[])?);
             }
-            layouts.push(uniforms(raw, &mut made)?);
+            layouts.push(layout);
         }
         let range = [vk::PushConstantRange {
             stage_flags: vk::ShaderStageFlags::COMPUTE,

@@ -210,7 +210,7 @@ impl Query<'_> {
         kind: vk::ExternalMemoryHandleTypeFlags,
     ) -> vk::ExternalMemoryFeatureFlags {
         let query = vk::PhysicalDeviceExternalBufferInfo::default()
-            .usage(conv::BUFFER_USAGE)
+            .usage(conv::buffer_usage(self.features().buffer_device_address))
             .handle_type(kind);
         let mut found = vk::ExternalBufferProperties::default();
         // SAFETY: a command of Vulkan 1.1, which the device has.

@@ -51,6 +51,7 @@ pub(super) fn properties(
     let mut nv_cores = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
     let mut amd_cores = vk::PhysicalDeviceShaderCoreProperties2AMD::default();
     let mut arm_cores = vk::PhysicalDeviceShaderCoreBuiltinsPropertiesARM::default();
+    let mut indexing = vk::PhysicalDeviceDescriptorIndexingProperties::default();
     let mut placed = vk::PhysicalDeviceMapMemoryPlacedPropertiesEXT::default();
 
     let knows = |since, name: &CStr| basic.api_version >= since || has(name);
@@ -63,6 +64,9 @@ pub(super) fn properties(
     }
     if knows(vk::API_VERSION_1_2, khr::shader_float_controls::NAME) {
         all = all.push_next(&mut floats);
+    }
+    if knows(vk::API_VERSION_1_2, ext::descriptor_indexing::NAME) {
+        all = all.push_next(&mut indexing);
     }
     if knows(vk::API_VERSION_1_3, ext::subgroup_size_control::NAME) {
         all = all.push_next(&mut sizes);
@@ -120,6 +124,7 @@ pub(super) fn properties(
             maintenance3.max_memory_allocation_size,
             maintenance4.max_buffer_size,
             sizes.max_compute_workgroup_subgroups,
+            &indexing,
         ),
         subgroup: map_subgroup(&groups, &sizes, features),
         float_controls: conv::map_float_controls(&floats),
@@ -137,6 +142,7 @@ fn map_limits(
     max_memory_allocation_bytes: u64,
     max_buffer_bytes: u64,
     max_compute_workgroup_subgroups: u32,
+    indexing: &vk::PhysicalDeviceDescriptorIndexingProperties<'_>,
 ) -> Limits {
     Limits {
         max_compute_work_group_count: core.max_compute_work_group_count,
@@ -153,6 +159,10 @@ fn map_limits(
             bytes => bytes,
         },
         max_sparse_bytes: core.sparse_address_space_size,
+        max_storage_buffer_descriptors: indexing
+            .max_per_stage_descriptor_update_after_bind_storage_buffers
+            .min(indexing.max_descriptor_set_update_after_bind_storage_buffers)
+            .min(indexing.max_per_stage_update_after_bind_resources / 2),
         max_memory_allocation_count: core.max_memory_allocation_count,
         max_image_dimension_1d: core.max_image_dimension1_d,
         max_image_dimension_2d: core.max_image_dimension2_d,

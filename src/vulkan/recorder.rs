@@ -33,6 +33,8 @@ pub struct Recorder {
     textures_bound: vk::PipelineLayout,
     /// The uniform buffer's set that is bound, and the layout that it is bound with.
     uniforms_bound: (vk::PipelineLayout, vk::DescriptorSet),
+    /// The layout that the buffers' descriptors are bound with.
+    buffers_bound: vk::PipelineLayout,
     /// The last push constants, and the layout they are for: they stay as well. On the heap: recorders are moved about.
     pushed: (vk::PipelineLayout, Vec<u8>),
     /// Nothing but dispatches is recorded since the last barrier.
@@ -87,6 +89,7 @@ impl Recorder {
             bound: vk::Pipeline::null(),
             textures_bound: vk::PipelineLayout::null(),
             uniforms_bound: Default::default(),
+            buffers_bound: vk::PipelineLayout::null(),
             pushed: (vk::PipelineLayout::null(), Vec::with_capacity(most_bytes)),
             only_dispatches: true,
             orders_dispatches: false,
@@ -115,6 +118,7 @@ impl Recorder {
         self.bound = vk::Pipeline::null();
         self.textures_bound = vk::PipelineLayout::null();
         self.uniforms_bound = Default::default();
+        self.buffers_bound = vk::PipelineLayout::null();
         self.pushed.0 = vk::PipelineLayout::null();
         self.only_dispatches = true;
         self.orders_dispatches = false;
@@ -246,6 +250,9 @@ impl Recorder {
         {
             self.bind_uniforms(layout, uniforms);
         }
+        if self.device.buffer_descriptors.is_some() && self.buffers_bound != layout {
+            self.bind_buffers(layout);
+        }
         let (pushed_layout, pushed) = &self.pushed;
         if *pushed_layout != layout || pushed[..] != *push_constants {
             self.push(layout, push_constants);
@@ -272,10 +279,7 @@ impl Recorder {
             raw.cmd_bind_descriptor_sets(self.handle, point, layout, 0, &[textures.set], &[]);
         }
         self.textures_bound = layout;
-        // Sets of layouts that are not compatible disturb each other.
-        if self.uniforms_bound.0 != layout {
-            self.uniforms_bound = Default::default();
-        }
+        self.forget_sets_of_others(layout);
     }
 
     fn bind_uniforms(&mut self, layout: vk::PipelineLayout, uniforms: &UniformBuffer) {
@@ -287,8 +291,33 @@ impl Recorder {
             raw.cmd_bind_descriptor_sets(self.handle, point, layout, 1, &[uniforms.set], &[]);
         }
         self.uniforms_bound = (layout, uniforms.set);
+        self.forget_sets_of_others(layout);
+    }
+
+    fn bind_buffers(&mut self, layout: vk::PipelineLayout) {
+        let Some(descriptors) = &self.device.buffer_descriptors else {
+            return;
+        };
+        let raw = &self.device.raw;
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: recording; the set is the layout's set 2, and lives as long as the device.
+        unsafe {
+            raw.cmd_bind_descriptor_sets(self.handle, point, layout, 2, &[descriptors.set], &[]);
+        }
+        self.buffers_bound = layout;
+        self.forget_sets_of_others(layout);
+    }
+
+    /// Sets of layouts that are not compatible disturb each other.
+    fn forget_sets_of_others(&mut self, layout: vk::PipelineLayout) {
         if self.textures_bound != layout {
             self.textures_bound = vk::PipelineLayout::null();
+        }
+        if self.uniforms_bound.0 != layout {
+            self.uniforms_bound = Default::default();
+        }
+        if self.buffers_bound != layout {
+            self.buffers_bound = vk::PipelineLayout::null();
         }
     }
 

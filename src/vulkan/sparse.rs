@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError};
 use ash::vk;
 
 use super::buffer::{Buffer, Memory};
-use super::conv::BUFFER_USAGE;
 use super::device::{BindingQueue, Device};
 use super::error::Error;
 
@@ -31,7 +30,7 @@ impl Device {
         let create = vk::BufferCreateInfo::default()
             .flags(vk::BufferCreateFlags::SPARSE_BINDING)
             .size(room_bytes)
-            .usage(BUFFER_USAGE)
+            .usage(self.buffer_usage())
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: a live device with sparse binding; the size is within its limits.
         let handle = unsafe { self.raw.create_buffer(&create, None) }
@@ -61,7 +60,7 @@ impl Device {
             end_bytes += part_bytes;
         }
         self.bind(handle, &binds)?;
-        buffer.address = self.address_of(handle);
+        self.give_address(&mut buffer, room_bytes)?;
         Ok(buffer)
     }
 
@@ -71,8 +70,7 @@ impl Device {
         let own = types.filter(|(index, kind)| bits & (1 << index) != 0 && kind.device_local);
         let mut failure = Error::OutOfDeviceMemory;
         for (index, _) in own {
-            let mut flags = vk::MemoryAllocateFlagsInfo::default()
-                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let mut flags = self.memory_flags();
             let allocate = vk::MemoryAllocateInfo::default()
                 .allocation_size(size_bytes)
                 .memory_type_index(index as u32)

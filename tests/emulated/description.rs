@@ -79,6 +79,14 @@ impl Description {
         }
     }
 
+    /// The device without features, named with commas between them.
+    pub fn without(mut self, features: &str) -> Self {
+        for feature in features.split(',').filter(|it| !it.is_empty()) {
+            self.features.remove(&plain(feature));
+        }
+        self
+    }
+
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions.contains(&plain(name))
     }

@@ -1,5 +1,6 @@
 //! A Vulkan layer that shows a device as another one: with that one's name, version, extensions, features, limits and memory,
-//! as far as the device below has them. `PUMICE_TEST_DEVICE` is the file that describes it (`tests/devices`).
+//! as far as the device below has them. `PUMICE_TEST_DEVICE` is the file that describes it (`tests/devices`), `PUMICE_TEST_WITHOUT`
+//! names features that it shall lack, with commas between them.
 //!
 //! The driver's identity is that of the device below, since its defects are. What the shown device does not have fails where it is
 //! asked for: commands of newer versions are not found, a device with more features or extensions is not made, memory that the
@@ -27,7 +28,8 @@ fn shown() -> &'static Description {
     static SHOWN: OnceLock<Description> = OnceLock::new();
     SHOWN.get_or_init(|| {
         let path = std::env::var("PUMICE_TEST_DEVICE").expect("PUMICE_TEST_DEVICE names a file");
-        Description::read(&path)
+        let without = std::env::var("PUMICE_TEST_WITHOUT").unwrap_or_default();
+        Description::read(&path).without(&without)
     })
 }
 

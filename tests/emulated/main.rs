@@ -83,8 +83,25 @@ fn unusable(description: &Value) -> Option<&'static str> {
     if version.starts_with("1.0.") {
         return Some("Vulkan 1.0");
     }
-    let needed = ["bufferDeviceAddress", "timelineSemaphore"];
-    needed.into_iter().find(|it| !has(description, it))
+    let is_addressed =
+        has(description, "bufferDeviceAddress") || has_buffer_descriptors(description);
+    let needed = [
+        ("bufferDeviceAddress", is_addressed),
+        ("timelineSemaphore", has(description, "timelineSemaphore")),
+    ];
+    let mut missing = needed.into_iter().filter(|(_, there)| !there);
+    missing.next().map(|(feature, _)| feature)
+}
+
+/// Whether descriptors can stand in for addresses.
+fn has_buffer_descriptors(description: &Value) -> bool {
+    let needed = [
+        "shaderStorageBufferArrayNonUniformIndexing",
+        "descriptorBindingStorageBufferUpdateAfterBind",
+        "descriptorBindingUpdateUnusedWhilePending",
+        "descriptorBindingPartiallyBound",
+    ];
+    needed.into_iter().all(|it| has(description, it))
 }
 
 /// Every device is usable or has a reason why it is not, and what it lacks is named with what stands in for it.

@@ -113,3 +113,100 @@ fn run(wrong: &str) {
     let expected: Vec<u64> = (0..ITEMS as u64).map(expected).collect();
     assert_eq!(found, expected, "{wrong}");
 }
+
+/// A list in one buffer that leads through another one, which the kernel knows by pointers in memory alone; each work-item goes
+/// its own way.
+const LIST: &str = "
+    struct Node { global struct Node *next; uint value; };
+    kernel void build(global struct Node *here, global struct Node *there, uint nodes) {
+        uint i = get_global_id(0);
+        global struct Node *mine = i % 2 ? here + i : there + i;
+        uint next = (i * 5 + 1) % nodes;
+        mine->next = next % 2 ? here + next : there + next;
+        mine->value = i;
+    }
+    kernel void walk(global struct Node *here, global uint *out, uint steps) {
+        global struct Node *node = here + (2 * get_global_id(0) + 1) % get_global_size(0);
+        for (uint i = 0; i < steps; i++)
+            node = node->next;
+        atomic_add(&out[get_global_id(0)], node->value);
+    }
+";
+
+/// Descriptors stand in for addresses, also for those that lie in memory.
+#[test]
+fn follow_pointers_without_buffer_device_addresses() {
+    const TEST: &str = "programs::follow_pointers_without_buffer_device_addresses";
+    if std::env::var_os(CHILD).is_some() {
+        return follow_pointers();
+    }
+    if common::device().is_none() {
+        return;
+    }
+    let (path, without) = (
+        &able_device(),
+        ("PUMICE_TEST_WITHOUT", "bufferDeviceAddress"),
+    );
+    let text = info(path, "follow", &[without]);
+    if text.contains("not usable") {
+        assert!(text.contains("descriptor indexing"), "{text}");
+        println!("skipped: the driver has no descriptor indexing");
+        return;
+    }
+    assert!(said(&text, "addresses").starts_with("emulated"), "{text}");
+    let this = std::env::current_exe().expect("a path");
+    let output = shown_as(&this, path, "programs-follow")
+        .args(["--exact", TEST, "--nocapture"])
+        .env(CHILD, "")
+        .env(without.0, without.1)
+        .output()
+        .expect("the test itself");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+}
+
+fn follow_pointers() {
+    const STEPS: u32 = 7;
+    let device = common::device().expect("the device");
+    let context = Context::from_device(&device).expect("a context");
+    let program = Program::create_and_build_from_source(&context, LIST, "").expect("a program");
+    let queue = CommandQueue::create_default_with_properties(&context, 0, 0).expect("a queue");
+    let nodes = ITEMS as u32;
+    let mut found = vec![0_u32; ITEMS];
+    // SAFETY: the buffers have a node, and a number, for each work-item; writes and reads block.
+    unsafe {
+        let nodes_of =
+            || Buffer::<u8>::create(&context, CL_MEM_READ_WRITE, 16 * ITEMS, ptr::null_mut());
+        let (here, there) = (nodes_of().expect("nodes"), nodes_of().expect("nodes"));
+        let out = Buffer::<u32>::create(&context, CL_MEM_READ_WRITE, ITEMS, ptr::null_mut());
+        let mut out = out.expect("a buffer");
+        queue
+            .enqueue_write_buffer(&mut out, CL_BLOCKING, 0, &found, &[])
+            .expect("a write");
+        let build = Kernel::create(&program, "build").expect("a kernel");
+        ExecuteKernel::new(&build)
+            .set_arg(&here)
+            .set_arg(&there)
+            .set_arg(&nodes)
+            .set_global_work_size(ITEMS)
+            .enqueue_nd_range(&queue)
+            .expect("a launch");
+        // It reaches the other buffer by pointers in memory: "clSetKernelExecInfo" is for memory without a buffer.
+        let walk = Kernel::create(&program, "walk").expect("a kernel");
+        ExecuteKernel::new(&walk)
+            .set_arg(&here)
+            .set_arg(&out)
+            .set_arg(&STEPS)
+            .set_global_work_size(ITEMS)
+            .enqueue_nd_range(&queue)
+            .expect("a launch");
+        queue
+            .enqueue_read_buffer(&out, CL_BLOCKING, 0, &mut found, &[])
+            .expect("a read");
+        drop((here, there));
+    }
+    let walked =
+        |item: u32| (0..STEPS).fold((2 * item + 1) % nodes, |node, _| (node * 5 + 1) % nodes);
+    let expected: Vec<u32> = (0..nodes).map(walked).collect();
+    assert_eq!(found, expected);
+}

@@ -118,6 +118,14 @@ fn abilities(capabilities: &Capabilities) -> Vec<(&'static str, &'static str)> {
             ),
         ),
         (
+            "addresses",
+            choose(
+                capabilities.buffer_descriptors == 0,
+                "yes",
+                "emulated by descriptors, the Vulkan device lacks bufferDeviceAddress",
+            ),
+        ),
+        (
             "double (cl_khr_fp64)",
             choose(
                 capabilities.float64,

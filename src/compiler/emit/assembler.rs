@@ -197,7 +197,12 @@ impl Assembler {
     }
 
     /// The finished module: a compute shader with the entry point `main`.
-    pub fn finish(self, entry: Id, memory_model: MemoryModel) -> Vec<u32> {
+    pub fn finish(
+        self,
+        entry: Id,
+        addressing: AddressingModel,
+        memory_model: MemoryModel,
+    ) -> Vec<u32> {
         let version = (u32::from(self.version.0) << 16) | (u32::from(self.version.1) << 8);
         let mut words = vec![rspirv::spirv::MAGIC_NUMBER, version, 0, self.next_id, 0];
         for &capability in &self.capabilities {
@@ -213,12 +218,8 @@ impl Assembler {
             push_string(&mut operands, "GLSL.std.450");
             push_inst(&mut words, Op::ExtInstImport, &operands);
         }
-        let addressing = AddressingModel::PhysicalStorageBuffer64 as u32;
-        push_inst(
-            &mut words,
-            Op::MemoryModel,
-            &[addressing, memory_model as u32],
-        );
+        let models = [addressing as u32, memory_model as u32];
+        push_inst(&mut words, Op::MemoryModel, &models);
         let mut operands = vec![ExecutionModel::GLCompute as u32, entry];
         push_string(&mut operands, "main");
         // From version 1.4 on the interface lists all module-scope variables, before only inputs.

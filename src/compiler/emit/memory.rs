@@ -19,6 +19,16 @@ impl FunctionEmitter<'_, '_> {
         results: &[Value],
     ) -> Result<(), CompileError> {
         match place {
+            _ if place.is_device_address() && self.uses_buffers() => {
+                let (ty, _) = self.memory_type(inst, results)?;
+                let pointers = self.buffer_elements(inst, place, ty, results.len() as u32)?;
+                let access = self.buffer_access(inst, ty, access)?;
+                for (pointer, &result) in pointers.into_iter().zip(results) {
+                    let operands = [&[pointer], access.as_slice()].concat();
+                    self.define(result, spirv::Op::Load, &operands)?;
+                }
+                Ok(())
+            }
             _ if place.is_device_address() => {
                 let (ty, vector) = self.memory_type(inst, results)?;
                 let words = self.wide_words(ty, results.len(), access)?;
@@ -108,6 +118,17 @@ impl FunctionEmitter<'_, '_> {
         values: &[Value],
     ) -> Result<(), CompileError> {
         match place {
+            _ if place.is_device_address() && self.uses_buffers() => {
+                let (ty, _) = self.memory_type(inst, values)?;
+                let pointers = self.buffer_elements(inst, place, ty, values.len() as u32)?;
+                let access = self.buffer_access(inst, ty, access)?;
+                for (pointer, &value) in pointers.into_iter().zip(values) {
+                    let stored = self.value(value)?;
+                    let operands = [&[pointer, stored], access.as_slice()].concat();
+                    self.emitter.asm.inst(spirv::Op::Store, &operands);
+                }
+                Ok(())
+            }
             _ if place.is_device_address() => {
                 let (ty, vector) = self.memory_type(inst, values)?;
                 let words = self.wide_words(ty, values.len(), access)?;
@@ -266,7 +287,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Declares what 8- and 16-bit accesses to device memory need.
-    fn narrow_storage(&mut self, inst: Inst, ty: Type) -> Result<(), CompileError> {
+    pub fn narrow_storage(&mut self, inst: Inst, ty: Type) -> Result<(), CompileError> {
         let caps = self.emitter.capabilities;
         let supported = match ty.bits() {
             8 => caps.storage8,
@@ -299,10 +320,34 @@ impl FunctionEmitter<'_, '_> {
         ty: Type,
         access: Access,
     ) -> Result<Vec<u32>, CompileError> {
+        let bits = self.device_access(inst, ty, access)? | MemoryAccess::ALIGNED;
+        Ok(vec![bits.bits(), access.align_bytes])
+    }
+
+    /// Memory operands for device memory that is reached through descriptors, a scalar at a time.
+    fn buffer_access(
+        &mut self,
+        inst: Inst,
+        ty: Type,
+        access: Access,
+    ) -> Result<Vec<u32>, CompileError> {
+        let bits = self.device_access(inst, ty, access)?;
+        if bits.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![bits.bits()])
+    }
+
+    fn device_access(
+        &self,
+        inst: Inst,
+        ty: Type,
+        access: Access,
+    ) -> Result<MemoryAccess, CompileError> {
         if access.align_bytes < ty.size_bytes() {
             return Err(self.unexpected(inst));
         }
-        let mut bits = MemoryAccess::ALIGNED;
+        let mut bits = MemoryAccess::NONE;
         if access.volatile {
             bits |= MemoryAccess::VOLATILE;
         }
@@ -311,7 +356,7 @@ impl FunctionEmitter<'_, '_> {
         if self.emitter.capabilities.vulkan_memory_model && shared && !access.read_only {
             bits |= MemoryAccess::NON_PRIVATE_POINTER;
         }
-        Ok(vec![bits.bits(), access.align_bytes])
+        Ok(bits)
     }
 
     /// Memory operands for an array: work-group memory is shared, so accesses take part in barriers.
@@ -544,8 +589,13 @@ impl FunctionEmitter<'_, '_> {
         let caps = self.emitter.capabilities;
         let (pointer, storage, wide) = match place {
             _ if place.is_device_address() => {
-                let pointee = self.emitter.ty(ty)?;
-                let pointer = self.physical_pointer(inst, place, ty, pointee)?;
+                let pointer = if self.uses_buffers() {
+                    let pointers = self.buffer_elements(inst, place, ty, 1)?;
+                    pointers[0]
+                } else {
+                    let pointee = self.emitter.ty(ty)?;
+                    self.physical_pointer(inst, place, ty, pointee)?
+                };
                 let storage = MemorySemantics::UNIFORM_MEMORY;
                 (pointer, storage, caps.buffer_int64_atomics)
             }

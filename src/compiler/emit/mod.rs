@@ -8,6 +8,7 @@ mod arguments;
 mod array_vectors;
 mod assembler;
 mod blocks;
+mod buffers;
 mod fields;
 mod function;
 mod globals;
@@ -23,12 +24,12 @@ mod uniforms;
 #[cfg(test)]
 pub mod validate;
 
-use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Scope};
+use crate::compiler::ir::{ArrayId, ArrayStorage, FuncId, Function, Module, Op, Scope, Type};
 use crate::compiler::{Capabilities, CompileError, CompiledKernel, Context, PackedModule};
 use arguments::{ArgumentBlock, ArgumentReads};
 use array_vectors::ArrayVectors;
 use assembler::{Assembler, Id};
-use rspirv::spirv::MemoryModel;
+use rspirv::spirv::{AddressingModel, MemoryModel};
 use std::collections::{BTreeSet, HashMap};
 
 /// Emits the only kernel of a module.
@@ -61,6 +62,7 @@ pub fn emit(module: &Module, cx: &Context) -> Result<CompiledKernel, CompileErro
         array_vectors: ArrayVectors::of(module, &reached, cx.capabilities),
         push_constants: None,
         uniforms: HashMap::new(),
+        buffers: HashMap::new(),
         strided_pointers: HashMap::new(),
         textures: None,
         used_floats: BTreeSet::new(),
@@ -124,6 +126,8 @@ struct Emitter<'a> {
     push_constants: Option<ArgumentBlock>,
     /// The variables of the uniform buffer, by the bytes of a number in it.
     uniforms: HashMap<u32, Id>,
+    /// The variables of the array of buffers, by the type of what is in them.
+    buffers: HashMap<Type, Id>,
     /// Pointer types by what they point to and their stride, bytes.
     strided_pointers: HashMap<(Id, u32), Id>,
     textures: Option<texture::Variables>,
@@ -147,7 +151,11 @@ impl Emitter<'_> {
         } else {
             MemoryModel::GLSL450
         };
-        self.asm.finish(entry, model)
+        let addressing = match self.capabilities.buffer_descriptors {
+            0 => AddressingModel::PhysicalStorageBuffer64,
+            _ => AddressingModel::Logical,
+        };
+        self.asm.finish(entry, addressing, model)
     }
 }
 

@@ -11,8 +11,10 @@ pub fn declare(emitter: &mut Emitter, entry: Id, options: &Options) {
     let caps = emitter.capabilities;
     let asm = &mut emitter.asm;
     asm.capability(Capability::Shader);
-    asm.capability(Capability::PhysicalStorageBufferAddresses);
-    asm.extension("SPV_KHR_physical_storage_buffer", Some((1, 5)));
+    if caps.buffer_descriptors == 0 {
+        asm.capability(Capability::PhysicalStorageBufferAddresses);
+        asm.extension("SPV_KHR_physical_storage_buffer", Some((1, 5)));
+    }
     if caps.vulkan_memory_model {
         asm.capability(Capability::VulkanMemoryModel);
         asm.extension("SPV_KHR_vulkan_memory_model", Some((1, 5)));

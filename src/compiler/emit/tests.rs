@@ -120,6 +120,59 @@ fn every_width_is_loaded_and_stored() {
     }
 }
 
+#[test]
+fn descriptors_stand_in_for_addresses() {
+    let capabilities = Capabilities {
+        buffer_descriptors: 1 << 10,
+        ..Capabilities::full()
+    };
+    for vulkan_memory_model in [true, false] {
+        let capabilities = Capabilities {
+            vulkan_memory_model,
+            vulkan_memory_model_device_scope: vulkan_memory_model,
+            ..capabilities.clone()
+        };
+        let module = straight(|b| {
+            let address = argument64(b, 8);
+            for ty in [Type::I8, Type::I16, Type::I32, Type::I64, Type::F32] {
+                let access = Access::aligned(ty.size_bytes());
+                let values = b.load(Place::Address(address), ty, 3, access);
+                let to = b.binary_const(Binary::Add, address, 64);
+                b.store(Place::Address(to), values, access);
+            }
+            let halves = b.load(
+                Place::Argument { offset_bytes: 8 },
+                Type::I32,
+                2,
+                Access::aligned(4),
+            );
+            let (lo, hi) = (halves[0], halves[1]);
+            let one = b.i32(1);
+            b.op1(
+                Op::Atomic {
+                    op: AtomicOp::Add,
+                    place: Place::AddressPair { lo, hi },
+                    values: smallvec![one],
+                    scope: Scope::Device,
+                    semantics: Semantics(0),
+                },
+                Type::I32,
+            );
+        });
+        let kernel = emit_under(&module, &capabilities, &Options::default()).unwrap();
+        let words = kernel.spirv.words().unwrap();
+        assert_valid(&words);
+        let text = disassemble(&words).unwrap_or_default();
+        if !text.is_empty() {
+            assert!(text.contains("OpMemoryModel Logical"), "{text}");
+            assert!(!text.contains("PhysicalStorageBuffer"), "{text}");
+            // Five types, each of the integers of 32 bits once, and coherent where no access can say so.
+            assert_eq!(text.matches(" Aliased").count(), 5, "{text}");
+            assert_eq!(text.contains(" Coherent"), !vulkan_memory_model, "{text}");
+        }
+    }
+}
+
 /// Nobody else can look in the same launch but through a fence, an atomic or a volatile access.
 #[test]
 fn accesses_are_private_where_nothing_orders_them() {

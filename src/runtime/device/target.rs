@@ -2,9 +2,15 @@
 
 use super::findings::{Findings, Subject};
 use crate::compiler::Capabilities;
-use crate::compiler::capabilities::{FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations};
+use crate::compiler::capabilities::{
+    DESCRIPTOR_BITS, FloatAtomics, FloatControls, MemoryOrder, SubgroupOperations,
+};
+use crate::vulkan::buffer_descriptors::{DESCRIPTOR_BYTES, descriptor_count};
 use crate::vulkan::info::{self, DeviceType};
 use crate::vulkan::{PhysicalDeviceInfo, TEXTURES};
+
+// Addresses are taken apart as they are made.
+const _: () = assert!(DESCRIPTOR_BYTES == 1 << DESCRIPTOR_BITS);
 
 /// The device as the compiler sees it, with what was found of it beside what it reports.
 pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilities {
@@ -62,7 +68,11 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
         serial_memory: preferences.has_serial_memory,
         compiles_slowly: preferences.compiles_slowly || info.device_type == DeviceType::Cpu,
         counts_addresses: preferences.counts_addresses,
-        indexes_addresses: preferences.indexes_addresses,
+        buffer_descriptors: match features.buffer_device_address {
+            true => 0,
+            false => descriptor_count(info.limits.max_storage_buffer_descriptors),
+        },
+        indexes_addresses: preferences.indexes_addresses && features.buffer_device_address,
         extracts_fields: preferences.extracts_fields,
         textures: if features.has_sampled_image_arrays() {
             TEXTURES
