@@ -62,11 +62,18 @@ impl HostRange {
         let room_bytes = size_bytes
             .checked_add(alignment_bytes)
             .ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        let room = Self::anywhere(room_bytes, HostUse::Reserved)?;
-        let start = (room.start.as_ptr() as usize).next_multiple_of(alignment_bytes);
-        drop(room);
-        // Another thread may have been faster: then the caller tries again.
-        Self::at(start as u64, size_bytes, purpose)
+        let mut attempts = 8;
+        loop {
+            let room = Self::anywhere(room_bytes, HostUse::Reserved)?;
+            let start = (room.start.as_ptr() as usize).next_multiple_of(alignment_bytes);
+            drop(room);
+            attempts -= 1;
+            match Self::at(start as u64, size_bytes, purpose) {
+                // Another thread has been faster.
+                Err(_) if attempts > 0 => {}
+                taken => return taken,
+            }
+        }
     }
 
     /// Takes a range wherever there is room, where the first `size_bytes` of `file` are read and written.
