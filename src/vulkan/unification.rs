@@ -69,6 +69,10 @@ pub struct Unification {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub unification: Unification,
+    /// [`HostView::Shadow`] works by itself.
+    pub has_shadows: bool,
+    /// [`HostView::None`] does.
+    pub has_unseen: bool,
     /// The ways that were tried before the one that works, or all.
     pub refused: Vec<(DirectWay, Error)>,
 }

@@ -55,8 +55,9 @@ impl Device {
                     Err(error) => found.refused.push((way, error)),
                 }
             }
-            let has_shadows = self.create_unified(64, Sight::Shadow).is_ok();
-            found.unification.shadow = has_shadows || found.unification.direct.is_some();
+            let works = |sight| self.create_unified(64, sight).is_ok();
+            (found.has_shadows, found.has_unseen) = (works(Sight::Shadow), works(Sight::None));
+            found.unification.shadow = found.has_shadows || found.unification.direct.is_some();
             found.unification.any_host_memory = self.sees_host_memory();
             log::debug!("{}: {found:?}", self.info().name);
             found
@@ -95,14 +96,16 @@ impl Device {
         size_bytes: u64,
         view: HostView,
     ) -> Result<Buffer, Error> {
-        match unified_pool::create_buffer(self, size_bytes, view) {
-            Err(Error::Unsupported(what))
-                if view != HostView::Direct && self.unification().direct.is_some() =>
-            {
-                log::debug!("memory that the host sees, for lack of {what}");
-                unified_pool::create_buffer(self, size_bytes, HostView::Direct)
-            }
-            made => made,
+        let found = self.found();
+        let is_there = match view {
+            HostView::Direct => true,
+            HostView::Shadow => found.has_shadows,
+            HostView::None => found.has_unseen,
+        };
+        if is_there || found.unification.direct.is_none() {
+            unified_pool::create_buffer(self, size_bytes, view)
+        } else {
+            unified_pool::create_buffer(self, size_bytes, HostView::Direct)
         }
     }
 
