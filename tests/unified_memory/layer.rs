@@ -8,12 +8,12 @@
 //! `PUMICE_TEST_WAY` says in which way the device's memory can be had there: `dma-buf` and `opaque`, descriptors of those
 //! kinds; `again`, the files of mappings; `host`, memory of the host that is imported; `none`. With `wrong` there are
 //! descriptors, of other memory. With `chosen` memory that is exported has addresses that no process has, unless an address is
-//! asked for; with `beyond` that is refused.
+//! asked for; with `beyond` that is refused. With `incoherent` the device's writes to memory that is exported are its own.
 
 #[path = "../common/layer_chain.rs"]
 mod layer_chain;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -31,7 +31,9 @@ fn way() -> String {
 /// The kind of descriptor that memory is exported as.
 fn exported() -> vk::ExternalMemoryHandleTypeFlags {
     match &*way() {
-        "dma-buf" | "wrong" | "chosen" | "beyond" => vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT,
+        "dma-buf" | "wrong" | "chosen" | "beyond" | "incoherent" => {
+            vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT
+        }
         "opaque" => vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD,
         _ => vk::ExternalMemoryHandleTypeFlags::empty(),
     }
@@ -46,15 +48,15 @@ fn has_addresses_beyond() -> bool {
 struct Mapped(usize, usize);
 
 impl Mapped {
-    /// At an address, which the application has set aside, or anywhere.
-    fn new(file: &OwnedFd, size_bytes: usize, address: Option<u64>) -> Option<Self> {
+    /// At an address, which the application has set aside, or anywhere. `sharing` is `MAP_SHARED` or `MAP_PRIVATE`.
+    fn new(file: &OwnedFd, size_bytes: usize, address: Option<u64>, sharing: i32) -> Option<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let fixed = address.map_or(0, |_| libc::MAP_FIXED);
         let address = address.unwrap_or(0) as usize as *mut c_void;
         // SAFETY: a new mapping, which replaces nothing that is used.
         let start = unsafe {
             let file = file.as_raw_fd();
-            let flags = libc::MAP_SHARED | fixed;
+            let flags = sharing | fixed;
             libc::mmap(address, size_bytes, protection, flags, file, 0)
         };
         (start != libc::MAP_FAILED).then_some(Self(start as usize, size_bytes))
@@ -75,13 +77,14 @@ struct Memory {
     lower: Option<Mapped>,
     upper: Mapped,
     is_bound: bool,
-    is_beyond: bool,
+    /// The address that is told, where it is not the lower mapping's.
+    address: Option<u64>,
 }
 
-/// The buffers whose memory is at addresses that no process has.
-fn buffers_beyond() -> MutexGuard<'static, HashSet<vk::Buffer>> {
-    static BUFFERS: LazyLock<Mutex<HashSet<vk::Buffer>>> = LazyLock::new(Mutex::default);
-    BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
+/// The addresses that are told of buffers.
+fn addresses() -> MutexGuard<'static, HashMap<vk::Buffer, u64>> {
+    static ADDRESSES: LazyLock<Mutex<HashMap<vk::Buffer, u64>>> = LazyLock::new(Mutex::default);
+    ADDRESSES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn memories() -> MutexGuard<'static, HashMap<vk::DeviceMemory, Memory>> {
@@ -321,7 +324,12 @@ unsafe extern "system" fn allocate(
             return vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
         }
         let made_of = new_file(size_bytes).and_then(|file| {
-            let [lower, upper] = [chosen, None].map(|at| Mapped::new(&file, size_bytes, at));
+            let sharing = match behind::<vk::ExportMemoryAllocateInfo<'_>>(chain) {
+                Some(_) if way() == "incoherent" => libc::MAP_PRIVATE,
+                _ => libc::MAP_SHARED,
+            };
+            let lower = Mapped::new(&file, size_bytes, chosen, sharing);
+            let upper = Mapped::new(&file, size_bytes, None, libc::MAP_SHARED);
             Some((file, lower?, upper?))
         });
         let Some((file, lower, upper)) = made_of else {
@@ -344,12 +352,22 @@ unsafe extern "system" fn allocate(
         let result = next(device, &below, allocator.cast(), made);
         if result == vk::Result::SUCCESS {
             let is_exported = behind::<vk::ExportMemoryAllocateInfo<'_>>(chain).is_some();
-            let lower = match chosen {
-                None => Some(lower).filter(|_| !is_exported),
+            let start = lower.0 as u64;
+            let (lower, address) = match chosen {
+                None if !is_exported => (Some(lower), None),
+                None if way() == "incoherent" => {
+                    // Nothing is there once it is dropped.
+                    let free = Mapped::new(&file, size_bytes, None, libc::MAP_SHARED);
+                    (Some(lower), free.map(|free| free.0 as u64))
+                }
+                None => {
+                    let beyond = start | 0xffff_8000_0000_0000;
+                    (None, has_addresses_beyond().then_some(beyond))
+                }
                 // The application's addresses.
                 Some(_) => {
                     std::mem::forget(lower);
-                    None
+                    (None, None)
                 }
             };
             let memory = Memory {
@@ -357,7 +375,7 @@ unsafe extern "system" fn allocate(
                 lower,
                 upper,
                 is_bound: false,
-                is_beyond: is_exported && chosen.is_none() && has_addresses_beyond(),
+                address,
             };
             memories().insert(*made, memory);
         }
@@ -426,11 +444,10 @@ unsafe extern "system" fn bind(
 ) -> vk::Result {
     if let Some(memory) = memories().get_mut(&memory) {
         memory.is_bound = true;
-        if memory.is_beyond {
-            buffers_beyond().insert(buffer);
-        } else {
-            buffers_beyond().remove(&buffer);
-        }
+        match memory.address {
+            Some(address) => addresses().insert(buffer, address),
+            None => addresses().remove(&buffer),
+        };
     }
     // SAFETY: as above.
     unsafe {
@@ -447,10 +464,7 @@ unsafe extern "system" fn address(
     unsafe {
         let next: vk::PFN_vkGetBufferDeviceAddress = next_for_device!(c"vkGetBufferDeviceAddress");
         let found = next(device, info);
-        if buffers_beyond().contains(&(*info).buffer) {
-            return found | 0xffff_8000_0000_0000;
-        }
-        found
+        addresses().get(&(*info).buffer).copied().unwrap_or(found)
     }
 }
 

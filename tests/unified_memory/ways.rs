@@ -135,6 +135,10 @@ fn without_a_way_that_works_there_is_none() {
             "by a dma-buf: the Vulkan device lacks the memory at the address: tried out",
         ),
         (
+            "incoherent",
+            "by a dma-buf: the Vulkan device lacks writes that the host sees: tried out",
+        ),
+        (
             "beyond",
             "by a dma-buf: the Vulkan device lacks memory at addresses that the host chooses",
         ),
