@@ -68,8 +68,8 @@ impl Device {
             // Found by comparing addresses.
             DirectWay::Pointers | DirectWay::MappedAgain => (true, ""),
             DirectWay::Placed => (self.placed_mapping.is_some(), "the extension"),
-            DirectWay::DmaBuf => (info.memory_fds.dma_buf.export, "an export as dma-buf"),
-            DirectWay::OpaqueFd => (info.memory_fds.opaque.export, "an export as descriptor"),
+            DirectWay::DmaBuf => (info.memory_fds.dma_buf.export, "dma-bufs of its memory"),
+            DirectWay::OpaqueFd => (info.memory_fds.opaque.export, "descriptors of its memory"),
             DirectWay::Imported => (
                 self.import.is_some() && info.import_host_pointer_alignment_bytes.is_some(),
                 "the extension",
@@ -302,12 +302,14 @@ impl Device {
             )
         };
         if !may_be_written(flags) {
-            let what = "a descriptor that may be written by".to_owned();
+            let what = "descriptors that may be written to".to_owned();
             return Err(Error::Unsupported(what));
         }
         // What can be mapped has a size. Beyond it the process would be ended by a signal.
         if size < memory.memory_bytes as libc::off_t {
-            return Err(Error::Unsupported("a descriptor of a file".to_owned()));
+            return Err(Error::Unsupported(
+                "descriptors that can be mapped".to_owned(),
+            ));
         }
         memory.file = Some(MappedFile {
             file,
@@ -321,8 +323,11 @@ impl Device {
         let pointer = self.map_anywhere(&memory.buffer)?;
         memory.buffer.elsewhere = Some(pointer);
         let found = MappedFile::at(pointer.as_ptr() as u64, memory.memory_bytes as u64);
-        let found = found.map_err(|error| Error::Unsupported(format!("what it needs: {error}")))?;
-        memory.file = Some(found);
+        let found = found.map_err(|error| Error::Unexpected {
+            call: "the search for it",
+            result: error.to_string(),
+        });
+        memory.file = Some(found?);
         Ok(())
     }
 

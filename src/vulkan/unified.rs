@@ -143,7 +143,7 @@ impl Device {
             return self.create_at_pointer(size_bytes, sight);
         }
         if sight == Sight::Direct(DirectWay::Pointers) {
-            return Err(Error::Unsupported("them".to_owned()));
+            return Err(Error::Unsupported("addresses of the host".to_owned()));
         }
         let mut in_the_way = Vec::new();
         for _ in 0..ATTEMPTS {
@@ -213,7 +213,10 @@ impl Device {
             }
             (Sight::Direct(_), Some(found)) => {
                 let shown = range.show(found.file.as_fd(), found.offset_bytes);
-                shown.map_err(|error| Error::Unsupported(format!("a file to map: {error}")))?
+                shown.map_err(|error| Error::Unexpected {
+                    call: "mmap",
+                    result: error.to_string(),
+                })?
             }
             _ => range,
         };

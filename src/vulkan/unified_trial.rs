@@ -44,11 +44,11 @@ impl Device {
                 // What is not the buffer's is not written to.
                 write(there, 0x1234_5678);
                 if read(here) != pattern(0x1234_5678) {
-                    return Err(different("the memory at the address"));
+                    return Err(differs("what is at the address is not the buffer's memory"));
                 }
                 write(here, 0x8765_4321);
                 if read(there) != pattern(0x8765_4321) {
-                    return Err(different("the memory at the address"));
+                    return Err(differs("what is at the address is not the buffer's memory"));
                 }
             }
         }
@@ -86,25 +86,28 @@ impl Device {
         if !timeline.wait(1, PATIENCE)? {
             // It may come to it yet.
             std::mem::forget((buffer, back, timeline, recorder));
-            return Err(different("an end of what is submitted"));
+            return Err(differs("the device does not come to an end"));
         }
         let found = back.mapped().ok_or(Error::NotImportable)?;
         for (index, (_, seed)) in ends.into_iter().enumerate() {
             if read(at(found, index as u64 * PIECE_BYTES)) != pattern(seed) {
-                return Err(different("the host's writes"));
+                return Err(differs("the device does not see the host's writes"));
             }
         }
         for offset_bytes in [PIECE_BYTES, last - PIECE_BYTES] {
             if read(at(pointer, offset_bytes)) != [FILLED; WORDS] {
-                return Err(different("writes that the host sees"));
+                return Err(differs("the host does not see the device's writes"));
             }
         }
         Ok(())
     }
 }
 
-fn different(what: &str) -> Error {
-    Error::Unsupported(format!("{what}: tried out"))
+fn differs(how: &str) -> Error {
+    Error::Unexpected {
+        call: "its trial",
+        result: how.to_owned(),
+    }
 }
 
 fn pattern(seed: u32) -> [u32; WORDS] {

@@ -121,7 +121,7 @@ features! {
         descriptor_binding_storage_texel_buffer_update_after_bind descriptor_binding_update_unused_while_pending
         descriptor_binding_partially_bound descriptor_binding_variable_descriptor_count runtime_descriptor_array
         sampler_filter_minmax scalar_block_layout uniform_buffer_standard_layout shader_subgroup_extended_types
-        host_query_reset timeline_semaphore buffer_device_address vulkan_memory_model
+        host_query_reset timeline_semaphore buffer_device_address buffer_device_address_capture_replay vulkan_memory_model
         vulkan_memory_model_device_scope vulkan_memory_model_availability_visibility_chains
         subgroup_broadcast_dynamic_id
     }
@@ -135,7 +135,7 @@ features! {
     }
     PhysicalDeviceShaderAtomicInt64Features { shader_buffer_int64_atomics shader_shared_int64_atomics }
     PhysicalDeviceShaderFloat16Int8Features { shader_float16 shader_int8 }
-    PhysicalDeviceBufferDeviceAddressFeatures { buffer_device_address }
+    PhysicalDeviceBufferDeviceAddressFeatures { buffer_device_address buffer_device_address_capture_replay }
     PhysicalDeviceTimelineSemaphoreFeatures { timeline_semaphore }
     PhysicalDeviceHostQueryResetFeatures { host_query_reset }
     PhysicalDeviceDescriptorIndexingFeatures {

@@ -97,7 +97,12 @@ fn host_memory(device: &Device) -> String {
     }
     let ways = vulkan.refused_ways().iter();
     let reasons: Vec<_> = ways
-        .map(|(way, reason)| format!("by {}: {reason}", way.name()))
+        .map(|(way, reason)| match reason {
+            pumice::vulkan::Error::Unsupported(what) => {
+                format!("by {}: it lacks {what}", way.name())
+            }
+            other => format!("by {}: {other}", way.name()),
+        })
         .collect();
     format!("no, {}", reasons.join("; "))
 }
