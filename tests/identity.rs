@@ -5,6 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
+use std::process::Command;
 
 use ash::vk;
 use opencl_sys::{
@@ -12,10 +13,11 @@ use opencl_sys::{
     CL_DEVICE_PCI_BUS_INFO_KHR, CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
     CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_UUID_KHR,
     CL_DRIVER_UUID_KHR, CL_INVALID_VALUE, CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
-    CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR,
-    CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR, cl_device_info, cl_uint,
+    CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_READ_WRITE_CACHE,
+    CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+    CL_SEMAPHORE_TYPE_BINARY_KHR, cl_device_info, cl_uint,
 };
-use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
+use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, Device};
 use opencl3::platform::{Platform, get_platforms};
 
 /// What Vulkan says of a physical device.
@@ -163,6 +165,58 @@ fn identifiers_are_those_of_vulkan() {
     }
     let different: BTreeSet<_> = devices.iter().map(|(_, it)| it.device_uuid).collect();
     assert_eq!(different.len(), devices.len());
+}
+
+/// What `lscpu` prints: its own reading of the machine.
+fn lscpu(arguments: &[&str]) -> String {
+    let output = Command::new("lscpu").args(arguments).output();
+    let output = output.expect("lscpu is installed (apt install util-linux)");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A device that is the host's processors has their cache and clock; of others this machine knows too little to judge.
+#[test]
+fn processors_have_the_cache_and_the_clock_that_the_machine_tells() {
+    let Some(devices) = devices() else { return };
+    for (device, _) in devices {
+        if device.dev_type().expect("a type") & CL_DEVICE_TYPE_CPU == 0 {
+            println!("skipped: {:?}: it has no processor", device.name());
+            continue;
+        }
+        // SAFETY: no pointers.
+        let line = unsafe { libc::sysconf(libc::_SC_LEVEL1_DCACHE_LINESIZE) };
+        let found = device.global_mem_cacheline_size().expect("an answer");
+        assert_eq!(i64::from(found), line);
+        let caches = lscpu(&["--caches=TYPE,ONE-SIZE", "--bytes"]);
+        let caches = caches
+            .lines()
+            .filter(|cache| !cache.starts_with("Instruction"));
+        let sizes = caches.filter_map(|cache| cache.split_whitespace().nth(1)?.parse::<u64>().ok());
+        let largest = sizes.max();
+        assert!(largest.is_some(), "lscpu tells of no cache");
+        let found = device.global_mem_cache_size().expect("an answer");
+        assert_eq!(Some(found), largest);
+        let kind = device.global_mem_cache_type().expect("an answer");
+        assert_eq!(kind, CL_READ_WRITE_CACHE);
+
+        let clock = device.max_clock_frequency().expect("an answer");
+        let named = |text: &str, name: &str| -> Option<f64> {
+            let line = text.lines().find(|line| line.trim().starts_with(name))?;
+            line.split_once(':')?.1.trim().parse().ok()
+        };
+        let highest = named(&lscpu(&[]), "CPU max MHz:");
+        let present = std::fs::read_to_string("/proc/cpuinfo");
+        let present = present.ok().and_then(|text| named(&text, "cpu MHz"));
+        match (highest, present) {
+            (Some(highest), _) => assert_eq!(clock, highest as cl_uint),
+            // It may be another one by now.
+            (None, Some(present)) => {
+                let share = f64::from(clock) / present;
+                assert!((0.1..10.0).contains(&share), "{clock} MHz, and {present}");
+            }
+            (None, None) => assert_eq!(clock, 0),
+        }
+    }
 }
 
 #[test]

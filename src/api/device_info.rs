@@ -7,6 +7,7 @@ use super::external_handles;
 use super::out::{Info, Written};
 use super::platform::{VERSION, make_version, name_versions, names};
 use super::usm;
+use super::vendors;
 use crate::runtime::code::front_end::FrontEnd;
 use crate::runtime::device::Device;
 use crate::runtime::device::atomics;
@@ -15,6 +16,7 @@ use crate::runtime::device::limits::{
     MAX_PIPE_ARGUMENTS, MAX_PIPE_PACKET_BYTES, MAX_PIPE_RESERVATIONS,
 };
 use crate::runtime::device::target::is_sequentially_consistent;
+use crate::runtime::host::processors::{self, Cache};
 use crate::runtime::platform::Platform;
 use opencl_sys as cl;
 use opencl_sys::{cl_device_id, cl_device_info, cl_uint, cl_ulong};
@@ -67,7 +69,7 @@ fn identity(device: &Device, name: cl_device_info, info: Info) -> Answer {
         cl::CL_DEVICE_TYPE => info.value(type_of(device)),
         cl::CL_DEVICE_VENDOR_ID => info.value::<cl_uint>(vulkan.vendor_id),
         cl::CL_DEVICE_NAME => info.string(&vulkan.name),
-        cl::CL_DEVICE_VENDOR => info.string(vendor(vulkan.vendor_id)),
+        cl::CL_DEVICE_VENDOR => info.string(&vendors::name(vulkan.vendor_id)),
         cl::CL_DRIVER_VERSION => info.string(env!("CARGO_PKG_VERSION")),
         cl::CL_DEVICE_PROFILE => info.string(profile(device)),
         cl::CL_DEVICE_VERSION => info.string(&device_version(device)),
@@ -103,8 +105,8 @@ fn limits(device: &Device, name: cl_device_info, info: Info) -> Answer {
     let limits = device.limits();
     Answer::Done(match name {
         cl::CL_DEVICE_MAX_COMPUTE_UNITS => info.value::<cl_uint>(limits.compute_units),
-        // Vulkan does not tell.
-        cl::CL_DEVICE_MAX_CLOCK_FREQUENCY => info.value::<cl_uint>(0),
+        // 0 where nobody tells.
+        cl::CL_DEVICE_MAX_CLOCK_FREQUENCY => info.value::<cl_uint>(device.clock_mhz().unwrap_or(0)),
         cl::CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value::<cl_uint>(3),
         cl::CL_DEVICE_MAX_WORK_ITEM_SIZES => info.value::<[usize; 3]>(limits.max_work_item_sizes),
         cl::CL_DEVICE_MAX_WORK_GROUP_SIZE => info.value::<usize>(limits.max_work_group_size),
@@ -161,10 +163,15 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Answer {
     Answer::Done(match name {
         cl::CL_DEVICE_GLOBAL_MEM_SIZE => info.value::<cl_ulong>(limits.global_memory_bytes),
         cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE => info.value::<cl_ulong>(limits.max_allocation_bytes),
-        // Vulkan says nothing of caches.
-        cl::CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => info.value::<cl_uint>(cl::CL_NONE),
-        cl::CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => info.value::<cl_uint>(0),
-        cl::CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => info.value::<cl_ulong>(0),
+        cl::CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => {
+            info.value::<cl_uint>(cache(device).map_or(cl::CL_NONE, |_| cl::CL_READ_WRITE_CACHE))
+        }
+        cl::CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => {
+            info.value::<cl_uint>(cache(device).map_or(0, |cache| cache.line_bytes))
+        }
+        cl::CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => {
+            info.value::<cl_ulong>(cache(device).map_or(0, |cache| cache.bytes))
+        }
         cl::CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => {
             info.value::<cl_ulong>(limits.max_constant_buffer_bytes)
         }
@@ -196,6 +203,11 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Answer {
         }
         _ => return Answer::Pending(info),
     })
+}
+
+/// The cache of a device that is the host's processors: the operating system tells of it, as Vulkan tells of none.
+fn cache(device: &Device) -> Option<Cache> {
+    device.is_cpu().then(processors::last_cache).flatten()
 }
 
 /// Orders and scopes of atomic operations.
@@ -477,21 +489,4 @@ fn intermediate_languages() -> String {
         .map(|il| format!("{}_{}.{}", il.name, il.version.0, il.version.1))
         .collect();
     names.join(" ")
-}
-
-/// The PCI vendor's name, or Khronos' for the identifiers that it gives out.
-fn vendor(id: u32) -> &'static str {
-    match id {
-        0x1002 => "AMD",
-        0x1010 => "Imagination Technologies",
-        0x106B => "Apple",
-        0x10DE => "NVIDIA Corporation",
-        0x13B5 => "ARM",
-        0x14E4 => "Broadcom",
-        0x1AE0 => "Google",
-        0x5143 => "Qualcomm",
-        0x8086 => "Intel Corporation",
-        0x10005 => "Mesa",
-        _ => "unknown vendor",
-    }
 }

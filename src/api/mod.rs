@@ -45,3 +45,4 @@ pub mod sharing;
 pub mod svm;
 mod transfer;
 pub mod usm;
+mod vendors;

@@ -22,6 +22,16 @@ pub struct Driver {
     pub preferences: Preferences,
     pub execution: Execution,
     pub host: HostBehaviour,
+    pub clock: ClockSource,
+}
+
+/// Who tells the clock of a driver's GPUs, of which Vulkan says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The driver's part in the operating system's kernel, if it does.
+    Kernel,
+    /// NVIDIA's management library, which is a part of its driver.
+    NvidiaManagement,
 }
 
 /// Results that Vulkan leaves open without a query for them.
@@ -133,5 +143,6 @@ impl Driver {
             confuses_code: false,
             allocation_shortfall_bytes: 0,
         },
+        clock: ClockSource::Kernel,
     };
 }

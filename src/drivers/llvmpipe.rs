@@ -125,6 +125,7 @@ pub(super) fn driver(version: Option<Version>) -> Driver {
             breaks_in_children: breaks_in_children(version),
             ..Driver::UNKNOWN.host
         },
+        ..Driver::UNKNOWN
     }
 }
 

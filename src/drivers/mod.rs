@@ -15,7 +15,7 @@ pub mod swiftshader;
 mod version;
 
 pub use defects::Defects;
-pub use driver::{Driver, Report};
+pub use driver::{ClockSource, Driver, Report};
 pub use frame::FrameLimit;
 pub use version::Version;
 

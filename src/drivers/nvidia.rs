@@ -2,7 +2,7 @@
 //!
 //! Tried in 580.159.04.
 
-use super::driver::{Arithmetic, HostBehaviour, Preferences};
+use super::driver::{Arithmetic, ClockSource, HostBehaviour, Preferences};
 use super::{Defects, Driver};
 
 /// `VK_DRIVER_ID_NVIDIA_PROPRIETARY`
@@ -50,5 +50,7 @@ pub const DRIVER: Driver = Driver {
         confuses_code: true,
         ..Driver::UNKNOWN.host
     },
+    // Its module for Linux has no file with it.
+    clock: ClockSource::NvidiaManagement,
     ..Driver::UNKNOWN
 };

@@ -59,4 +59,5 @@ pub const DRIVER: Driver = Driver {
         allocation_shortfall_bytes: 16,
         ..Driver::UNKNOWN.host
     },
+    ..Driver::UNKNOWN
 };

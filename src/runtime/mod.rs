@@ -6,7 +6,7 @@
 //! | floor | what is there |
 //! | --- | --- |
 //! | `object` | handles, errors, the application's callbacks |
-//! | `host` | the process, its threads, the trace |
+//! | `host` | the process, its threads, the trace, what the operating system says of the machine |
 //! | `host_memory` | the application's memory: rectangles in it, copies by the host |
 //! | `image` | how the texels of images lie in memory, and textures |
 //! | `allocation` | device memory, staging memory, words and records that kernels leave for the host |

@@ -38,6 +38,14 @@ pub struct PciBusInfo {
     pub function: u32,
 }
 
+/// The node by which Linux' kernel has the device (VK_EXT_physical_device_drm): the primary one where there is one, else that for
+/// rendering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrmNode {
+    pub major: i64,
+    pub minor: i64,
+}
+
 /// Float behaviour that can be asked for, for one width (VkPhysicalDeviceFloatControlsProperties).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatControls {
@@ -270,6 +278,7 @@ pub struct PhysicalDeviceInfo {
     pub device_luid: Option<[u8; 8]>,
     pub device_node_mask: u32,
     pub pci: Option<PciBusInfo>,
+    pub drm: Option<DrmNode>,
     /// Streaming multiprocessors, compute units or shader cores, where an extension of the vendor tells.
     pub compute_units: Option<u32>,
     pub limits: Limits,

@@ -85,6 +85,7 @@ pub(super) fn physical_device(
         device_luid: properties.device_luid,
         device_node_mask: properties.device_node_mask,
         pci: properties.pci,
+        drm: properties.drm,
         compute_units: properties.compute_units,
         limits: properties.limits,
         features,

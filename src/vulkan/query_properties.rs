@@ -6,7 +6,7 @@ use ash::{amd, arm, ext, khr, nv, vk};
 
 use super::conv;
 use super::info::{
-    DotProductAcceleration, Features, FloatControls, Limits, PciBusInfo, SubgroupInfo,
+    DotProductAcceleration, DrmNode, Features, FloatControls, Limits, PciBusInfo, SubgroupInfo,
 };
 
 /// The properties of a device, of which those are zero that it does not know.
@@ -21,6 +21,7 @@ pub(super) struct Properties {
     pub device_luid: Option<[u8; 8]>,
     pub device_node_mask: u32,
     pub pci: Option<PciBusInfo>,
+    pub drm: Option<DrmNode>,
     pub compute_units: Option<u32>,
     pub limits: Limits,
     pub subgroup: SubgroupInfo,
@@ -47,8 +48,10 @@ pub(super) fn properties(
     let mut dot_product = vk::PhysicalDeviceShaderIntegerDotProductProperties::default();
     let mut maintenance4 = vk::PhysicalDeviceMaintenance4Properties::default();
     let mut pci = vk::PhysicalDevicePCIBusInfoPropertiesEXT::default();
+    let mut drm = vk::PhysicalDeviceDrmPropertiesEXT::default();
     let mut import = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
     let mut nv_cores = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
+    let mut amd_arrays = vk::PhysicalDeviceShaderCorePropertiesAMD::default();
     let mut amd_cores = vk::PhysicalDeviceShaderCoreProperties2AMD::default();
     let mut arm_cores = vk::PhysicalDeviceShaderCoreBuiltinsPropertiesARM::default();
     let mut indexing = vk::PhysicalDeviceDescriptorIndexingProperties::default();
@@ -80,11 +83,17 @@ pub(super) fn properties(
     if has(ext::pci_bus_info::NAME) {
         all = all.push_next(&mut pci);
     }
+    if has(ext::physical_device_drm::NAME) {
+        all = all.push_next(&mut drm);
+    }
     if has(ext::external_memory_host::NAME) {
         all = all.push_next(&mut import);
     }
     if has(nv::shader_sm_builtins::NAME) {
         all = all.push_next(&mut nv_cores);
+    }
+    if has(amd::shader_core_properties::NAME) {
+        all = all.push_next(&mut amd_arrays);
     }
     if has(amd::shader_core_properties2::NAME) {
         all = all.push_next(&mut amd_cores);
@@ -112,9 +121,15 @@ pub(super) fn properties(
             device: pci.pci_device,
             function: pci.pci_function,
         }),
+        drm: map_drm(&drm),
         compute_units: [
             nv_cores.shader_sm_count,
             amd_cores.active_compute_unit_count,
+            // Those that a GPU was made with: an old driver does not tell how many of them are in use.
+            amd_arrays
+                .shader_engine_count
+                .saturating_mul(amd_arrays.shader_arrays_per_engine_count)
+                .saturating_mul(amd_arrays.compute_units_per_shader_array),
             arm_cores.shader_core_count,
         ]
         .into_iter()
@@ -135,6 +150,12 @@ pub(super) fn properties(
             .map_memory_placed
             .then_some(placed.min_placed_memory_map_alignment),
     }
+}
+
+fn map_drm(found: &vk::PhysicalDeviceDrmPropertiesEXT<'_>) -> Option<DrmNode> {
+    let node = |is_there, major, minor| (is_there == vk::TRUE).then_some(DrmNode { major, minor });
+    node(found.has_primary, found.primary_major, found.primary_minor)
+        .or_else(|| node(found.has_render, found.render_major, found.render_minor))
 }
 
 fn map_limits(

@@ -96,10 +96,19 @@ const TAKEN_IN: [(u32, &[&CStr]); 2] = [
     ),
 ];
 
-/// Adds the extensions that a device of the version need not name.
-fn add_taken_in(all: &mut Vec<vk::ExtensionProperties>, version: u32) {
+/// Extensions that bring nothing but properties: any device can stand for one that has them.
+const TOLD: [&CStr; 5] = [
+    c"VK_AMD_shader_core_properties",
+    c"VK_AMD_shader_core_properties2",
+    c"VK_ARM_shader_core_builtins",
+    c"VK_EXT_pci_bus_info",
+    c"VK_NV_shader_sm_builtins",
+];
+
+/// Adds the extensions that a device of the version need not name, and those that only tell.
+fn add_stand_ins(all: &mut Vec<vk::ExtensionProperties>, version: u32) {
     let taken_in = TAKEN_IN.iter().filter(|(by, _)| *by <= version);
-    for name in taken_in.flat_map(|(_, names)| *names) {
+    for name in taken_in.flat_map(|(_, names)| *names).chain(&TOLD) {
         if !all
             .iter()
             .any(|it| it.extension_name_as_c_str() == Ok(name))
@@ -279,7 +288,7 @@ unsafe extern "system" fn extensions(
         let next: vk::PFN_vkGetPhysicalDeviceProperties = next!(c"vkGetPhysicalDeviceProperties");
         let mut here = vk::PhysicalDeviceProperties::default();
         next(physical, &mut here);
-        add_taken_in(&mut all, here.api_version);
+        add_stand_ins(&mut all, here.api_version);
         all.retain(|it| {
             let name = it.extension_name_as_c_str().unwrap_or_default();
             shown().has_extension(&name.to_string_lossy())

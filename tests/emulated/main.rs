@@ -7,6 +7,7 @@ mod common;
 #[path = "../common/layer.rs"]
 mod layer;
 
+mod facts;
 mod page;
 mod programs;
 

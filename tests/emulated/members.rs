@@ -48,6 +48,19 @@ impl Rule for Both {
     }
 }
 
+/// The other device's: what is told and nothing depends on.
+pub struct There;
+
+impl Rule for There {
+    fn of_numbers(_: f64, there: f64) -> f64 {
+        there
+    }
+
+    fn of_bits(_: u64, there: u64) -> u64 {
+        there
+    }
+}
+
 /// A member of a structure.
 pub trait Member {
     /// Becomes what is shown; as it is where nothing is known of the other device's.

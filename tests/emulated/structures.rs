@@ -5,7 +5,7 @@
 use ash::vk;
 
 use crate::description::Description;
-use crate::members::{AtLeast, AtMost, Both, Member};
+use crate::members::{AtLeast, AtMost, Both, Member, There};
 
 /// Where a structure lies whose type is not known yet.
 type Structure = vk::BaseOutStructure<'static>;
@@ -252,6 +252,16 @@ properties! {
     PhysicalDeviceMaintenance4Properties { AtMost { max_buffer_size } }
     PhysicalDeviceExternalMemoryHostPropertiesEXT { AtLeast { min_imported_host_pointer_alignment } }
     PhysicalDeviceMapMemoryPlacedPropertiesEXT { AtLeast { min_placed_memory_map_alignment } }
+    PhysicalDevicePCIBusInfoPropertiesEXT { There { pci_domain pci_bus pci_device pci_function } }
+    PhysicalDeviceShaderSMBuiltinsPropertiesNV { There { shader_sm_count shader_warps_per_sm } }
+    PhysicalDeviceShaderCorePropertiesAMD {
+        There {
+            shader_engine_count shader_arrays_per_engine_count compute_units_per_shader_array simd_per_compute_unit
+            wavefronts_per_simd wavefront_size
+        }
+    }
+    PhysicalDeviceShaderCoreProperties2AMD { There { active_compute_unit_count } }
+    PhysicalDeviceShaderCoreBuiltinsPropertiesARM { There { shader_core_mask shader_core_count shader_warps_per_core } }
 }
 
 /// Takes out which driver it is, where none is to be known.

@@ -43,6 +43,16 @@ pub const MAX_PIPE_PACKET_BYTES: u32 = 1 << 14;
 
 const MIB: u64 = 1 << 20;
 
+/// Bytes of a kernel's arguments. `CL_DEVICE_MAX_PARAMETER_SIZE` is at least 1024.
+const MAX_PARAMETER_BYTES: usize = 4096;
+/// What a pointer takes of them.
+const ADDRESS_BYTES: usize = 8;
+
+/// The most that is said of a buffer of constant memory, though it is memory like any other: a whole number of words that 32 bits
+/// can count. Programs take the size for a small one; the conformance tests (`api min_max_constant_args`, in 2026) have an `int`
+/// for half of it, and make no buffer of what is left behind 32 bits.
+const MOST_CONSTANT_BYTES: u64 = u32::MAX as u64 - 3;
+
 impl Limits {
     pub fn of(info: &PhysicalDeviceInfo) -> Self {
         let vulkan = &info.limits;
@@ -53,6 +63,8 @@ impl Limits {
             .map(|heap| heap.size_bytes)
             .max()
             .unwrap_or(0);
+        let max_allocation_bytes =
+            max_allocation_bytes(info, global_memory_bytes, largest_heap_bytes);
         // Kernels that use sub-groups run as one row of work-items. No known device allows less in a row
         // than in a work-group.
         let max_work_group_size = vulkan
@@ -66,19 +78,14 @@ impl Limits {
                 .max_compute_work_group_size
                 .map(|size| (size as usize).min(max_work_group_size)),
             global_memory_bytes,
-            max_allocation_bytes: max_allocation_bytes(
-                info,
-                global_memory_bytes,
-                largest_heap_bytes,
-            ),
+            max_allocation_bytes,
             local_memory_bytes: u64::from(vulkan.max_compute_shared_memory_bytes),
-            // Constant memory is memory like any other here; this is the full profile's minimum.
-            max_constant_buffer_bytes: 64 << 10,
-            max_constant_arguments: 64,
+            max_constant_buffer_bytes: max_allocation_bytes.min(MOST_CONSTANT_BYTES),
+            max_constant_arguments: (MAX_PARAMETER_BYTES / ADDRESS_BYTES) as u32,
             // They lie in device memory; what a program holds of them is also in its binary.
             max_global_variable_bytes: MIB as usize,
             // An argument block that does not fit the push constants goes to memory.
-            max_parameter_bytes: 4096,
+            max_parameter_bytes: MAX_PARAMETER_BYTES,
             // "The minimum value is the size (in bits) of the largest OpenCL built-in data type
             // supported by the device (long16 in FULL profile)."
             base_address_alignment_bits: 128 * 8,
@@ -179,6 +186,7 @@ pub(crate) mod tests {
             device_luid: None,
             device_node_mask: 0,
             pci: None,
+            drm: None,
             compute_units: Some(6),
             limits: info::Limits {
                 max_compute_work_group_count: [65535; 3],
@@ -228,6 +236,22 @@ pub(crate) mod tests {
         assert_eq!(limits.timer_resolution_ns, 2);
         assert_eq!(limits.subgroup_size, 4);
         assert_eq!(limits.compute_units, 6);
+    }
+
+    #[test]
+    fn constant_memory_is_memory() {
+        let mut info = software_device();
+        let limits = Limits::of(&info);
+        assert_eq!(limits.max_constant_buffer_bytes, 2 << 30);
+        assert_eq!(
+            limits.max_constant_buffer_bytes,
+            limits.max_allocation_bytes
+        );
+        assert_eq!(limits.max_constant_arguments, 512);
+        (info.device_type, info.limits.max_memory_allocation_bytes) =
+            (DeviceType::DiscreteGpu, 8 << 30);
+        info.limits.max_buffer_bytes = 8 << 30;
+        assert_eq!(Limits::of(&info).max_constant_buffer_bytes, (4 << 30) - 4);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Devices: one for each usable Vulkan physical device.
 
 pub mod atomics;
+mod clock;
 pub mod context_device;
 pub mod encoder;
 pub mod extensions;
@@ -55,6 +56,7 @@ pub struct Device {
     spirv: SpirvSupport,
     printf_buffers: PrintfBuffers,
     order_word: OnceLock<Result<Arc<Allocation>>>,
+    clock: OnceLock<Option<u32>>,
     internal_kernels: OnceLock<Arc<InternalKernels>>,
 }
 
@@ -126,6 +128,7 @@ impl Device {
             vulkan,
             printf_buffers: PrintfBuffers::default(),
             order_word: OnceLock::new(),
+            clock: OnceLock::new(),
             internal_kernels: OnceLock::new(),
         }))
     }
@@ -193,6 +196,11 @@ impl Device {
     /// Whether the device is the host's own processors.
     pub fn is_cpu(&self) -> bool {
         self.kind() == DeviceType::Cpu
+    }
+
+    /// Its highest clock, MHz, where anybody tells; found out when first asked for.
+    pub fn clock_mhz(&self) -> Option<u32> {
+        *self.clock.get_or_init(|| clock::of(&self.info))
     }
 
     /// The buffers that its kernels print into.
