@@ -24,7 +24,7 @@ use opencl3::command_queue::{
 use opencl3::context::Context;
 use opencl3::device::Device;
 use opencl3::event::{CL_COMMAND_TASK, Event};
-use opencl3::kernel::Kernel;
+use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
@@ -276,6 +276,64 @@ fn a_clone_has_arguments_of_its_own() {
         after(&context, &queue, |buffer| run(&original, buffer, None)),
         7
     );
+}
+
+/// As many constant arguments as the device says, one of them as large as it says, as far as this machine has the memory.
+#[test]
+fn constant_memory_is_as_large_as_it_says() {
+    /// More than 64 KiB, and than a descriptor of 128 MiB shows.
+    const MOST_WORDS: u64 = 48 << 20;
+    let Some((device, context, queue)) = setup() else {
+        return;
+    };
+    // "Max number of arguments declared with the __constant qualifier in a kernel", and the bytes of all arguments.
+    let most = device.max_constant_args().unwrap() as usize;
+    let bytes = device.max_parameter_size().unwrap();
+    assert_eq!(most, bytes / 8);
+    // The others are where the result goes, and which element of the first is read.
+    let count = most - 2;
+    let parameters: String = (0..count)
+        .map(|it| format!(", constant int *in{it}"))
+        .collect();
+    // Some of them: SwiftShader takes a minute for the code of all.
+    let read = (1..count).filter(|it| it % 37 == 0 || it + 1 == count);
+    let sum: String = read.clone().map(|it| format!(" + in{it}[0]")).collect();
+    let source = format!(
+        "kernel void test(global int *out, ulong last{parameters}) {{ out[0] = in0[last]{sum}; }}"
+    );
+    let kernel = kernel(&context, &source);
+    let size = device.max_constant_buffer_size().unwrap();
+    let words = (size / 4).min(MOST_WORDS) as usize;
+    let found = after(&context, &queue, |out| {
+        // SAFETY: no host memory; within the buffers.
+        unsafe {
+            let buffer = |words| {
+                Buffer::<i32>::create(&context, CL_MEM_READ_WRITE, words, ptr::null_mut()).unwrap()
+            };
+            let (mut large, mut small) = (buffer(words), buffer(1));
+            let last = (words - 1) * 4;
+            queue
+                .enqueue_fill_buffer(&mut large, &[1], 0, last, &[])
+                .unwrap();
+            queue
+                .enqueue_fill_buffer(&mut large, &[1 << 20], last, 4, &[])
+                .unwrap();
+            queue
+                .enqueue_fill_buffer(&mut small, &[1], 0, 4, &[])
+                .unwrap();
+            let mut launch = ExecuteKernel::new(&kernel);
+            launch
+                .set_arg(out)
+                .set_arg(&(words as u64 - 1))
+                .set_arg(&large);
+            for _ in 1..count {
+                launch.set_arg(&small);
+            }
+            launch.set_global_work_size(1);
+            launch.enqueue_nd_range(&queue).unwrap();
+        }
+    });
+    assert_eq!(found, (1 << 20) + read.count() as i32);
 }
 
 /// Both clocks go on, and events' times lie between what the device's tells before and after.

@@ -38,7 +38,7 @@ pub fn name(id: u32) -> Cow<'static, str> {
         0x1_0006 => "PoCL",
         0x1_0007 => "Mobileye",
         0x1_0008 => "Ape",
-        FIRST_OF_KHRONOS.. => return format!("Khronos vendor 0x{id:x}").into(),
+        _ if id >= FIRST_OF_KHRONOS => return format!("Khronos vendor 0x{id:x}").into(),
         _ => return format!("PCI vendor 0x{id:04x}").into(),
     };
     known.into()

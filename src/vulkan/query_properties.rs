@@ -122,18 +122,7 @@ pub(super) fn properties(
             function: pci.pci_function,
         }),
         drm: map_drm(&drm),
-        compute_units: [
-            nv_cores.shader_sm_count,
-            amd_cores.active_compute_unit_count,
-            // Those that a GPU was made with: an old driver does not tell how many of them are in use.
-            amd_arrays
-                .shader_engine_count
-                .saturating_mul(amd_arrays.shader_arrays_per_engine_count)
-                .saturating_mul(amd_arrays.compute_units_per_shader_array),
-            arm_cores.shader_core_count,
-        ]
-        .into_iter()
-        .find(|&count| count > 0),
+        compute_units: compute_units(&nv_cores, &amd_cores, &amd_arrays, &arm_cores),
         limits: map_limits(
             &basic.limits,
             maintenance3.max_memory_allocation_size,
@@ -150,6 +139,28 @@ pub(super) fn properties(
             .map_memory_placed
             .then_some(placed.min_placed_memory_map_alignment),
     }
+}
+
+/// What the first of these structures that is filled says.
+fn compute_units(
+    nv: &vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV<'_>,
+    amd: &vk::PhysicalDeviceShaderCoreProperties2AMD<'_>,
+    amd_arrays: &vk::PhysicalDeviceShaderCorePropertiesAMD<'_>,
+    arm: &vk::PhysicalDeviceShaderCoreBuiltinsPropertiesARM<'_>,
+) -> Option<u32> {
+    // Those that a GPU was made with: drivers without the newer structure do not tell how many of them are in use.
+    let made = amd_arrays
+        .shader_engine_count
+        .saturating_mul(amd_arrays.shader_arrays_per_engine_count)
+        .saturating_mul(amd_arrays.compute_units_per_shader_array);
+    [
+        nv.shader_sm_count,
+        amd.active_compute_unit_count,
+        made,
+        arm.shader_core_count,
+    ]
+    .into_iter()
+    .find(|&count| count > 0)
 }
 
 fn map_drm(found: &vk::PhysicalDeviceDrmPropertiesEXT<'_>) -> Option<DrmNode> {
@@ -273,5 +284,43 @@ fn map_dot_product(
         saturating_mixed_4x8bit_packed: is(
             found.integer_dot_product_accumulating_saturating4x8_bit_packed_mixed_signedness_accelerated,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_in_use_stand_above_those_that_there_are() {
+        let (nv, arm) = (Default::default(), Default::default());
+        let mut amd = vk::PhysicalDeviceShaderCoreProperties2AMD::default();
+        let arrays = vk::PhysicalDeviceShaderCorePropertiesAMD {
+            shader_engine_count: 4,
+            shader_arrays_per_engine_count: 2,
+            compute_units_per_shader_array: 8,
+            ..Default::default()
+        };
+        assert_eq!(compute_units(&nv, &amd, &arrays, &arm), Some(64));
+        amd.active_compute_unit_count = 60;
+        assert_eq!(compute_units(&nv, &amd, &arrays, &arm), Some(60));
+        let none = Default::default();
+        amd.active_compute_unit_count = 0;
+        assert_eq!(compute_units(&nv, &amd, &none, &arm), None);
+    }
+
+    #[test]
+    fn the_primary_node_stands_above_that_for_rendering() {
+        let mut found = vk::PhysicalDeviceDrmPropertiesEXT {
+            primary_major: 226,
+            render_major: 226,
+            render_minor: 128,
+            ..Default::default()
+        };
+        assert_eq!(map_drm(&found), None);
+        found.has_render = vk::TRUE;
+        assert_eq!(map_drm(&found).map(|node| node.minor), Some(128));
+        found.has_primary = vk::TRUE;
+        assert_eq!(map_drm(&found).map(|node| node.minor), Some(0));
     }
 }
