@@ -167,6 +167,26 @@ fn identifiers_are_those_of_vulkan() {
     assert_eq!(different.len(), devices.len());
 }
 
+/// hashcat (`src/backend.c`) leaves out whatever has the name of an OpenCL driver that it found unreliable as a word of its
+/// version; Mesa's Vulkan drivers are none.
+#[test]
+fn no_device_is_taken_for_an_opencl_of_its_vulkan_drivers_project() {
+    let Some(devices) = devices() else { return };
+    for (device, _) in devices {
+        let version = device.version().expect("a version").to_lowercase();
+        for word in ["mesa ", " mesa", "beignet ", " beignet"] {
+            assert!(!version.contains(word), "{version}");
+        }
+        let driver = version.split_once("(vulkan ").expect("Vulkan's version").1;
+        assert!(
+            driver
+                .split_once(", ")
+                .is_some_and(|(_, driver)| driver.len() > 2),
+            "{version}"
+        );
+    }
+}
+
 /// What `lscpu` prints: its own reading of the machine.
 fn lscpu(arguments: &[&str]) -> String {
     let output = Command::new("lscpu").args(arguments).output();

@@ -472,14 +472,17 @@ fn profile(device: &Device) -> &'static str {
     }
 }
 
+/// "OpenCL<space><major_version.minor_version><space><vendor-specific information>". The Vulkan driver is one word of it:
+/// where `Mesa` is a word, applications take the device for one of Mesa's OpenCL drivers, and leave it out (docs/devices.md).
 fn device_version(device: &Device) -> String {
     let info = device.info();
     let (major, minor, patch) = info.api_version;
-    let driver = format!("{} {}", info.driver_name, info.driver_info);
+    let parts = [&info.driver_name, &info.driver_info].map(|part| part.trim().replace(' ', "-"));
+    let driver = parts.join("/");
     format!(
         "OpenCL 3.0 Pumice {} (Vulkan {major}.{minor}.{patch}, {})",
         env!("CARGO_PKG_VERSION"),
-        driver.trim()
+        driver.trim_matches('/')
     )
 }
 

@@ -61,6 +61,13 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
             "    buffers of more than {mib} MiB: several allocations"
         )?;
     }
+    let clock = device.clock_mhz();
+    let clock = clock.map_or_else(|| "unknown".to_owned(), |mhz| format!("{mhz} MHz"));
+    writeln!(
+        text,
+        "    compute units {}, clock {clock}",
+        limits.compute_units
+    )?;
     let extensions: Vec<&str> = device.extensions().iter().map(|it| it.name).collect();
     writeln!(text, "    extensions: {}", extensions.join(" "))?;
     for (name, state) in abilities(device.capabilities()) {
