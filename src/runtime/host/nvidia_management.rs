@@ -25,10 +25,14 @@ type HighestClock = unsafe extern "C" fn(Device, c_int, *mut c_uint) -> c_int;
 
 /// The highest clock of the GPU at a place of the bus, MHz; `None` where the library is missing, or does not know it.
 pub fn clock_mhz(pci: PciBusInfo) -> Option<u32> {
+    clock_by(LIBRARY, pci)
+}
+
+fn clock_by(library: &CStr, pci: PciBusInfo) -> Option<u32> {
     // SAFETY: the functions have these types since version 2 of the library's interface, which its name stands for; nothing is
     // called between the end of the use and the next beginning; the device is not used behind that end.
     unsafe {
-        let library = libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         if library.is_null() {
             return None;
         }
@@ -76,6 +80,51 @@ fn place(pci: PciBusInfo) -> CString {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::host::test_files::Files;
+    use std::process::Command;
+
+    /// NVIDIA's library as far as it is used here, with one GPU; whoever calls it wrongly is told nothing.
+    const STAND_IN: &str = r#"
+        #include <string.h>
+        static int users, gpu;
+        int nvmlInit_v2(void) { users++; return 0; }
+        int nvmlShutdown(void) { users--; return 0; }
+        int nvmlDeviceGetHandleByPciBusId_v2(const char *place, void **device) {
+            if (users != 1) return 1;
+            if (strcmp(place, "00000000:C3:00.0")) return 6;
+            *device = &gpu;
+            return 0;
+        }
+        int nvmlDeviceGetMaxClockInfo(void *device, int kind, unsigned *mhz) {
+            if (users != 1 || device != &gpu || kind != 1) return 2;
+            *mhz = 1980;
+            return 0;
+        }"#;
+
+    #[test]
+    fn the_library_is_asked_as_it_wants_to_be() {
+        let files = Files::new("nvidia_management");
+        files.write("stand_in.c", STAND_IN);
+        let path = files.folder().join("stand_in.so");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-o"]).arg(&path);
+        let status = compiler.arg(files.folder().join("stand_in.c")).status();
+        assert!(status.expect("cc is installed").success());
+        let library = CString::new(path.to_str().expect("UTF-8")).expect("a path");
+        let pci = PciBusInfo {
+            domain: 0,
+            bus: 0xc3,
+            device: 0,
+            function: 0,
+        };
+        for _ in 0..2 {
+            assert_eq!(clock_by(&library, pci), Some(1980));
+            assert_eq!(clock_by(&library, PciBusInfo { bus: 1, ..pci }), None);
+        }
+        assert_eq!(clock_by(c"/nowhere/libnvidia-ml.so.1", pci), None);
+        // A library without the functions.
+        assert_eq!(clock_by(c"libc.so.6", pci), None);
+    }
 
     #[test]
     fn places_are_written_as_the_library_reads_them() {
