@@ -66,9 +66,12 @@ pub(super) fn create_raw(
     // SAFETY: the device was just made, and commands have the types of their names in every version and extension.
     let device = unsafe { ash::Device::load_with(|name| command(name, function), handle) };
     let missing = |name: &&&CStr| command(name, function).is_null();
-    let addresses =
-        Some(&c"vkGetBufferDeviceAddress").filter(|_| info.features.buffer_device_address);
-    match NEEDED.iter().chain(addresses).find(missing) {
+    let needed = [
+        (info.features.buffer_device_address, &OF_ADDRESSES[..]),
+        (info.features.timeline_semaphore, &OF_TIMELINES[..]),
+    ];
+    let needed = needed.iter().filter(|(is_used, _)| *is_used);
+    match needed.flat_map(|(_, names)| *names).find(missing) {
         None => Ok(device),
         Some(name) => {
             // SAFETY: nothing was made from it.
@@ -79,8 +82,9 @@ pub(super) fn create_raw(
     }
 }
 
-/// Commands of the features without which there is no OpenCL here. To call one that is missing ends the process.
-const NEEDED: [&CStr; 3] = [
+/// Commands of features that are relied on where they are reported. To call one that is missing ends the process.
+const OF_ADDRESSES: [&CStr; 1] = [c"vkGetBufferDeviceAddress"];
+const OF_TIMELINES: [&CStr; 3] = [
     c"vkGetSemaphoreCounterValue",
     c"vkWaitSemaphores",
     c"vkSignalSemaphore",

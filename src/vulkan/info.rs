@@ -377,10 +377,6 @@ impl PhysicalDeviceInfo {
                 self.features.buffer_device_address || self.features.has_storage_buffer_arrays(),
                 "the feature bufferDeviceAddress, or descriptor indexing of storage buffers",
             ),
-            (
-                self.features.timeline_semaphore,
-                "the feature timelineSemaphore",
-            ),
         ];
         let missing: Vec<&str> = needed
             .iter()

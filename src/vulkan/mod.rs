@@ -8,7 +8,7 @@
 //! - [`pipeline_cache`]: what drivers keep of pipelines between processes.
 //! - [`recorder`]: command buffers and typed recording.
 //! - [`semaphore`]: binary semaphores shared with others.
-//! - [`submit`]: timeline semaphores and submission.
+//! - [`submit`]: timelines and submission.
 //! - [`textures`]: buffers' memory as images that texture units read.
 //! - [`timestamps`]: device timestamps on the host's clock.
 //! - [`unification`]: how far host and device see memory at the same addresses.
@@ -26,6 +26,7 @@ pub mod device;
 pub mod error;
 pub mod external;
 mod feature_structures;
+mod fence_timeline;
 mod file_descriptors;
 mod host_range;
 pub mod info;

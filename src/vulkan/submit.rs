@@ -1,4 +1,4 @@
-//! Timeline semaphores and submission.
+//! Timelines and submission.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,20 +8,28 @@ use smallvec::{SmallVec, smallvec};
 
 use super::device::Device;
 use super::error::Error;
+use super::fence_timeline::{Fence, FenceTimeline};
 use super::recorder::Recorder;
 use super::semaphore::BinarySemaphore;
 use super::used_timeline::UsedTimeline;
 
-/// A timeline, from value 0 upward.
+/// A timeline, from value 0 upward: a semaphore, or fences on a device without timeline semaphores.
 ///
 /// Its `VkSemaphore` comes from the device's used ones and goes back to them, to be destroyed with the device:
 /// lavapipe's submission thread still touches a semaphore that a batch waited for after the host has seen the
 /// batch done (Mesa 22.3, `vk_queue_submit_cleanup`), so destroying it then, though right, ends in a crash.
 pub struct Timeline {
-    handle: vk::Semaphore,
-    /// The semaphore's value that is 0 here.
-    base: u64,
+    form: Form,
     device: Arc<Device>,
+}
+
+enum Form {
+    Semaphore {
+        handle: vk::Semaphore,
+        /// The semaphore's value that is 0 here.
+        base: u64,
+    },
+    Fences(FenceTimeline),
 }
 
 /// Work may begin when `timeline` has reached `value`.
@@ -32,12 +40,16 @@ pub struct SemaphoreWait<'a> {
 
 impl Timeline {
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let of = |form| Self {
+            form,
+            device: Arc::clone(device),
+        };
+        if !device.info().features.timeline_semaphore {
+            return Ok(of(Form::Fences(FenceTimeline::default())));
+        }
         if let Some(used) = device.used_timelines().pop() {
-            return Ok(Self {
-                handle: used.handle,
-                base: used.value,
-                device: Arc::clone(device),
-            });
+            let (handle, base) = (used.handle, used.value);
+            return Ok(of(Form::Semaphore { handle, base }));
         }
         let mut kind = vk::SemaphoreTypeCreateInfo::default()
             .semaphore_type(vk::SemaphoreType::TIMELINE)
@@ -46,27 +58,27 @@ impl Timeline {
         // SAFETY: a live device with timelineSemaphore enabled.
         let handle = unsafe { device.raw.create_semaphore(&create, None) }
             .map_err(Error::of("vkCreateSemaphore"))?;
-        Ok(Self {
-            handle,
-            base: 0,
-            device: Arc::clone(device),
-        })
+        Ok(of(Form::Semaphore { handle, base: 0 }))
     }
 
     /// The value reached so far. Does not block.
     pub fn value(&self) -> Result<u64, Error> {
+        let (handle, base) = match &self.form {
+            Form::Semaphore { handle, base } => (*handle, base),
+            Form::Fences(_) if self.device.is_lost() => return Err(Error::DeviceLost),
+            Form::Fences(fences) => return fences.value(),
+        };
         // SAFETY: a live timeline semaphore.
-        let value = unsafe { self.device.raw.get_semaphore_counter_value(self.handle) }.map_err(
-            |result| {
-                self.device
-                    .note(Error::from_vk("vkGetSemaphoreCounterValue", result))
-            },
-        )?;
+        let value = unsafe { self.device.raw.get_semaphore_counter_value(handle) };
+        let value = value.map_err(|result| {
+            let error = Error::from_vk("vkGetSemaphoreCounterValue", result);
+            self.device.note(error)
+        })?;
         // Drivers may let a lost device's semaphores read as the largest value.
         if value == u64::MAX || self.device.is_lost() {
             return Err(self.device.note(Error::DeviceLost));
         }
-        Ok(value - self.base)
+        Ok(value - base)
     }
 
     /// Blocks until `value` is reached, at most `timeout`; whether it was reached.
@@ -74,8 +86,12 @@ impl Timeline {
         if self.device.is_lost() {
             return Err(Error::DeviceLost);
         }
-        let semaphores = [self.handle];
-        let values = [self.base + value];
+        let (handle, base) = match &self.form {
+            Form::Semaphore { handle, base } => (*handle, base),
+            Form::Fences(fences) => return fences.wait(value, timeout),
+        };
+        let semaphores = [handle];
+        let values = [base + value];
         let wait = vk::SemaphoreWaitInfo::default()
             .semaphores(&semaphores)
             .values(&values);
@@ -90,9 +106,16 @@ impl Timeline {
 
     /// Raises the value from the host, when a submission that was to do it failed.
     pub fn signal(&self, value: u64) -> Result<(), Error> {
+        let (handle, base) = match &self.form {
+            Form::Semaphore { handle, base } => (*handle, base),
+            Form::Fences(fences) => {
+                fences.signal(value);
+                return Ok(());
+            }
+        };
         let signal = vk::SemaphoreSignalInfo::default()
-            .semaphore(self.handle)
-            .value(self.base + value);
+            .semaphore(handle)
+            .value(base + value);
         // SAFETY: a live timeline semaphore; the caller's word that `value` is above its own.
         unsafe { self.device.raw.signal_semaphore(&signal) }.map_err(Error::of("vkSignalSemaphore"))
     }
@@ -100,16 +123,19 @@ impl Timeline {
 
 impl Drop for Timeline {
     fn drop(&mut self) {
+        let Form::Semaphore { handle, .. } = self.form else {
+            return;
+        };
         // The owner waited for every submission that names it, so this is its last value.
         // SAFETY: a live timeline semaphore.
-        match unsafe { self.device.raw.get_semaphore_counter_value(self.handle) } {
-            Ok(value) if value != u64::MAX => self.device.used_timelines().push(UsedTimeline {
-                handle: self.handle,
-                value,
-            }),
+        match unsafe { self.device.raw.get_semaphore_counter_value(handle) } {
+            Ok(value) if value != u64::MAX => {
+                let used = UsedTimeline { handle, value };
+                self.device.used_timelines().push(used);
+            }
             // A lost device: nothing waits any more.
             // SAFETY: the owner waited for every submission that names it.
-            _ => unsafe { self.device.raw.destroy_semaphore(self.handle, None) },
+            _ => unsafe { self.device.raw.destroy_semaphore(handle, None) },
         }
     }
 }
@@ -148,11 +174,27 @@ impl Device {
         let mut begin: SmallVec<[vk::Semaphore; 4]> = SmallVec::new();
         let mut begin_values: SmallVec<[u64; 4]> = SmallVec::new();
         for wait in waits {
-            begin.push(wait.timeline.handle);
-            begin_values.push(wait.timeline.base + wait.value);
+            match &wait.timeline.form {
+                Form::Semaphore { handle, base } => {
+                    begin.push(*handle);
+                    begin_values.push(base + wait.value);
+                }
+                // The host waits in place of the device, for what is submitted.
+                Form::Fences(fences) => {
+                    fences.wait(wait.value, Duration::MAX)?;
+                }
+            }
         }
-        let mut end: SmallVec<[vk::Semaphore; 4]> = smallvec![signal.handle];
-        let mut end_values: SmallVec<[u64; 4]> = smallvec![signal.base + value];
+        let mut end: SmallVec<[vk::Semaphore; 4]> = SmallVec::new();
+        let mut end_values: SmallVec<[u64; 4]> = SmallVec::new();
+        let fence = match &signal.form {
+            Form::Semaphore { handle, base } => {
+                end.push(*handle);
+                end_values.push(base + value);
+                None
+            }
+            Form::Fences(fences) => Some((fences, Fence::new(&signal.device)?)),
+        };
         for (semaphores, values, shared) in [
             (&mut begin, &mut begin_values, shared[0]),
             (&mut end, &mut end_values, shared[1]),
@@ -169,19 +211,27 @@ impl Device {
         let mut values = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&begin_values)
             .signal_semaphore_values(&end_values);
-        let submits = [vk::SubmitInfo::default()
+        let mut submit = vk::SubmitInfo::default()
             .wait_semaphores(&begin)
             .wait_dst_stage_mask(&stages)
             .command_buffers(&buffers)
-            .signal_semaphores(&end)
-            .push_next(&mut values)];
+            .signal_semaphores(&end);
+        if fence.is_none() {
+            submit = submit.push_next(&mut values);
+        }
+        let submits = [submit];
+        let done = (fence.as_ref()).map_or(vk::Fence::null(), |(_, fence)| fence.handle);
         let queue = self.queue(queue);
         let _code = self.run_code();
         // SAFETY: the lock on the queue is held; the recorders have ended; every handle is alive and stays
         // so until the owner has seen `value`.
-        let result = unsafe { self.raw.queue_submit(*queue, &submits, vk::Fence::null()) };
+        let result = unsafe { self.raw.queue_submit(*queue, &submits, done) };
         drop(queue);
-        result.map_err(|result| self.note(Error::from_vk("vkQueueSubmit", result)))
+        result.map_err(|result| self.note(Error::from_vk("vkQueueSubmit", result)))?;
+        if let Some((fences, fence)) = fence {
+            fences.add(value, fence);
+        }
+        Ok(())
     }
 }
 

@@ -84,14 +84,13 @@ fn unusable(description: &Value) -> Option<&'static str> {
     if version.starts_with("1.0.") {
         return Some("Vulkan 1.0");
     }
-    let is_addressed =
-        has(description, "bufferDeviceAddress") || has_buffer_descriptors(description);
-    let needed = [
-        ("bufferDeviceAddress", is_addressed),
-        ("timelineSemaphore", has(description, "timelineSemaphore")),
-    ];
-    let mut missing = needed.into_iter().filter(|(_, there)| !there);
-    missing.next().map(|(feature, _)| feature)
+    let extensions = description["extensions"].as_array().expect("extensions");
+    // VK_EXT_buffer_device_address has a feature of the same name.
+    let has_addresses = has(description, "bufferDeviceAddress")
+        && (!version.starts_with("1.1.")
+            || (extensions.iter()).any(|it| it == "VK_KHR_buffer_device_address"));
+    let is_addressed = has_addresses || has_buffer_descriptors(description);
+    (!is_addressed).then_some("bufferDeviceAddress")
 }
 
 /// Whether descriptors can stand in for addresses.
@@ -112,7 +111,9 @@ fn what_devices_lack_is_said() {
         return;
     }
     // What needs which features, and what is said where one is missing.
-    let needs: [(&str, &[&str], &str); 5] = [
+    let needs: [(&str, &[&str], &str); 7] = [
+        ("addresses", &["bufferDeviceAddress"], "emulated"),
+        ("timelines", &["timelineSemaphore"], "emulated"),
         ("double (cl_khr_fp64)", &["shaderFloat64"], "no,"),
         (
             "half (cl_khr_fp16)",

@@ -11,8 +11,9 @@ const BEGIN: &str = "<!-- Made of tests/devices by tests/emulated: from here -->
 const END: &str = "<!-- to here -->\n";
 
 /// What stands in for what a device lacks.
-const EMULATED: [(&str, &[&str]); 4] = [
+const EMULATED: [(&str, &[&str]); 5] = [
     ("addresses", &["bufferDeviceAddress"]),
+    ("timelines", &["timelineSemaphore"]),
     ("64-bit integers", &["shaderInt64"]),
     ("8/16-bit integers", &["shaderInt8", "shaderInt16"]),
     (

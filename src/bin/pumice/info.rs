@@ -68,6 +68,12 @@ fn describe(text: &mut String, device: &Device) -> std::fmt::Result {
         "    compute units {}, clock {clock}",
         limits.compute_units
     )?;
+    if info.features.timeline_semaphore {
+        writeln!(text, "    timelines: yes")?;
+    } else {
+        let lacks = "the Vulkan device lacks timelineSemaphore";
+        writeln!(text, "    timelines: emulated by fences, {lacks}")?;
+    }
     let extensions: Vec<&str> = device.extensions().iter().map(|it| it.name).collect();
     writeln!(text, "    extensions: {}", extensions.join(" "))?;
     for (name, state) in abilities(device.capabilities()) {
