@@ -51,7 +51,7 @@ device_tests() {
         name=${name%.rs}
         name=${name%/main}
         case $name in
-            architecture | benchmarked_code | code_growth | compiler_memory | documents | mutations | null_hardware) ;;
+            architecture | benchmarked_code | code_growth | compiler_memory | documents | mutations | null_hardware | without_hardware) ;;
             *) echo --test "$name" ;;
         esac
     done

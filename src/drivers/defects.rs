@@ -98,6 +98,8 @@ bitflags! {
         const MISTAKES_LEADING_BITS = 1 << 28;
         /// Products with a number that is 0 or 1 are wrong: see [`crate::compiler::passes::workarounds::choose_products`].
         const MISMULTIPLIES_BITS = 1 << 29;
+        /// The compiler may end the process over broadcasts from ids that are not constant: they are shuffles then.
+        const BREAKS_ON_BROADCASTS = 1 << 30;
     }
 }
 

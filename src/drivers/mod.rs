@@ -4,14 +4,17 @@
 //! without) to the first that is known to be without, by a test there or by the driver's source. Versions newer than all
 //! that were tried have what the newest tried one has; a version that can't be read has what any version has.
 
+mod anv;
 mod defects;
 mod driver;
 mod frame;
 pub mod llvmpipe;
 mod mesa;
 pub mod nvidia;
+mod panvk;
 pub mod radv;
 pub mod swiftshader;
+mod v3dv;
 mod version;
 
 pub use defects::Defects;
@@ -24,10 +27,13 @@ use version::Range;
 /// The driver of a device that reports so of it. Nothing else tells drivers apart.
 pub fn of(report: &Report<'_>) -> Driver {
     let driver = match report.id {
+        anv::ID => anv::DRIVER,
         llvmpipe::ID => llvmpipe::driver(Version::of_mesa(report.info)),
         nvidia::ID => nvidia::DRIVER,
+        panvk::ID => panvk::DRIVER,
         radv::ID => radv::driver(report.preserves_denormals64),
         swiftshader::ID => swiftshader::DRIVER,
+        v3dv::ID => v3dv::DRIVER,
         _ => Driver::UNKNOWN,
     };
     Driver {
@@ -64,6 +70,22 @@ mod tests {
         for id in [llvmpipe::ID, swiftshader::ID] {
             assert_eq!(known(id), (Some(false), Some(false)));
         }
+    }
+
+    #[test]
+    fn what_was_seen_without_the_hardware_is_known_of_its_drivers() {
+        // `VkDriverId` of ANV, V3DV and PanVK, and of Turnip and NVK.
+        let is_slow = |id| driver(id, "Mesa 25.0.7").preferences.compiles_slowly;
+        assert_eq!([6, 19, 20].map(is_slow), [true; 3]);
+        assert_eq!([18, 24].map(is_slow), [false; 2]);
+        let breaks = |id| {
+            let defects = driver(id, "Mesa 25.0.7").defects;
+            defects.contains(Defects::BREAKS_ON_BROADCASTS)
+        };
+        assert_eq!(
+            [6, 18, 19, 20, 24].map(breaks),
+            [true, false, false, false, false]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Builds a program, launches its kernel `test` and returns its buffers.
 
 use super::skipped::skipped;
-use super::{cache, documents, library};
+use super::{cache, documents, library, programs};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
@@ -112,11 +112,13 @@ impl Session {
     }
 
     pub fn build_source(&self, source: &str, options: &str) -> Program {
+        programs::keep(source.as_bytes(), false, options);
         Program::create_and_build_from_source(&self.context, source, options)
             .unwrap_or_else(|log| panic!("the program does not build:\n{log}\n{source}"))
     }
 
     fn build_module(&self, module: &[u8], options: &str) -> Program {
+        programs::keep(module, true, options);
         let devices = self.context.devices();
         let mut program =
             Program::create_from_il(&self.context, module).expect("the module is taken");

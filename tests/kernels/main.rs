@@ -49,6 +49,8 @@ mod pipes;
 mod pointers;
 mod printf;
 mod private_arrays;
+#[path = "../common/programs.rs"]
+mod programs;
 mod random;
 mod ranges;
 #[path = "../common/skipped.rs"]

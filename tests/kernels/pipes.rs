@@ -435,8 +435,7 @@ fn two_kernels_at_a_time() {
             atomic_inc(lost);
     }";
     let context = session.context();
-    let program = Program::create_and_build_from_source(context, source, "-cl-std=CL3.0")
-        .unwrap_or_else(|log| panic!("{log}"));
+    let program = session.build_source(source, "-cl-std=CL3.0");
     let kernel = |name: &str| Kernel::create(&program, name).expect("a kernel");
     let (fill, forward) = (kernel("fill"), kernel("forward"));
     let total = (ITEMS * ROUNDS) as u32;

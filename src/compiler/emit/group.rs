@@ -59,7 +59,8 @@ impl FunctionEmitter<'_, '_> {
         let capabilities = self.emitter.capabilities;
         match (op, args) {
             (GroupOp::Broadcast, &[_, id])
-                if capabilities.has(Defects::FLATTENS_BROADCASTS)
+                if (capabilities.has(Defects::FLATTENS_BROADCASTS)
+                    || capabilities.has(Defects::BREAKS_ON_BROADCASTS))
                     && capabilities.subgroup.shuffle
                     && self.function.constant(id).is_none() =>
             {

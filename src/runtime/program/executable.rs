@@ -298,7 +298,8 @@ impl Executable {
         Ok(Arc::clone(self.uniforms.get_or_init(|| Arc::new(made))))
     }
 
-    fn pipeline_options(
+    /// How the pipeline of a kernel is made for `key`, besides its constants.
+    pub fn pipeline_options(
         &self,
         kernel: &CompiledKernel,
         key: &PipelineKey,
