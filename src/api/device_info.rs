@@ -464,11 +464,10 @@ fn accelerated(forms: [bool; 6]) -> [cl_uint; 6] {
 
 /// Full, unless the device is too small for it.
 fn profile(device: &Device) -> &'static str {
-    const FULL_LOCAL_MEMORY_BYTES: u64 = 32 << 10;
-    if device.limits().local_memory_bytes >= FULL_LOCAL_MEMORY_BYTES {
-        "FULL_PROFILE"
-    } else {
+    if device.limits().has_embedded_profile() {
         "EMBEDDED_PROFILE"
+    } else {
+        "FULL_PROFILE"
     }
 }
 

@@ -158,6 +158,9 @@ pub struct Capabilities {
     /// Whether the driver's compiler takes much longer than in proportion to the size of a kernel, as those for processors
     /// do: large kernels hold bodies that calls share.
     pub compiles_slowly: bool,
+    /// Whether large kernels hold bodies that calls share, as where the driver's compiler takes long, and nothing else is done
+    /// about its time.
+    pub shares_bodies: bool,
     /// Whether loops count addresses on, rather than compute them anew in each iteration, and several iterations of loops that
     /// access memory are joined: for drivers that do neither, as NVIDIA's for Vulkan. Its OpenCL does both, and ran a sum in
     /// the strides of the grid in 0.4 of the time, a filter in 0.7, a plain matrix product in 0.8, before this was asked for
@@ -292,6 +295,7 @@ impl Capabilities {
             defects: Defects::empty(),
             serial_memory: false,
             compiles_slowly: false,
+            shares_bodies: false,
             counts_addresses: false,
             buffer_descriptors: 0,
             indexes_addresses: false,

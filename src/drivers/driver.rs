@@ -65,6 +65,9 @@ pub struct Preferences {
     pub indexes_addresses: bool,
     /// Less code rather than code that runs faster: kernels are compiled by the processor that runs them, for all that it does.
     pub compiles_slowly: bool,
+    /// Large kernels hold bodies that calls share, and are else what they are: the driver takes much longer for them than in
+    /// proportion to their size.
+    pub shares_bodies: bool,
     /// Bytes and halves of words are extracted, rather than shifted and masked.
     pub extracts_fields: bool,
     /// Few wide accesses to memory rather than many narrow ones: a loop over the work-items of a sub-group makes each.
@@ -124,6 +127,7 @@ impl Driver {
             counts_addresses: false,
             indexes_addresses: false,
             compiles_slowly: false,
+            shares_bodies: false,
             extracts_fields: false,
             has_serial_memory: false,
             reads_uniforms: false,

@@ -18,7 +18,7 @@ mod v3dv;
 mod version;
 
 pub use defects::Defects;
-pub use driver::{ClockSource, Driver, Report};
+pub use driver::{ClockSource, Driver, HostBehaviour, Report};
 pub use frame::FrameLimit;
 pub use version::Version;
 
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn what_was_seen_without_the_hardware_is_known_of_its_drivers() {
         // `VkDriverId` of ANV, V3DV and PanVK, and of Turnip and NVK.
-        let is_slow = |id| driver(id, "Mesa 25.0.7").preferences.compiles_slowly;
-        assert_eq!([6, 19, 20].map(is_slow), [true; 3]);
-        assert_eq!([18, 24].map(is_slow), [false; 2]);
+        let shares = |id| driver(id, "Mesa 25.0.7").preferences.shares_bodies;
+        assert_eq!([6, 19, 20].map(shares), [true; 3]);
+        assert_eq!([18, 24].map(shares), [false; 2]);
         let breaks = |id| {
             let defects = driver(id, "Mesa 25.0.7").defects;
             defects.contains(Defects::BREAKS_ON_BROADCASTS)

@@ -12,7 +12,7 @@ pub(super) const ID: u32 = 20;
 pub(super) const DRIVER: Driver = Driver {
     // `bi_allocate_registers` takes 72 s for 26,000 instructions (`call_trees::private`, Mali-G610).
     preferences: Preferences {
-        compiles_slowly: true,
+        shares_bodies: true,
         ..Driver::UNKNOWN.preferences
     },
     ..Driver::UNKNOWN

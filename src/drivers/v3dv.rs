@@ -13,7 +13,7 @@ pub(super) const DRIVER: Driver = Driver {
     // Registers are allocated anew for each of up to thirteen strategies and for each value that is spilled: 26,000
     // instructions (`call_trees::private`, V3D 4.2) were not compiled after 120 s of a busy server, and are in 0.1 s with shared bodies.
     preferences: Preferences {
-        compiles_slowly: true,
+        shares_bodies: true,
         ..Driver::UNKNOWN.preferences
     },
     ..Driver::UNKNOWN

@@ -10,7 +10,7 @@
 //!   `extern inline`, which means the contrary there, keeps C99's rules.
 //! - `-fno-strict-aliasing`: clang assumes less.
 //! - `-ffp-contract=off`: `a * b + c` rounds twice, as it is written.
-//! - `-cl-ext`, `-D__OPENCL_VERSION__`, `-U__IMAGE_SUPPORT__`: what the device is. What it lacks is an error.
+//! - `-cl-ext`, `-D__OPENCL_VERSION__`, `-D__EMBEDDED_PROFILE__`, `-U__IMAGE_SUPPORT__`: what the device is. What it lacks is an error.
 //! - `-cl-no-stdinc` with `-fdeclare-opencl-builtins` and `-include`: clang's own way of declaring built-ins, but for the
 //!   path of the header.
 //! - `-Qunused-arguments`, `--no-default-config`, `-fno-crash-diagnostics`: nothing of the language.
@@ -94,6 +94,11 @@ pub(super) fn front(
         // by the OpenCL device": clang leaves that to the implementation.
         format!("-D__OPENCL_VERSION__={}", request.target.device_version),
     ]);
+    if request.target.embedded_profile {
+        // "__EMBEDDED_PROFILE__ … is the integer constant 1 if the OpenCL device is an embedded profile device and is undefined
+        // otherwise."
+        arguments.push("-D__EMBEDDED_PROFILE__=1".into());
+    }
     if let Some(built_ins) = built_ins {
         // clang would look for its header in the application's folders first.
         arguments.extend(["-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"].map(Into::into));

@@ -89,6 +89,7 @@ mod tests {
             features: vec!["__opencl_c_int64".into()],
             images: false,
             fused_multiply_add: true,
+            embedded_profile: false,
             device_version: 300,
         }
     }

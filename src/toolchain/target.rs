@@ -12,6 +12,8 @@ pub struct LanguageTarget {
     pub images: bool,
     /// Whether a fused multiply-add is one operation of the device.
     pub fused_multiply_add: bool,
+    /// `__EMBEDDED_PROFILE__`: whether `CL_DEVICE_PROFILE` is `EMBEDDED_PROFILE`.
+    pub embedded_profile: bool,
     /// `__OPENCL_VERSION__`: the device's OpenCL version, e.g. 300.
     pub device_version: u32,
 }

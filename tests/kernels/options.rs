@@ -231,3 +231,33 @@ fn contraction_is_harmless() {
         }
     }
 }
+
+/// "__EMBEDDED_PROFILE__ … is the integer constant 1 if the OpenCL device is an embedded profile device and is undefined otherwise";
+/// 64-bit integers are an extension of that profile alone.
+#[test]
+fn the_profile_of_the_device() {
+    let source = "kernel void test(global uint *out) {
+        #ifdef __EMBEDDED_PROFILE__
+        out[0] = __EMBEDDED_PROFILE__ == 1 ? 1 : 2;
+        #else
+        out[0] = 0;
+        #endif
+        #ifdef cles_khr_int64
+        out[1] = 1;
+        #else
+        out[1] = 0;
+        #endif
+    }";
+    let profile = session().device().profile().expect("a profile");
+    let is_embedded = match profile.as_str() {
+        "FULL_PROFILE" => false,
+        "EMBEDDED_PROFILE" => true,
+        other => panic!("{other}"),
+    };
+    assert_eq!(session().has("cles_khr_int64"), is_embedded);
+    for options in ["", "-cl-std=CL3.0"] {
+        let found = Launch::new(source).only_options(options).output::<u32>(2);
+        let found = found.run(&[1], &[1]).get::<u32>(0);
+        assert_eq!(found, [u32::from(is_embedded); 2], "{options}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Extensions and OpenCL C features that are reported. A line is added by the change that makes it work.
 
 use super::atomics;
+use super::limits::Limits;
 use super::target::is_sequentially_consistent;
 use crate::compiler::Capabilities;
 use crate::toolchain::LanguageTarget;
@@ -81,8 +82,16 @@ const ALL_DEVICES: [Versioned; 47] = [
 
 /// `CL_DEVICE_EXTENSIONS`; `sub_group_progress` is `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS`, which
 /// cl_khr_subgroups promises.
-pub fn device_extensions(info: &PhysicalDeviceInfo, sub_group_progress: bool) -> Vec<Versioned> {
+pub fn device_extensions(
+    info: &PhysicalDeviceInfo,
+    limits: &Limits,
+    sub_group_progress: bool,
+) -> Vec<Versioned> {
     let mut list = ALL_DEVICES.to_vec();
+    // The embedded profile has 64-bit integers by an extension alone.
+    if limits.has_embedded_profile() {
+        list.push(versioned("cles_khr_int64", (1, 0, 0)));
+    }
     let memories = &info.memory_fds;
     if memories.opaque.import || memories.dma_buf.import {
         list.push(versioned("cl_khr_external_memory", (1, 0, 1)));
@@ -184,6 +193,7 @@ pub fn language_target(capabilities: &Capabilities) -> LanguageTarget {
         features,
         images: true,
         fused_multiply_add: capabilities.fused_fma32,
+        embedded_profile: false,
         device_version: 300,
     }
 }

@@ -97,6 +97,16 @@ impl Limits {
     }
 }
 
+/// Local memory of a device with OpenCL's full profile, bytes, at least.
+const FULL_PROFILE_LOCAL_BYTES: u64 = 32 << 10;
+
+impl Limits {
+    /// Whether `CL_DEVICE_PROFILE` is `EMBEDDED_PROFILE`: the device is too small for the full one.
+    pub fn has_embedded_profile(&self) -> bool {
+        self.local_memory_bytes < FULL_PROFILE_LOCAL_BYTES
+    }
+}
+
 /// Bytes of an image: generated code counts bytes within one in 32 bits.
 pub const MAX_IMAGE_BYTES: u64 = u32::MAX as u64;
 /// Texels of an image that is made of a buffer.
@@ -165,7 +175,7 @@ fn max_allocation_bytes(info: &PhysicalDeviceInfo, global_bytes: u64, heap_bytes
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::drivers::swiftshader;
+    use crate::drivers::{Driver, HostBehaviour, swiftshader};
     use crate::vulkan::info::{self, Features, MemoryHeap, SubgroupInfo};
 
     /// A software device as SwiftShader is one.
@@ -175,7 +185,13 @@ pub(crate) mod tests {
             vendor_id: 0x1AE0,
             device_id: 0xC0DE,
             device_type: DeviceType::Cpu,
-            driver: swiftshader::DRIVER,
+            driver: Driver {
+                host: HostBehaviour {
+                    allocation_shortfall_bytes: 0,
+                    ..swiftshader::DRIVER.host
+                },
+                ..swiftshader::DRIVER
+            },
             driver_name: "driver".to_owned(),
             driver_info: String::new(),
             driver_version: 1,
@@ -280,7 +296,6 @@ pub(crate) mod tests {
     #[test]
     fn an_allocation_fits_the_heap_the_buffer_and_the_full_profile() {
         let mut info = software_device();
-        info.driver.host.allocation_shortfall_bytes = 0;
         assert_eq!(
             Limits::of(&info).max_allocation_bytes,
             2 << 30,
@@ -288,6 +303,7 @@ pub(crate) mod tests {
         );
         info.driver.host.allocation_shortfall_bytes = 16;
         assert_eq!(Limits::of(&info).max_allocation_bytes, (2 << 30) - 16);
+        info.driver.host.allocation_shortfall_bytes = 0;
         info.limits.max_memory_allocation_bytes = 64 << 30;
         info.limits.max_buffer_bytes = 64 << 30;
         assert_eq!(

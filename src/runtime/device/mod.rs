@@ -110,7 +110,8 @@ impl Device {
         findings.warn(&info);
         findings.correct(&mut info);
         let progress = findings.has(Subject::SubGroupProgress);
-        let extensions = extensions::device_extensions(&info, progress);
+        let limits = Limits::of(&info);
+        let extensions = extensions::device_extensions(&info, &limits, progress);
         let c_features = extensions::c_features(&info);
         let mut capabilities = target::capabilities(&info, &findings);
         capabilities.defects |= others_defects;
@@ -118,7 +119,7 @@ impl Device {
             handle: Handle::default(),
             instance: Arc::clone(instance),
             vulkan_index,
-            limits: Limits::of(&info),
+            limits,
             capabilities,
             spirv: SpirvSupport::of(&extensions, &c_features),
             extensions,
@@ -179,6 +180,7 @@ impl Device {
                 .iter()
                 .any(|feature| feature.name == "__opencl_c_images"),
             fused_multiply_add: self.capabilities.fused_fma32,
+            embedded_profile: self.limits.has_embedded_profile(),
             device_version: 300,
         }
     }

@@ -66,6 +66,7 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
         frame: execution.frame,
         defects: driver.defects,
         serial_memory: preferences.has_serial_memory,
+        shares_bodies: preferences.shares_bodies,
         compiles_slowly: preferences.compiles_slowly || info.device_type == DeviceType::Cpu,
         counts_addresses: preferences.counts_addresses,
         buffer_descriptors: match features.buffer_device_address {

@@ -27,7 +27,7 @@ const USUAL: Limits = Limits {
     scalar: 0,
 };
 
-/// What those of processors do: SwiftShader's time grows with the paths through a loop.
+/// What those of processors do, and some of Mesa's: SwiftShader's time grows with the paths through a loop.
 const SLOW: Limits = Limits {
     whole: 5000,
     aim: 1000,
@@ -39,7 +39,8 @@ const SERIAL: Limits = Limits { scalar: 8, ..SLOW };
 
 impl Limits {
     fn of(capabilities: &Capabilities) -> Self {
-        match (capabilities.compiles_slowly, capabilities.serial_memory) {
+        let is_slow = capabilities.compiles_slowly || capabilities.shares_bodies;
+        match (is_slow, capabilities.serial_memory) {
             (true, true) => SERIAL,
             (true, false) => SLOW,
             (false, _) => USUAL,
