@@ -278,7 +278,7 @@ fn a_clone_has_arguments_of_its_own() {
     );
 }
 
-/// As many constant arguments as the device says, one of them as large as it says, as far as this machine has the memory.
+/// A kernel takes as many constant arguments as the device says, one of them as large as it says, as far as this machine has the memory.
 #[test]
 fn constant_memory_is_as_large_as_it_says() {
     /// More than 64 KiB, and than a descriptor of 128 MiB shows.

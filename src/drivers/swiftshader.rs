@@ -55,7 +55,7 @@ pub const DRIVER: Driver = Driver {
         folds_specialization: false,
         // It has VK_EXT_external_memory_host, and knows of descriptors alone where it is asked what can be imported.
         imports_host_memory_unreported: true,
-        // Of 1 GiB, its limit, 16 bytes less can be had, and 1 less can't.
+        // Its limit is 1 GiB: 16 bytes less can be had, and 1 less can't.
         allocation_shortfall_bytes: 16,
         ..Driver::UNKNOWN.host
     },

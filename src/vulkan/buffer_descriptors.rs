@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 
+use super::descriptor_set;
 use super::error::Error;
 
 /// Bytes that one descriptor covers, a power of two: the least of `maxStorageBufferRange` that Vulkan allows. A larger
@@ -52,42 +53,25 @@ impl BufferDescriptors {
         // SAFETY: a live device with these features; the count is within its limits.
         let layout = unsafe { raw.create_descriptor_set_layout(&create, None) }
             .map_err(Error::of("vkCreateDescriptorSetLayout"))?;
-        let mut made = Self {
-            layout,
-            pool: vk::DescriptorPool::null(),
-            set: vk::DescriptorSet::null(),
-            // No address is null.
-            free: Mutex::new(Vec::from_iter(std::iter::once(1..count.max(1)))),
-        };
-        if let Err(error) = made.allocate(raw, count) {
-            // SAFETY: nobody has anything of it yet.
-            unsafe { made.destroy(raw) };
-            return Err(error);
-        }
-        Ok(made)
-    }
-
-    fn allocate(&mut self, raw: &ash::Device, descriptor_count: u32) -> Result<(), Error> {
         let sizes = [vk::DescriptorPoolSize {
             ty: vk::DescriptorType::STORAGE_BUFFER,
-            descriptor_count,
+            descriptor_count: count,
         }];
-        let create = vk::DescriptorPoolCreateInfo::default()
-            .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
-            .max_sets(1)
-            .pool_sizes(&sizes);
-        // SAFETY: a live device.
-        self.pool = unsafe { raw.create_descriptor_pool(&create, None) }
-            .map_err(Error::of("vkCreateDescriptorPool"))?;
-        let layouts = [self.layout];
-        let allocate = vk::DescriptorSetAllocateInfo::default()
-            .descriptor_pool(self.pool)
-            .set_layouts(&layouts);
-        // SAFETY: the pool is made for exactly this set.
-        let sets = unsafe { raw.allocate_descriptor_sets(&allocate) }
-            .map_err(Error::of("vkAllocateDescriptorSets"))?;
-        self.set = sets.first().copied().unwrap_or_default();
-        Ok(())
+        let flags = vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
+        match descriptor_set::allocate(raw, layout, &sizes, flags) {
+            Ok((pool, set)) => Ok(Self {
+                layout,
+                pool,
+                set,
+                // No address is null.
+                free: Mutex::new(Vec::from_iter(std::iter::once(1..count.max(1)))),
+            }),
+            Err(error) => {
+                // SAFETY: nobody has anything of it.
+                unsafe { raw.destroy_descriptor_set_layout(layout, None) };
+                Err(error)
+            }
+        }
     }
 
     /// Gives a buffer of `size_bytes` (not 0) its descriptors, one after the other.

@@ -295,9 +295,10 @@ fn descriptors_and_cache(
     ),
     Error,
 > {
-    let mut textures = match info.features.has_sampled_image_arrays() {
-        true => Some(TextureDescriptors::new(raw)?),
-        false => None,
+    let mut textures = if info.features.has_sampled_image_arrays() {
+        Some(TextureDescriptors::new(raw)?)
+    } else {
+        None
     };
     let mut buffers = None;
     let described = if info.features.buffer_device_address {

@@ -16,7 +16,7 @@ pub(super) struct MappedFile {
 struct Line {
     start: u64,
     end: u64,
-    /// Of a file that others see changes of, and to be written.
+    /// Whether it is of a file that others see changes of, and may be written.
     is_shared: bool,
     offset_bytes: u64,
     device: (u32, u32),

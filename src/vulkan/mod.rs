@@ -22,6 +22,7 @@ pub mod buffer_descriptors;
 pub mod conv;
 mod copy_region;
 mod create_device;
+mod descriptor_set;
 pub mod device;
 pub mod error;
 pub mod external;

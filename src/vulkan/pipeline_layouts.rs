@@ -75,9 +75,10 @@ impl PipelineLayouts {
         if let Some(&(_, layout)) = known.find(|(own, _)| *own == key) {
             return Ok(layout);
         }
-        let uniforms = match sets.uniforms {
-            true => Some(uniforms(raw, &mut made)?),
-            false => None,
+        let uniforms = if sets.uniforms {
+            Some(uniforms(raw, &mut made)?)
+        } else {
+            None
         };
         let mut layouts: SmallVec<[vk::DescriptorSetLayout; 3]> = SmallVec::new();
         for (number, layout) in [textures, uniforms, self.buffers].into_iter().enumerate() {

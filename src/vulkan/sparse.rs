@@ -39,7 +39,7 @@ impl Device {
         // SAFETY: the buffer was made from this device.
         let requirements = unsafe { self.raw.get_buffer_memory_requirements(handle) };
         let granule_bytes = requirements.alignment.max(1);
-        let largest_bytes = self.info().limits.max_memory_allocation_bytes;
+        let largest_bytes = self.info().largest_allocation_bytes();
         let whole_bytes = largest_bytes - largest_bytes % granule_bytes;
         if whole_bytes == 0 {
             return Err(Error::OutOfDeviceMemory);

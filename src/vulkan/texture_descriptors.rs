@@ -1,5 +1,6 @@
 //! The descriptors of the images and samplers of a device.
 
+use super::descriptor_set;
 use super::error::Error;
 use ash::vk;
 use smallvec::SmallVec;
@@ -93,21 +94,8 @@ impl TextureDescriptors {
                 descriptor_count,
             })
             .collect();
-        let create = vk::DescriptorPoolCreateInfo::default()
-            .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
-            .max_sets(1)
-            .pool_sizes(&sizes);
-        // SAFETY: a live device.
-        self.pool = unsafe { raw.create_descriptor_pool(&create, None) }
-            .map_err(Error::of("vkCreateDescriptorPool"))?;
-        let layouts = [self.layout];
-        let allocate = vk::DescriptorSetAllocateInfo::default()
-            .descriptor_pool(self.pool)
-            .set_layouts(&layouts);
-        // SAFETY: the pool is made for exactly this set.
-        let sets = unsafe { raw.allocate_descriptor_sets(&allocate) }
-            .map_err(Error::of("vkAllocateDescriptorSets"))?;
-        self.set = sets.first().copied().unwrap_or_default();
+        let flags = vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
+        (self.pool, self.set) = descriptor_set::allocate(raw, self.layout, &sizes, flags)?;
         Ok(())
     }
 

@@ -112,7 +112,7 @@ impl Device {
     /// A buffer of `size_bytes` (not 0), with memory of its own, at an address that nothing else of the host uses.
     ///
     /// # Errors
-    /// As [`Device::create_unified_buffer`].
+    /// Those of [`Device::create_unified_buffer`].
     pub(super) fn create_whole_unified_buffer(
         self: &Arc<Self>,
         size_bytes: u64,
@@ -133,7 +133,7 @@ impl Device {
     /// A buffer of `size_bytes` (not 0), with memory of its own, which the host sees as said.
     ///
     /// # Errors
-    /// As [`Device::create_unified_buffer`].
+    /// Those of [`Device::create_unified_buffer`].
     pub(super) fn create_unified(
         self: &Arc<Self>,
         size_bytes: u64,
@@ -166,7 +166,7 @@ impl Device {
         ))
     }
 
-    /// As [`Device::create_unified`] on a device whose addresses are pointers.
+    /// A buffer of [`Device::create_unified`] on a device whose addresses are pointers.
     fn create_at_pointer(self: &Arc<Self>, size_bytes: u64, sight: Sight) -> Result<Buffer, Error> {
         let kind = match sight {
             Sight::None => MemoryKind::Device,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::buffer::Buffer;
+use super::descriptor_set;
 use super::device::Device;
 use super::error::Error;
 
@@ -22,29 +23,18 @@ impl UniformBuffer {
     /// [`Error::OutOfHostMemory`], [`Error::OutOfDeviceMemory`].
     pub fn new(device: &Arc<Device>, buffer: &Buffer, size_bytes: u64) -> Result<Self, Error> {
         let raw = &device.raw;
-        let layouts = [device.pipeline_layouts.uniforms(raw)?];
+        let layout = device.pipeline_layouts.uniforms(raw)?;
         let sizes = [vk::DescriptorPoolSize {
             ty: vk::DescriptorType::UNIFORM_BUFFER,
             descriptor_count: 1,
         }];
-        let create = vk::DescriptorPoolCreateInfo::default()
-            .max_sets(1)
-            .pool_sizes(&sizes);
-        // SAFETY: a live device.
-        let pool = unsafe { raw.create_descriptor_pool(&create, None) }
-            .map_err(Error::of("vkCreateDescriptorPool"))?;
-        let mut made = Self {
-            set: vk::DescriptorSet::null(),
+        let flags = vk::DescriptorPoolCreateFlags::empty();
+        let (pool, set) = descriptor_set::allocate(raw, layout, &sizes, flags)?;
+        let made = Self {
+            set,
             pool,
             device: Arc::clone(device),
         };
-        let allocate = vk::DescriptorSetAllocateInfo::default()
-            .descriptor_pool(pool)
-            .set_layouts(&layouts);
-        // SAFETY: the pool is made for exactly this set.
-        let sets = unsafe { raw.allocate_descriptor_sets(&allocate) }
-            .map_err(Error::of("vkAllocateDescriptorSets"))?;
-        made.set = sets.first().copied().unwrap_or_default();
         let buffers = [vk::DescriptorBufferInfo {
             buffer: buffer.handle,
             offset: buffer.offset_bytes(),

@@ -156,7 +156,7 @@ fn known_compute_units(info: &PhysicalDeviceInfo) -> u32 {
 }
 
 fn max_allocation_bytes(info: &PhysicalDeviceInfo, global_bytes: u64, heap_bytes: u64) -> u64 {
-    // Of a heap some is taken by the driver, and by whoever else uses the device.
+    // The driver takes some of a heap, and whoever else uses the device.
     let largest_bytes = info.largest_buffer_bytes();
     let possible = if largest_bytes > info.largest_allocation_bytes() {
         largest_bytes.min(heap_bytes - heap_bytes / 8)

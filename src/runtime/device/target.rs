@@ -69,9 +69,10 @@ pub fn capabilities(info: &PhysicalDeviceInfo, findings: &Findings) -> Capabilit
         shares_bodies: preferences.shares_bodies,
         compiles_slowly: preferences.compiles_slowly || info.device_type == DeviceType::Cpu,
         counts_addresses: preferences.counts_addresses,
-        buffer_descriptors: match features.buffer_device_address {
-            true => 0,
-            false => descriptor_count(info.limits.max_storage_buffer_descriptors),
+        buffer_descriptors: if features.buffer_device_address {
+            0
+        } else {
+            descriptor_count(info.limits.max_storage_buffer_descriptors)
         },
         indexes_addresses: preferences.indexes_addresses && features.buffer_device_address,
         extracts_fields: preferences.extracts_fields,
