@@ -79,12 +79,12 @@ impl Line {
     /// Whether the descriptor is of that file, and may be written.
     fn is_of(&self, fd: RawFd) -> bool {
         // SAFETY: numbers and zeros are what such a structure may hold.
-        let mut told: libc::stat = unsafe { std::mem::zeroed() };
+        let mut status: libc::stat = unsafe { std::mem::zeroed() };
         // SAFETY: a number that may be no descriptor: then the calls fail.
         let (result, mode) =
-            unsafe { (libc::fstat(fd, &mut told), libc::fcntl(fd, libc::F_GETFL)) };
-        let device = (libc::major(told.st_dev), libc::minor(told.st_dev));
-        result == 0 && may_be_written(mode) && (device, told.st_ino) == (self.device, self.inode)
+            unsafe { (libc::fstat(fd, &mut status), libc::fcntl(fd, libc::F_GETFL)) };
+        let device = (libc::major(status.st_dev), libc::minor(status.st_dev));
+        result == 0 && may_be_written(mode) && (device, status.st_ino) == (self.device, self.inode)
     }
 }
 

@@ -260,14 +260,14 @@ impl Device {
         let file = new_file(memory.memory_bytes)?;
         let range = HostRange::of_file(file.as_fd(), memory.memory_bytes)
             .map_err(|_| Error::OutOfHostMemory)?;
-        let mut told = vk::MemoryHostPointerPropertiesEXT::default();
+        let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
         // SAFETY: whole pages of ours.
         let asked = unsafe {
             (import.fp().get_memory_host_pointer_properties_ext)(
                 self.raw.handle(),
                 vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT,
                 range.start().as_ptr().cast(),
-                &mut told,
+                &mut properties,
             )
         };
         asked.result().map_err(|_| Error::NotImportable)?;
@@ -277,7 +277,7 @@ impl Device {
             file,
             offset_bytes: 0,
         });
-        Ok(told.memory_type_bits)
+        Ok(properties.memory_type_bits)
     }
 
     /// Gets a descriptor of the memory that can be mapped.

@@ -64,11 +64,11 @@ fn are_those_of_the_device() {
         let fact = |key: &str| facts.get(key).map_or("", String::as_str);
         let property = |key: &str| description["properties"][key].as_u64();
 
-        let told = ["shaderSMCount", "activeComputeUnitCount", "shaderCoreCount"];
-        let told = told.into_iter().find_map(property);
-        units += usize::from(told.is_some());
+        let reported = ["shaderSMCount", "activeComputeUnitCount", "shaderCoreCount"];
+        let reported = reported.into_iter().find_map(property);
+        units += usize::from(reported.is_some());
         // "The minimum value is 1."
-        let expected = told.unwrap_or(1).to_string();
+        let expected = reported.unwrap_or(1).to_string();
         assert_eq!(fact("compute units"), expected, "{name}");
 
         let vendor = description["vendorID"].as_u64().expect("a vendor");
@@ -83,7 +83,7 @@ fn are_those_of_the_device() {
         assert_eq!(fact("cl_khr_pci_bus_info"), is_listed, "{name}");
         places += usize::from(place[0].is_some());
 
-        // Not all of what these extensions promise is told of any device.
+        // Not all of what these extensions promise is reported of any device.
         for (_, extension) in ATTRIBUTE_QUERIES {
             assert_eq!(fact(extension), "false", "{name}: {extension}");
         }

@@ -65,7 +65,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new`; the driver below knows of it no more, or is told of another mapping there.
+        // SAFETY: mapped by `new`; the driver below knows of it no more, or knows another mapping there.
         unsafe { libc::munmap(self.0 as *mut c_void, self.1) };
     }
 }
@@ -77,11 +77,11 @@ struct Memory {
     lower: Option<Mapped>,
     upper: Mapped,
     is_bound: bool,
-    /// The address that is told, where it is not the lower mapping's.
+    /// The reported address, where it is not the lower mapping's.
     address: Option<u64>,
 }
 
-/// The addresses that are told of buffers.
+/// The addresses that buffers are reported to have.
 fn addresses() -> MutexGuard<'static, HashMap<vk::Buffer, u64>> {
     static ADDRESSES: LazyLock<Mutex<HashMap<vk::Buffer, u64>>> = LazyLock::new(Mutex::default);
     ADDRESSES.lock().unwrap_or_else(PoisonError::into_inner)

@@ -30,7 +30,7 @@ fn text(output: &Output) -> String {
 }
 
 /// What `pumice info` says of host and shared memory.
-fn told(way: &str) -> String {
+fn reported(way: &str) -> String {
     let output = run(env!("CARGO_BIN_EXE_pumice"), &["info"], way, "");
     let text = text(&output);
     let line = text
@@ -91,7 +91,7 @@ fn check_way(way: &str, said: &str) {
     if !can_be_shown() {
         return;
     }
-    assert_eq!(told(way), format!("yes, by {said}"));
+    assert_eq!(reported(way), format!("yes, by {said}"));
     let expected = "[Host, Device, Shared]";
     tests(way, expected, &["ways::kinds_are_as_expected"]);
     tests(way, expected, &USES);
@@ -117,7 +117,7 @@ fn imported_memory_is_mapped_again() {
     check_way("host", "VK_EXT_external_memory_host");
 }
 
-/// A driver may give addresses that no process has, but for memory of which it is told the address.
+/// A driver may give addresses that no process has, but for memory whose address is asked for.
 #[test]
 fn the_host_chooses_addresses_where_it_can() {
     check_way("chosen", "a dma-buf");
@@ -144,10 +144,10 @@ fn without_a_way_that_works_there_is_none() {
         ),
         ("none", "by a dma-buf: it lacks dma-bufs of its memory"),
     ] {
-        let told = told(way);
+        let found = reported(way);
         assert!(
-            told.starts_with("no, ") && told.contains(reason),
-            "{way}: {told}"
+            found.starts_with("no, ") && found.contains(reason),
+            "{way}: {found}"
         );
         tests(way, "[Device]", &["ways::kinds_are_as_expected"]);
     }

@@ -1,4 +1,4 @@
-//! Drivers of GPUs in Linux' kernel, which tell of the clock what Vulkan does not. What is not told is `None`.
+//! Drivers of GPUs in Linux' kernel, which tell of the clock what Vulkan does not. What is not known is `None`.
 
 use std::fs;
 use std::path::Path;

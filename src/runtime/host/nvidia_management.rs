@@ -83,7 +83,7 @@ mod tests {
     use crate::runtime::host::test_files::Files;
     use std::process::Command;
 
-    /// NVIDIA's library as far as it is used here, with one GPU; whoever calls it wrongly is told nothing.
+    /// NVIDIA's library as far as it is used here, with one GPU; whoever calls it wrongly gets an error.
     const STAND_IN: &str = r#"
         #include <string.h>
         static int users, gpu;

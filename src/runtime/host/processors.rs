@@ -1,5 +1,5 @@
 //! The host's processors, as Linux describes them: for devices that are these processors, and of which Vulkan says nothing of
-//! the kind. What is not told is `None`.
+//! the kind. What is not known is `None`.
 
 use std::fs;
 use std::io::Read;
@@ -20,7 +20,7 @@ pub fn last_cache() -> Option<Cache> {
     last_cache_in(Path::new(FOLDER))
 }
 
-/// The highest clock of any processor, MHz; where only the present one is told, that of the first.
+/// The highest clock of any processor, MHz; where only the present one is known, that of the first.
 pub fn clock_mhz() -> Option<u32> {
     highest_clock_in(Path::new(FOLDER)).or_else(|| {
         // A machine may have hundreds, each of which is asked for its clock: the first is on the first page.
